@@ -11,7 +11,7 @@ use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace, env_variables};
 use crate::finding::{Code, Finding, Place, Severity};
-use crate::sources::mcp::{Environment, list_all};
+use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::tool::clean_line;
 use crate::watch::Admission;
 
@@ -177,6 +177,11 @@ impl CatalogArgs {
     /// A path from the configuration, which is relative to its folder.
     pub(super) fn beside(&self, path: &Path) -> PathBuf {
         self.folder().join(path)
+    }
+
+    /// Connections to live servers, if they may be contacted.
+    pub(super) fn connections(&self) -> Option<Arc<Connections>> {
+        self.environment().map(|environment| Arc::new(Connections::new(environment)))
     }
 
     /// The variables for live servers, if they may be contacted.

@@ -1,6 +1,7 @@
 //! `toolcrib serve`: the running server.
 
 mod refusals;
+mod stdio;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -19,14 +20,17 @@ use super::state::{StateArgs, delete_old_state};
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
+use crate::guard::MISTAKE;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
+use crate::serve::mcp::StandardStreams;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
-use crate::sources::mcp::server_names;
+use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode};
-use crate::watch::{Follow, Options};
+use crate::watch::{Change, Follow, Options};
 use refusals::{refuse_broken_configuration, refuse_nothing};
+use stdio::{opened, serve_stdio};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -107,14 +111,39 @@ impl ServeArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
         self.start_log()?;
-        let (environment, admission) = (self.catalog.environment(), self.catalog.admission());
+        // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
+        let mut runtime = match self.stdio {
+            true => tokio::runtime::Builder::new_current_thread(),
+            false => tokio::runtime::Builder::new_multi_thread(),
+        };
+        let runtime =
+            runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
+        let connections = self.catalog.environment().map(|environment| {
+            // Calls run on the threads of their connections.
+            Arc::new(Connections::on(environment, runtime.handle().clone()))
+        });
         let servers =
-            if environment.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
+            if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
         let also = self.catalog.also().into_iter().collect();
-        let options = Options { poll: self.poll, also, environment, admission };
-        let mut follow = Follow::start(self.catalog.path()?, options);
+        let admission = self.catalog.admission();
+        let options = Options { poll: self.poll, also, connections: connections.clone(), admission };
+        // A server is told what the client can do when it is connected.
+        let client = match self.stdio && !servers.is_empty() {
+            false => None,
+            true => match runtime.block_on(opened()) {
+                Some(client) => Some(client),
+                None => return Ok(()),
+            },
+        };
+        if let (Some(connections), Some(client)) =
+            (&connections, client.as_ref().and_then(StandardStreams::client))
+        {
+            connections.for_client(client);
+        }
+        let follow = Follow::start(self.catalog.path()?, options);
         let progress = Spinner::start(waiting_for(&servers));
-        let Some(first) = follow.next() else { return Ok(()) };
+        let (first, follow) = runtime.block_on(first_of(follow))?;
+        let Some(first) = first else { return Ok(()) };
         progress.finish();
         first.notices.iter().for_each(print_note);
         let checked = first.checked;
@@ -157,16 +186,11 @@ impl ServeArgs {
             warn_of_approvals(&checked.catalog);
         }
         let days = checked.catalog.config.state.days;
-        let services = super::services::for_server(&self.catalog, &checked.catalog, Arc::clone(&state));
+        let state_of_calls = Arc::clone(&state);
+        let services =
+            super::services::for_server(&self.catalog, &checked.catalog, state_of_calls, connections);
         let live = LiveCatalog::new(checked, setting, templates)?;
         let live = Arc::new(live.with_services(services));
-        // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
-        let mut runtime = match self.stdio {
-            true => tokio::runtime::Builder::new_current_thread(),
-            false => tokio::runtime::Builder::new_multi_thread(),
-        };
-        let runtime =
-            runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
         let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
@@ -175,11 +199,12 @@ impl ServeArgs {
         let days = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
         runtime.block_on(begin(&*state, days))?;
         runtime.spawn(delete_old_state(Arc::clone(&state), days));
-        let served = match address {
-            None => runtime
-                .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
+        let patience = Duration::from_secs(configured.limits.stop_seconds);
+        let served = match (address, client) {
+            (Some(address), _) => runtime.block_on(self.listen(address, live, tokens, configured)),
+            (None, client) => runtime
+                .block_on(serve_stdio(live, client.unwrap_or_else(StandardStreams::unread), patience))
                 .map_err(|error| format!("cannot serve: {error}")),
-            Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
         stop.stop();
         if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
@@ -269,6 +294,12 @@ impl ServeArgs {
     }
 }
 
+/// The first catalog. It is read on a thread of its own, so that this one serves the connections to live servers.
+async fn first_of(mut follow: Follow) -> Result<(Option<Change>, Follow), CommandError> {
+    let reading = tokio::task::spawn_blocking(move || (follow.next(), follow));
+    reading.await.map_err(|_| failed(format!("cannot read the catalog: {MISTAKE}")))
+}
+
 /// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that
 /// need it report it.
 async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
@@ -312,26 +343,6 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
         _ => "choose another with --listen",
     };
     format!("cannot listen on {address}: {error}\n  help: {help}")
-}
-
-/// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
-async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
-    let (stop, mut stopped) = tokio::sync::watch::channel(false);
-    let late = async move {
-        wait_for_signal().await;
-        stop.send_replace(true);
-        tokio::select! {
-            () = tokio::time::sleep(patience) => {}
-            () = wait_for_signal() => {}
-        }
-    };
-    let asked = async move {
-        let _ = stopped.wait_for(|stopped| *stopped).await;
-    };
-    tokio::select! {
-        served = mcp::stdio(live, asked) => served,
-        () = late => Ok(()),
-    }
 }
 
 /// The tokens that are configured, from the environment.

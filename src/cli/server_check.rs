@@ -168,6 +168,7 @@ fn problem_of(checked: &Checked, server: &Server, name: &str, is_empty: bool) ->
     };
     let what = clean_line(&finding.message);
     let what = what.split_once(" gives no tools: ").map_or(what.as_str(), |(_, reason)| reason);
+    let what = what.split_once("; add this line").map_or(what, |(reason, _)| reason);
     let what: String = what.chars().take(MAX_PROBLEM).collect();
     let help = help_for(&what, server, name);
     Some(Problem { what, help })
@@ -182,7 +183,7 @@ fn help_for(what: &str, server: &Server, name: &str) -> String {
             true => "its token is not accepted: set a new one in the variable of its header `Authorization`"
                 .into(),
             false => format!(
-                "it wants a token: add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` table, and set {variable}"
+                "add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` table, and set {variable}"
             ),
         };
     }

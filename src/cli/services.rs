@@ -12,6 +12,7 @@ use crate::exec::backend::Backends;
 use crate::functions::{SemanticSearch, Services};
 use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, StaticModel};
 use crate::search::semantic::{Options, Semantic};
+use crate::sources::mcp::Connections;
 use crate::state::StateStore;
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
@@ -20,8 +21,13 @@ const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
 const MEASURING_TIMEOUT_MS: u64 = 30_000;
 
 /// Services of a server: it waits for no vectors, and logs why there are none.
-pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn StateStore>) -> Services {
-    let services = Services { state, ..services(args, catalog, Duration::ZERO) };
+pub(super) fn for_server(
+    args: &CatalogArgs,
+    catalog: &Catalog,
+    state: Arc<dyn StateStore>,
+    connections: Option<Arc<Connections>>,
+) -> Services {
+    let services = Services { state, ..services(args, catalog, Duration::ZERO, connections) };
     if let SemanticSearch::Broken(reason) = &services.semantic {
         tracing::warn!("semantic search: {reason}");
     }
@@ -33,7 +39,7 @@ pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn S
 
 /// Services of a command, which runs once and waits for vectors, with the spinner that shows it.
 pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
-    let services = services(args, catalog, EMBEDDING_WAIT);
+    let services = services(args, catalog, EMBEDDING_WAIT, args.connections());
     if let SemanticSearch::Broken(reason) = &services.semantic {
         print_note(format!("semantic search: {reason}"));
     }
@@ -72,11 +78,16 @@ fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
     Services { semantic, llm, ..Services::default() }
 }
 
-fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Services {
+fn services(
+    args: &CatalogArgs,
+    catalog: &Catalog,
+    patience: Duration,
+    connections: Option<Arc<Connections>>,
+) -> Services {
     let repair =
         repair(args, catalog).and_then(Result::ok).map(|model| model as Arc<dyn ChatModel + Send + Sync>);
-    let backends = match args.environment() {
-        Some(environment) => Backends::new(&args.folder(), environment),
+    let backends = match connections {
+        Some(connections) => Backends::over(&args.folder(), connections),
         None => Backends::offline(),
     };
     Services { repair, backends, ..models(args, &catalog.config.search, patience) }

@@ -21,8 +21,8 @@ pub(super) trait Rerun {
 /// Runs a command now and after each change. A change that breaks the catalog is reported, and the last result stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
     let also = command.also().into_iter().chain(catalog.also()).collect();
-    let (environment, admission) = (catalog.environment(), catalog.admission());
-    let options = Options { also, environment, admission, ..Options::default() };
+    let (connections, admission) = (catalog.connections(), catalog.admission());
+    let options = Options { also, connections, admission, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {

@@ -144,6 +144,19 @@ impl Default for ShortDescription {
     }
 }
 
+impl Config {
+    /// The live MCP servers among the sources, each with its name as in findings, `mcp:NAME`.
+    pub fn live_sources(&self) -> impl Iterator<Item = (String, &Source)> {
+        let sources = self.sources.iter().enumerate();
+        sources
+            .filter(|(_, source)| source.mcp.as_ref().is_some_and(|server| server.problem().is_none()))
+            .map(|(index, source)| {
+                let name = source.server.clone().unwrap_or_else(|| (index + 1).to_string());
+                (format!("mcp:{name}"), source)
+            })
+    }
+}
+
 /// A source of definitions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 
+use crate::sources::mcp::RequestOrigin;
 use crate::state::Session;
 use crate::tool::Effect;
 
@@ -28,6 +29,8 @@ pub struct Caller {
     pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
+    /// The request of an MCP client, for live servers.
+    pub origin: Option<Arc<RequestOrigin>>,
 }
 
 impl Default for Caller {
@@ -42,6 +45,7 @@ impl Default for Caller {
             has_issued_session: false,
             asks_its_person: false,
             headers: HeaderMap::new(),
+            origin: None,
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct CallRequest {
     pub limit: EffectLimit,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
+    /// Whether the client gets the answer of an MCP server as it came: it calls the tool by name.
+    pub as_is: bool,
     /// The calls that this one is a step of.
     pub step: Option<Box<StepOf>>,
 }

@@ -11,6 +11,8 @@ use crate::finding::{Code, Document, Finding, Format, Limits, Place};
 pub(super) struct Listing {
     /// Its last list, as a dump.
     pub(super) tools: Option<Arc<str>>,
+    /// Number of the tools.
+    pub(super) count: usize,
     /// Its own name.
     pub(super) server: Option<String>,
     pub(super) problem: Option<String>,

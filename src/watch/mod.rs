@@ -21,7 +21,7 @@ use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace};
 use crate::finding::{Code, Severity};
 use crate::sources::Listings;
-use crate::sources::mcp::{Environment, Servers};
+use crate::sources::mcp::Connections;
 
 use debounce::{ChangeSignal, Debouncer, Wake};
 use file_watcher::FileWatcher;
@@ -34,8 +34,8 @@ pub struct Options {
     pub poll: bool,
     /// Files and folders that count beside those of the catalog.
     pub also: Vec<PathBuf>,
-    /// The variables for live servers; without any, none is contacted.
-    pub environment: Option<Environment>,
+    /// The connections to live servers; without them, none is contacted.
+    pub connections: Option<Arc<Connections>>,
     /// The check that each configuration passes before it counts.
     pub admission: Admission,
 }
@@ -85,7 +85,6 @@ pub struct Follow {
     options: Options,
     debouncer: Debouncer,
     file_watcher: FileWatcher,
-    servers: Option<Servers>,
     roots: Roots,
     /// The files that definitions referred to when they were read last.
     parts: BTreeSet<PathBuf>,
@@ -120,16 +119,15 @@ impl Follow {
     pub fn start(catalog: &Path, options: Options) -> Self {
         let debouncer = Debouncer::default();
         let (file_watcher, notice) = FileWatcher::open(debouncer.clone(), options.poll);
-        let servers = options.environment.clone().map(|environment| {
+        if let Some(connections) = &options.connections {
             let debouncer = debouncer.clone();
-            Servers::new(environment, move || debouncer.signal(ChangeSignal::Certain))
-        });
+            connections.on_change(move || debouncer.signal(ChangeSignal::Certain));
+        }
         Self {
             catalog: absolute(catalog).unwrap_or_else(|_| catalog.to_path_buf()),
             options,
             debouncer,
             file_watcher,
-            servers,
             roots: Roots::default(),
             parts: BTreeSet::new(),
             snapshot: Arc::default(),
@@ -172,8 +170,8 @@ impl Follow {
         (self.options.admission.0)(&mut workspace);
         self.scan(&workspace, before);
         let debouncer = &self.debouncer;
-        let listings = match &mut self.servers {
-            Some(servers) => servers.listings(&workspace, &|| debouncer.is_stopped()),
+        let listings = match &self.options.connections {
+            Some(connections) => connections.listings(&workspace, &|| debouncer.is_stopped()),
             None => Listings::default(),
         };
         let root = workspace.root.clone();

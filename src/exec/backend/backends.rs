@@ -2,23 +2,25 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{BackendError, BackendRequest, BackendResponse, choice, command, http, mcp};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::sources::mcp::{Environment, Missing};
+use crate::exec::Caller;
+use crate::sources::mcp::{Connections, Environment, Missing, Session};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
 #[derive(Debug)]
 pub struct Backends {
     root: PathBuf,
-    /// Variables for commands and servers. `None` (`--offline`): no server is contacted, and no command is run.
-    environment: Option<Environment>,
     http: http::Http,
-    sessions: mcp::Sessions,
+    /// Connections to MCP servers, with the variables for commands and servers. `None` (`--offline`): no server is
+    /// contacted, and no command is run.
+    connections: Option<Arc<Connections>>,
 }
 
 impl Default for Backends {
@@ -30,17 +32,22 @@ impl Default for Backends {
 impl Backends {
     /// Backends of a catalog in this folder, with secrets from this environment. No connection is opened yet.
     pub fn new(root: &Path, environment: Environment) -> Self {
-        Self {
-            root: root.to_path_buf(),
-            environment: Some(environment),
-            http: http::Http::default(),
-            sessions: mcp::Sessions::default(),
-        }
+        Self::over(root, Arc::new(Connections::new(environment)))
+    }
+
+    /// Backends of a catalog in this folder, over these connections.
+    pub fn over(root: &Path, connections: Arc<Connections>) -> Self {
+        Self { root: root.to_path_buf(), http: http::Http::default(), connections: Some(connections) }
     }
 
     /// Backends that contact no server and run no commands.
     pub fn offline() -> Self {
-        Self { environment: None, ..Self::default() }
+        Self { connections: None, ..Self::default() }
+    }
+
+    /// The connections to MCP servers, unless none may be contacted.
+    pub fn connections(&self) -> Option<&Arc<Connections>> {
+        self.connections.as_ref()
     }
 
     /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
@@ -68,8 +75,8 @@ impl Backends {
             Backend::Static { content } => Ok(BackendResponse::new(content.clone())),
             Backend::Http(backend) => Box::pin(self.http.run(backend, call, self.environment()?)).await,
             Backend::Mcp { server, tool } => {
-                let around = (&*self.root, self.environment()?);
-                Box::pin(self.sessions.run((server, tool), call, around)).await
+                let connections = self.online()?;
+                Box::pin(mcp::run(connections, (server, tool), call, &self.root)).await
             }
             Backend::Command(backend) => {
                 Box::pin(command::run(backend, call, (&self.root, self.environment()?))).await
@@ -81,10 +88,25 @@ impl Backends {
         }
     }
 
-    fn environment(&self) -> Result<&Environment, BackendError> {
+    fn online(&self) -> Result<&Connections, BackendError> {
         let offline =
             || BackendError::unconfigured("with --offline, no server is contacted and no command is run");
-        self.environment.as_ref().ok_or_else(offline)
+        self.connections.as_deref().ok_or_else(offline)
+    }
+
+    fn environment(&self) -> Result<&Environment, BackendError> {
+        self.online().map(Connections::environment)
+    }
+
+    /// The connection to a live source of this name, written `mcp:NAME`, or the reason why there is none.
+    pub(crate) async fn live_server(
+        &self,
+        name: &str,
+        config: &Config,
+        caller: &Caller,
+    ) -> Result<Arc<Session>, String> {
+        let connections = self.connections.as_deref().ok_or("with --offline, no server is contacted")?;
+        mcp::live_session(connections, (name, config), caller, &self.root).await
     }
 
     /// The value of an environment variable that an argument needs.
@@ -95,7 +117,9 @@ impl Backends {
 
     /// Closes all connections; servers get a short time to end.
     pub async fn close(&self) {
-        self.sessions.close().await;
+        if let Some(connections) = &self.connections {
+            connections.close().await;
+        }
     }
 
     /// The request of a call, without secrets; nothing is sent.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::catalog::ToolArgument;
 use crate::exec::admit::Admitted;
-use crate::exec::backend::{BackendError, BackendResponse};
+use crate::exec::backend::{BackendError, BackendResponse, McpAnswer};
 use crate::refusal::Refusal;
 use crate::secret::REDACTED;
 use crate::sources::mcp::FilledSecrets;
@@ -70,6 +70,10 @@ impl<'c> SentArguments<'c> {
         let (content, warning) = hidden.hide_in_result(response.content);
         response.content = content;
         response.warnings.extend(warning);
+        response.original = response.original.map(|original| match original {
+            McpAnswer::Result(result) => McpAnswer::Result(hidden.hide_in_result(result).0),
+            error => error,
+        });
         response
     }
 }

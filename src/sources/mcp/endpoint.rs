@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Environment;
+use super::request_origin::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
+use crate::tool::clean_line;
 
 /// Variables that every command gets from our environment; others come from its `env`.
 const INHERITED: [&str; 21] = [
@@ -22,26 +25,67 @@ pub(crate) fn inherited(environment: &Environment) -> impl Iterator<Item = (Stri
     INHERITED.iter().filter_map(|name| Some((name.to_string(), environment.get(name)?)))
 }
 
-/// A server from the configuration, with the folder of that.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A server from the configuration, with the folder of that. Equal endpoints share a connection.
+#[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
+    /// The name of the server, for people.
+    pub(crate) name: String,
     pub(crate) server: Server,
     pub(super) root: PathBuf,
     pub(crate) timeout: Duration,
-    /// The caller's headers that it is sent; `None` when there is no caller.
+    /// The caller's headers that it is sent; `None` when there are none.
     caller: Option<HeaderMap>,
+    /// The session of the client that has a connection of its own.
+    session: Option<String>,
+    /// The client that the server can ask; `None` for a connection that many share.
+    pub(super) client: Option<Arc<ClientSession>>,
+}
+
+impl PartialEq for Endpoint {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.session, &self.client, &self.caller) == (&other.session, &other.client, &other.caller)
+            && (&self.root, &self.server) == (&other.root, &other.server)
+    }
 }
 
 impl Endpoint {
     /// The endpoint for listing tools.
-    pub(super) fn new(server: &Server, root: &Path) -> Self {
-        Self { server: server.clone(), root: root.to_path_buf(), timeout: server.timeout(), caller: None }
+    pub(super) fn new(name: &str, server: &Server, root: &Path) -> Self {
+        Self {
+            name: clean_line(name),
+            server: server.clone(),
+            root: root.to_path_buf(),
+            timeout: server.timeout(),
+            caller: None,
+            session: None,
+            client: None,
+        }
     }
 
-    /// The endpoint for a call.
-    pub(crate) fn for_call(server: &Server, root: &Path, caller: &HeaderMap) -> Result<Self, Missing> {
-        let caller = Some(wanted(&server.headers, caller)?);
-        Ok(Self { caller, ..Self::new(server, root) })
+    /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller.
+    pub(crate) fn for_call(
+        (name, server): (&str, &Server),
+        root: &Path,
+        caller: &HeaderMap,
+    ) -> Result<Self, Missing> {
+        let caller = Some(wanted(&server.headers, caller)?).filter(|headers| !headers.is_empty());
+        Ok(Self { caller, ..Self::new(name, server, root) })
+    }
+
+    /// Whether one caller or client has this connection for itself.
+    pub(super) fn is_private(&self) -> bool {
+        let is_own = |client: &Arc<ClientSession>| !client.is_alone();
+        self.caller.is_some() || self.session.is_some() || self.client.as_ref().is_some_and(is_own)
+    }
+
+    /// The way to the server: `stdio` or `http`.
+    pub(super) fn transport(&self) -> &'static str {
+        if self.server.url.is_some() { "http" } else { "stdio" }
+    }
+
+    /// The same endpoint for a client that the server can ask.
+    pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
+        Self { client: client.cloned(), ..self }
     }
 
     pub(crate) fn too_slow(&self) -> String {

@@ -2,18 +2,30 @@
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
-//! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] stays connected, and
-//!    keeps the last list of a server while it is away. [`line_check`] checks lines before the SDK reads them.
-//! 4. A [`Session`] also calls tools ([`call`]).
-//! 5. [`Listings`] are read like dumps.
+//! 3. [`list_all`] does that once, for all servers of a workspace at the same time.
+//! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
+//!    while it is away. [`line_check`] checks lines before the SDK reads them.
+//! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
+//!    [`Problem`] is the reason why there is none.
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages
+//!    of the server back to its client.
+//! 7. [`Listings`] are read like dumps.
 
 mod call;
+mod changes;
+mod client_handler;
+mod connection;
+mod connections;
 mod endpoint;
-mod follow;
 mod line_check;
+mod problem;
 mod process;
+mod request_origin;
+mod request_routes;
+mod requests;
 mod secrets;
 mod session;
+mod subscribers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,10 +38,16 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
+pub(crate) use changes::Changes;
+pub use connection::Status;
+pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
-pub use follow::Servers;
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
+pub use problem::Problem;
 pub(crate) use process::with_its_children;
+pub use request_origin::{ClientSession, RequestOrigin};
+pub(crate) use request_origin::{ServerMessage, to_client};
+pub(crate) use requests::ServerList;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 
@@ -69,7 +87,11 @@ impl std::fmt::Debug for Environment {
 
 /// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
-    live_servers(workspace).map(|(index, server)| (index, Endpoint::new(server, &workspace.root)))
+    live_servers(workspace).map(|(index, server)| {
+        let given = workspace.config.sources.get(index).and_then(|source| source.server.clone());
+        let name = given.unwrap_or_else(|| (index + 1).to_string());
+        (index, Endpoint::new(&name, server, &workspace.root))
+    })
 }
 
 /// Names of the live servers of a workspace, for people.
@@ -132,14 +154,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
 
 async fn list_once(endpoint: &Endpoint, environment: &Environment) -> Listing {
     let asked = async {
-        let mut session = Session::open(endpoint, environment).await?;
+        let session = Session::open(endpoint, environment).await?;
         let listed = session.list().await;
         session.close().await;
-        listed.map(|listed| listed.listing)
+        Ok::<_, Problem>(listed?.listing)
     };
     match tokio::time::timeout(endpoint.timeout, asked).await {
         Ok(Ok(listing)) => listing,
-        Ok(Err(problem)) => Listing::problem(problem),
+        Ok(Err(problem)) => Listing::problem(problem.to_string()),
         Err(_) => Listing::problem(endpoint.too_slow()),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::task::JoinHandle;
+use tokio::sync::watch;
 
 use super::Environment;
 use super::endpoint::Endpoint;
@@ -20,8 +20,15 @@ const MAX_LINE: u64 = 2000;
 
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
-    last_words: Arc<Mutex<String>>,
-    listener: Option<JoinHandle<()>>,
+    pub(super) stderr: Stderr,
+}
+
+/// The stderr of a process: its last line, and whether there may be more.
+#[derive(Clone)]
+pub(super) struct Stderr {
+    last_line: Arc<Mutex<String>>,
+    /// Closed at its end.
+    more: watch::Receiver<()>,
 }
 
 impl Process {
@@ -44,29 +51,20 @@ impl Process {
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
         let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
-        let last_words = Arc::<Mutex<String>>::default();
-        let stderr = child.stderr().take();
-        let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, last_words.clone())));
-        let process = Self { child, last_words, listener };
+        let (reading, more) = watch::channel(());
+        let stderr = Stderr { last_line: Arc::default(), more };
+        if let Some(pipe) = child.stderr().take() {
+            let last_line = Arc::clone(&stderr.last_line);
+            tokio::spawn(async move {
+                listen(pipe, last_line).await;
+                drop(reading);
+            });
+        }
+        let process = Self { child, stderr };
         match (stdout, stdin) {
             (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
             _ => Err("it has no stdin or stdout".into()),
         }
-    }
-
-    /// Its last line on stderr; the rest of a process that has just ended is read first.
-    pub(super) async fn last_stderr(&mut self) -> String {
-        if let Some(listener) = &mut self.listener
-            && tokio::time::timeout(GRACE, listener).await.is_ok()
-        {
-            self.listener = None;
-        }
-        self.stderr_text()
-    }
-
-    /// Its last line on stderr so far.
-    pub(super) fn stderr_text(&self) -> String {
-        self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits a moment for it to end, and ends it.
@@ -77,6 +75,21 @@ impl Process {
                 let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
             }
         }
+    }
+}
+
+impl Stderr {
+    /// The last line so far.
+    pub(super) fn last_line(&self) -> String {
+        self.last_line.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The last line; the rest of a process that has just ended is read first.
+    pub(super) async fn end(&self) -> String {
+        let mut more = self.more.clone();
+        let ended = async { while more.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(GRACE, ended).await;
+        self.last_line()
     }
 }
 
@@ -103,7 +116,7 @@ pub(crate) fn with_its_children(mut command: Command) -> CommandWrap {
 }
 
 /// Reads all of stderr, so that nobody waits for a reader, and remembers the last line.
-async fn listen(stderr: impl AsyncRead + Unpin, last_words: Arc<Mutex<String>>) {
+async fn listen(stderr: impl AsyncRead + Unpin, last_line: Arc<Mutex<String>>) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -114,7 +127,7 @@ async fn listen(stderr: impl AsyncRead + Unpin, last_words: Arc<Mutex<String>>) 
         }
         let text = String::from_utf8_lossy(&line);
         if !text.trim().is_empty() {
-            *last_words.lock().unwrap_or_else(PoisonError::into_inner) = text.trim().to_string();
+            *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text.trim().to_string();
         }
     }
 }

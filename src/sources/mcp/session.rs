@@ -1,29 +1,33 @@
 //! One connection to a server: opened in either version of the protocol, listed page by page, closed.
 
 use std::collections::HashSet;
-use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, SubscriptionFilter,
+    ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestOptionalParam,
+    ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer, RunningService,
-    ServiceError, Subscription,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
-use rmcp::{ClientHandler, RoleClient};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
+use super::client_handler::{Client, follow_level};
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
-use super::process::Process;
+use super::problem::Problem;
+use super::process::{Process, Stderr};
+use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
+use super::subscribers::Subscribers;
 use crate::sources::listings::Listing;
 
 /// Limits of a server's list; above any real one.
@@ -35,15 +39,26 @@ const MAX_LINE: usize = 16 << 20;
 /// Longest wait for a connection to close by itself.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// A connection.
+/// A connection that is open, shared by all that use its server.
 pub(crate) struct Session {
-    service: RunningService<RoleClient, Client>,
-    process: Option<Process>,
+    peer: Peer<RoleClient>,
+    /// The connection with its process, until it is closed.
+    open: tokio::sync::Mutex<Option<Open>>,
+    stderr: Option<Stderr>,
     secrets: FilledSecrets,
+    /// Calls in progress.
+    calls: AtomicUsize,
+    /// Answers so far.
+    answers: AtomicUsize,
     changed: Arc<Notify>,
+    pub(super) announcements: broadcast::Sender<ServerNotification>,
+    pub(super) routes: Arc<RequestRoutes>,
+    pub(super) subscribers: Mutex<Subscribers>,
     /// The error of its last message with a repeated key.
     twice: Arc<Mutex<Option<String>>>,
 }
+
+type Open = (RunningService<RoleClient, Client>, Option<Process>);
 
 /// A server's list, and the time for which it holds.
 pub(super) struct FreshListing {
@@ -51,29 +66,21 @@ pub(super) struct FreshListing {
     pub(super) fresh_for: Option<Duration>,
 }
 
-/// Our handler of the connection.
-struct Client {
-    changed: Arc<Notify>,
-}
-
-impl ClientHandler for Client {
-    fn get_info(&self) -> ClientConfig {
-        let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), name)
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
-}
-
 impl Session {
-    pub(crate) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, String> {
+    pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, Problem> {
         let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
         let mut secrets = FilledSecrets::default();
+        if let Some(client) = &endpoint.client {
+            // The wire of the client: on the newer one, a server cannot ask.
+            let older = ClientLifecycleMode::Initialize;
+            if let Ok(session) = Self::begin(endpoint, environment, &mut secrets, older).await {
+                tokio::spawn(follow_level(session.peer().clone(), client.levels()));
+                return Ok(session);
+            }
+        }
         match Self::begin(endpoint, environment, &mut secrets, newest).await {
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
@@ -91,11 +98,15 @@ impl Session {
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
-        let (changed, twice) = (Arc::new(Notify::new()), Arc::<Mutex<Option<String>>>::default());
-        let client = Client { changed: changed.clone() };
-        let (service, mut process) = match &endpoint.server.url {
+        let twice = Arc::<Mutex<Option<String>>>::default();
+        let client = Client::new(endpoint.client.clone());
+        let (changed, announcements) = (client.changed.clone(), client.announcements.clone());
+        let routes = Arc::clone(&client.routes);
+        let routed = Arc::clone(&routes);
+        let (service, process) = match &endpoint.server.url {
             Some(url) => {
-                let transport = http(url, endpoint, environment, secrets)?;
+                let inner = http(url, endpoint, environment, secrets)?;
+                let transport = RoutedTransport { inner, routes: routed };
                 (client.serve_with_lifecycle(transport, mode).await, None)
             }
             None => {
@@ -107,11 +118,25 @@ impl Session {
                     }
                     true
                 });
-                (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
+                let transport =
+                    RoutedTransport { inner: AsyncRwTransport::new_client(stdout, stdin), routes: routed };
+                (client.serve_with_lifecycle(transport, mode).await, Some(process))
             }
         };
         match service {
-            Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed, twice }),
+            Ok(service) => Ok(Self {
+                peer: service.peer().clone(),
+                stderr: process.as_ref().map(|process| process.stderr.clone()),
+                open: tokio::sync::Mutex::new(Some((service, process))),
+                secrets: secrets.clone(),
+                calls: AtomicUsize::default(),
+                answers: AtomicUsize::default(),
+                changed,
+                announcements,
+                routes,
+                subscribers: Mutex::default(),
+                twice,
+            }),
             Err(error) => Err(ConnectError {
                 is_older: matches!(
                     error,
@@ -119,13 +144,16 @@ impl Session {
                         | ClientInitializeError::UncorrelatedErrorResponse { .. }
                         | ClientInitializeError::ConflictInitResponseId(..)
                 ),
-                problem: with_last_stderr(explain(&error), process.as_mut(), secrets).await,
+                problem: {
+                    let stderr = process.as_ref().map(|process| process.stderr.clone());
+                    with_last_stderr(Problem::of(&error), stderr.as_ref(), secrets).await
+                },
             }),
         }
     }
 
     /// All tools, page by page.
-    pub(super) async fn list(&mut self) -> Result<FreshListing, String> {
+    pub(super) async fn list(&self) -> Result<FreshListing, Problem> {
         let mut tools = Vec::new();
         let mut bytes = 0;
         let mut cursor = None;
@@ -134,7 +162,7 @@ impl Session {
         loop {
             let page = self.page(cursor.take()).await?;
             if let Some(problem) = self.twice.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Err(format!("in its answer {problem}"));
+                return Err(format!("in its answer {problem}").into());
             }
             let listed =
                 page.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
@@ -144,7 +172,7 @@ impl Session {
                 tools.push(text);
             }
             if tools.len() > MAX_TOOLS || bytes > MAX_BYTES {
-                return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20));
+                return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20).into());
             }
             let ttl = page.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
             holds = holds.into_iter().chain(ttl).min();
@@ -156,36 +184,37 @@ impl Session {
                 Some(next) => cursor = Some(next.to_string()),
             }
         }
-        let info = self.service.peer().peer_info();
+        let info = self.peer.peer_info();
         let server = info.as_ref().and_then(|info| info.server_info.as_ref()).map(|info| info.name.clone());
         let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
         Ok(FreshListing {
-            listing: Listing { tools: Some(text.into()), server, problem: None },
+            listing: Listing { tools: Some(text.into()), count: tools.len(), server, problem: None },
             fresh_for: holds,
         })
     }
 
     /// One page as the server wrote it; `sources` reports invalid tools later.
-    async fn page(&mut self, cursor: Option<String>) -> Result<Value, String> {
+    async fn page(&self, cursor: Option<String>) -> Result<Value, Problem> {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let request: ListToolsRequest = RequestOptionalParam::with_param(params);
-        let result = self.service.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
-        match result {
-            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string()),
-            Err(error) => Err(with_last_stderr(explain(&error), self.process.as_mut(), &self.secrets).await),
+        match self.peer.send_request(ClientRequest::ListToolsRequest(request)).await {
+            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string().into()),
+            Err(error) => {
+                Err(with_last_stderr(Problem::of(&error), self.stderr.as_ref(), &self.secrets).await)
+            }
         }
     }
 
     /// Subscribes to changes, where the protocol needs that.
     pub(super) async fn subscribe(&self) -> Option<Subscription> {
-        let info = self.service.peer().peer_info()?;
+        let info = self.peer.peer_info()?;
         if info.protocol_version.has_initialize() {
             return None;
         }
         let filter =
             SubscriptionFilter::builder().tools_list_changed().build().supported_by(&info.capabilities);
         filter.tools_list_changed?;
-        self.service.peer().listen(filter).await.ok()
+        self.peer.listen(filter).await.ok()
     }
 
     /// Waits for the notification of a changed list in the older protocol.
@@ -195,21 +224,38 @@ impl Session {
 
     /// Whether the connection has ended.
     pub(crate) fn is_closed(&self) -> bool {
-        self.service.peer().is_transport_closed()
+        self.peer.is_transport_closed()
     }
 
     /// Reason why the connection ended, as far as the server gave one.
-    pub(super) async fn end_message(&mut self) -> String {
-        with_last_stderr("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
+    pub(super) async fn end_message(&self) -> Problem {
+        with_last_stderr("the connection is closed".into(), self.stderr.as_ref(), &self.secrets).await
     }
 
-    pub(super) fn peer(&self) -> &Peer<RoleClient> {
-        self.service.peer()
+    /// The connection itself, for requests of every kind.
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        &self.peer
+    }
+
+    /// Counts a call as long as it is in progress.
+    pub(super) fn begin_call(&self) -> CallInProgress<'_> {
+        self.calls.fetch_add(1, Relaxed);
+        CallInProgress(self)
+    }
+
+    /// Whether a call is in progress.
+    pub(super) fn is_busy(&self) -> bool {
+        self.calls.load(Relaxed) > 0
+    }
+
+    /// Number of answers to calls so far.
+    pub(super) fn answers(&self) -> usize {
+        self.answers.load(Relaxed)
     }
 
     /// A message with the last line of a command's stderr, with secrets redacted.
     pub(super) fn with_stderr(&self, what: &str) -> String {
-        let words = self.process.as_ref().map(Process::stderr_text).filter(|words| !words.is_empty());
+        let words = self.stderr.as_ref().map(Stderr::last_line).filter(|words| !words.is_empty());
         self.hide(&words.map_or_else(|| what.to_string(), |words| format!("{what}; it said: {words}")))
     }
 
@@ -228,16 +274,38 @@ impl Session {
         self.secrets.hide_in(value)
     }
 
+    pub(super) fn has_secrets(&self) -> bool {
+        !self.secrets.is_empty()
+    }
+
     /// A text of the server on one line, with secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.secrets.line(text)
     }
 
-    pub(crate) async fn close(mut self) {
-        let _ = self.service.close_with_timeout(CLOSING).await;
-        if let Some(process) = self.process.take() {
+    /// Closes the connection, and ends the process. Calls in progress are lost.
+    pub(super) async fn close(&self) {
+        let Some((mut service, process)) = self.open.lock().await.take() else { return };
+        let _ = service.close_with_timeout(CLOSING).await;
+        if let Some(process) = process {
             process.end().await;
         }
+    }
+}
+
+/// A call in progress.
+pub(super) struct CallInProgress<'s>(&'s Session);
+
+impl CallInProgress<'_> {
+    /// Counts its answer.
+    pub(super) fn answered(&self) {
+        self.0.answers.fetch_add(1, Relaxed);
+    }
+}
+
+impl Drop for CallInProgress<'_> {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Relaxed);
     }
 }
 
@@ -262,45 +330,25 @@ fn http(
 
 /// Reason why a session did not begin.
 struct ConnectError {
-    problem: String,
+    problem: Problem,
     /// Whether the reason is that the server speaks other versions of the protocol.
     is_older: bool,
 }
 
 impl From<String> for ConnectError {
     fn from(problem: String) -> Self {
-        Self { problem, is_older: false }
-    }
-}
-
-/// Reason why a server does not answer, in one line, without its address.
-pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
-    match error.downcast_ref() {
-        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
-            return explain(fallback.as_ref());
-        }
-        Some(ClientInitializeError::TransportError { error, .. }) => return explain(error.error.as_ref()),
-        _ => {}
-    }
-    if let Some(ServiceError::TransportSend(error)) = error.downcast_ref() {
-        return explain(error.error.as_ref());
-    }
-    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-        Some(StreamableHttpError::Client(error)) => match error.status() {
-            Some(status) => format!("it answered {status}"),
-            None if error.is_timeout() => "it took too long".into(),
-            None if error.is_connect() => "no connection".into(),
-            None => "the connection broke".into(),
-        },
-        _ => error.to_string(),
+        Self { problem: problem.into(), is_older: false }
     }
 }
 
 /// The reason with a command's last line on stderr, with secrets redacted.
-async fn with_last_stderr(what: String, process: Option<&mut Process>, secrets: &FilledSecrets) -> String {
-    let words = match process {
-        Some(process) => process.last_stderr().await,
+async fn with_last_stderr(problem: Problem, stderr: Option<&Stderr>, secrets: &FilledSecrets) -> Problem {
+    let words = match stderr {
+        Some(stderr) => stderr.end().await,
         None => String::new(),
     };
-    secrets.line(&if words.is_empty() { what } else { format!("{what}; it said: {words}") })
+    let what = &problem.reason;
+    let reason =
+        secrets.line(&if words.is_empty() { what.clone() } else { format!("{what}; it said: {words}") });
+    Problem { reason, ..problem }
 }

@@ -1,8 +1,10 @@
 //! Live servers of a catalog that is followed: changes arrive, and a server that is away leaves its tools.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use toolcrib::sources::mcp::Connections;
 use toolcrib::watch::{Change, Follow, Options, Stop};
 
 use super::server::{Era, Http, slow_stdio, stdio};
@@ -18,7 +20,8 @@ struct Followed {
 
 impl Followed {
     fn start(root: &std::path::Path) -> Self {
-        let options = Options { environment: Some(environment()), ..Options::default() };
+        let connections = Some(Arc::new(Connections::new(environment())));
+        let options = Options { connections, ..Options::default() };
         let follow = Follow::start(root, options);
         let stop = follow.stopper();
         let (sender, changes) = channel();

@@ -1,19 +1,20 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open.
-//!
-//! 1. [`sessions`] holds the connections, one for each server, shared by all calls.
-//! 2. [`result`] reads the answer of a tool.
+//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool;
+//! [`answer`] is the answer as it came.
 
+pub(super) mod answer;
 mod result;
-mod sessions;
+
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, choice};
-use crate::sources::mcp::{Endpoint, Environment, McpCallError, Session};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
+use crate::config::{Config, Server};
+use crate::exec::Caller;
+use crate::sources::mcp::{Connections, Endpoint, McpCallError, Missing, Problem, Session};
 use crate::tool::Effect;
-
-pub(super) use sessions::Sessions;
 
 /// A call of a tool on another server.
 #[derive(Clone, Copy)]
@@ -23,58 +24,91 @@ struct McpCall<'o> {
     deadline: Instant,
 }
 
-impl Sessions {
-    pub(super) async fn run(
-        &self,
-        (server, tool): (&str, &str),
-        call: BackendRequest<'_>,
-        (root, environment): (&std::path::Path, &Environment),
-    ) -> Result<BackendResponse, BackendError> {
-        let configured = choice::mcp_server(call.config, server)
-            .ok_or_else(|| choice::not_configured(server, call.config))?;
-        let endpoint = Endpoint::for_call(configured, root, &call.caller.headers)?;
-        let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
-        let errand = McpCall { server: choice::bare(server), call, deadline };
-        let mut is_second = false;
-        loop {
-            let session = errand.session(self, &endpoint, environment).await?;
-            call.begun.mark();
-            let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
-                Ok(Ok(answer)) => return result::read(answer, errand.server, configured.max_bytes, &session),
+/// Runs a call. One that did not reach its server is sent once more, over a new connection.
+pub(super) async fn run(
+    connections: &Connections,
+    (server, tool): (&str, &str),
+    call: BackendRequest<'_>,
+    root: &Path,
+) -> Result<BackendResponse, BackendError> {
+    let configured =
+        choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
+    let server = choice::bare(server);
+    let endpoint = endpoint((server, configured), root, call.caller)?;
+    let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
+    let errand = McpCall { server, call, deadline };
+    let mut is_second = false;
+    loop {
+        let session = errand.session(connections, &endpoint).await?;
+        call.begun.mark();
+        let problem =
+            match timeout_at(deadline, session.call(tool, errand.arguments(), call.caller.origin.as_ref()))
+                .await
+            {
+                Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
                 Ok(Err(problem)) => problem,
                 Err(_) => return Err(errand.too_slow()),
             };
-            let may_repeat = match problem {
-                McpCallError::NotSent(_) => true,
-                McpCallError::ConnectionLost(_) => errand.is_repeatable(),
-                McpCallError::ProtocolError(_)
-                | McpCallError::UnexpectedAnswer(_)
-                | McpCallError::Unreadable(_) => false,
-            };
-            if is_second || !may_repeat {
-                return Err(errand.backend_error(problem, &session));
-            }
-            self.forget(&endpoint, &session).await;
-            is_second = true;
+        let may_repeat = match problem {
+            McpCallError::NotSent(_) => true,
+            McpCallError::ConnectionLost(_) => errand.is_repeatable(),
+            McpCallError::ProtocolError(_)
+            | McpCallError::UnexpectedAnswer(_)
+            | McpCallError::Unreadable(_) => false,
+        };
+        if is_second || !may_repeat {
+            return Err(errand.backend_error(problem, &session));
         }
+        is_second = true;
     }
+}
+
+/// The connection to a live source, for a request that is no call.
+pub(super) async fn live_session(
+    connections: &Connections,
+    (name, config): (&str, &Config),
+    caller: &Caller,
+    root: &Path,
+) -> Result<Arc<Session>, String> {
+    let server = choice::mcp_server(config, name).ok_or("it is not configured")?;
+    let endpoint =
+        endpoint((choice::bare(name), server), root, caller).map_err(|missing| missing.to_string())?;
+    let deadline = Instant::now() + endpoint.timeout;
+    let opened = timeout_at(deadline, connections.session(&endpoint)).await;
+    opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())
+}
+
+/// The connection of a caller to a server: its client's own one, where the server can ask that client.
+fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, Missing> {
+    let client = caller.origin.as_ref().and_then(|origin| origin.session());
+    Ok(Endpoint::for_call(server, root, &caller.headers)?.of_client(client))
 }
 
 impl McpCall<'_> {
     async fn session(
         &self,
-        sessions: &Sessions,
+        connections: &Connections,
         endpoint: &Endpoint,
-        environment: &Environment,
-    ) -> Result<std::sync::Arc<Session>, BackendError> {
-        let opened = sessions.session(endpoint, environment, self.call.config);
-        let problem = match timeout_at(self.deadline, opened).await {
-            Ok(Ok(session)) => return Ok(session),
-            Ok(Err(problem)) => problem,
-            Err(_) => endpoint.too_slow(),
+    ) -> Result<Arc<Session>, BackendError> {
+        match timeout_at(self.deadline, connections.session(endpoint)).await {
+            Ok(Ok(session)) => Ok(session),
+            Ok(Err(problem)) => Err(self.unreachable(&problem)),
+            Err(_) => Err(self.unreachable(&endpoint.too_slow().into())),
+        }
+    }
+
+    /// The error of a call that was not sent, since its server is away.
+    fn unreachable(&self, problem: &Problem) -> BackendError {
+        let message = format!("the MCP server `{}` cannot be reached: {}", self.server, problem.reason);
+        let next = match (problem.advice(), problem.retry_after()) {
+            (Some(advice), _) => format!("tell the user to {advice}"),
+            (None, Some(left)) => format!(
+                "try again in {} s, when the server is started again, or tell the user",
+                left.as_secs() + 1
+            ),
+            (None, None) => "try again later, or tell the user".into(),
         };
-        let message = format!("the MCP server `{}` cannot be reached: {problem}", self.server);
-        Err(BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user"))
+        BackendError::new(BackendErrorKind::NotSent, message, next)
     }
 
     fn arguments(&self) -> Map<String, Value> {
@@ -97,10 +131,7 @@ impl McpCall<'_> {
     fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
         let server = self.server;
         match problem {
-            McpCallError::NotSent(what) => {
-                let message = format!("the MCP server `{server}` cannot be reached: {what}");
-                BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user")
-            }
+            McpCallError::NotSent(what) => self.unreachable(&what.into()),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");
@@ -112,14 +143,7 @@ impl McpCall<'_> {
                 );
                 BackendError::connection_lost(message)
             }
-            McpCallError::ProtocolError(error) => {
-                let message =
-                    format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
-                let next = "correct the call as the message says, or tell the user";
-                let data = error.data.map(|data| session.hide_in(data));
-                BackendError::new(BackendErrorKind::Failed, message, next)
-                    .with_answer(ErrorAnswer::McpError { code: error.code.0, data })
-            }
+            McpCallError::ProtocolError(error) => result::refused(error, server, session),
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
                 BackendError::new(

@@ -1,0 +1,399 @@
+//! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use rmcp::service::Subscription;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::Environment;
+use super::endpoint::Endpoint;
+use super::problem::Problem;
+use super::session::Session;
+use crate::guard::{MISTAKE, guarded};
+use crate::sources::listings::Listing;
+
+/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
+/// stable.
+const SOON: Duration = Duration::from_secs(1);
+const AT_LAST: Duration = Duration::from_secs(60);
+const A_WHILE: Duration = Duration::from_secs(10);
+/// Longest pause that a call waits for.
+const AWAITED: Duration = Duration::from_secs(2);
+/// Wait for further changes after a server announces one.
+const GATHERING: Duration = Duration::from_millis(100);
+/// Interval of listing for a server that suggests none: a connection can be dead without a sign.
+const USUALLY: Duration = Duration::from_secs(60);
+/// Shortest interval of listing, whatever the server suggests.
+const AT_MOST: Duration = Duration::from_secs(2);
+/// Interval of checks that the connection still exists.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// A connection, open or not.
+pub(super) struct Connection {
+    pub(super) endpoint: Endpoint,
+    state: watch::Sender<State>,
+    /// Wakes the task of the connection: a session is wanted, or the list.
+    wanted: Notify,
+    /// Number of calls that wait for a session.
+    waiting: AtomicUsize,
+    /// Set when the connection is dropped: the time that calls in progress get.
+    dropped: watch::Sender<Option<Duration>>,
+}
+
+/// The state of a connection.
+struct State {
+    session: Option<Arc<Session>>,
+    /// The last result of listing; `None` until the server was asked.
+    listing: Option<Listing>,
+    status: Status,
+    since: Instant,
+    /// Number of times that the connection ended, and of starts without a connection.
+    ends: u64,
+    failed_starts: u64,
+    /// The time from which on the list is wanted.
+    listed_since: Option<Instant>,
+}
+
+/// The status of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nobody has wanted it yet.
+    NotStarted,
+    /// It is being started.
+    Starting,
+    /// It answers.
+    Ready,
+    /// It is away, for this reason.
+    Failed(Problem),
+}
+
+/// The surroundings of all connections.
+#[derive(Clone)]
+pub(super) struct Surroundings {
+    pub(super) environment: Environment,
+    /// Called when the list of a server changes, or when one goes away or comes back.
+    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Connection {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        let (status, since) = (Status::NotStarted, Instant::now());
+        let (ends, failed_starts) = (0, 0);
+        let state =
+            State { session: None, listing: None, status, since, ends, failed_starts, listed_since: None };
+        Self {
+            endpoint,
+            state: watch::Sender::new(state),
+            wanted: Notify::new(),
+            waiting: AtomicUsize::new(0),
+            dropped: watch::Sender::new(None),
+        }
+    }
+
+    /// Sets whether the list of the server is wanted.
+    pub(super) fn set_listed(&self, is_listed: bool) {
+        if self.is_listed() != is_listed {
+            self.state.send_modify(|state| state.listed_since = is_listed.then(Instant::now));
+            self.wanted.notify_one();
+        }
+    }
+
+    pub(super) fn is_listed(&self) -> bool {
+        self.state.borrow().listed_since.is_some()
+    }
+
+    /// The time for which the list has been wanted.
+    pub(super) fn listed_for(&self) -> Duration {
+        self.state.borrow().listed_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// The last list, once there is one or a reason why there is none.
+    pub(super) fn listing(&self) -> Option<Listing> {
+        self.state.borrow().listing.clone()
+    }
+
+    pub(super) fn status(&self) -> (Status, Duration) {
+        let state = self.state.borrow();
+        (state.status.clone(), state.since.elapsed())
+    }
+
+    /// The open session. Starts a server that does not run; one that has failed often is left alone for a while.
+    pub(super) async fn session(&self) -> Result<Arc<Session>, Problem> {
+        if let Some(session) = self.open() {
+            return Ok(session);
+        }
+        let _waiting = Waiting::start(&self.waiting);
+        let mut state = self.state.subscribe();
+        let failed_starts = state.borrow().failed_starts;
+        self.wanted.notify_one();
+        loop {
+            if let Some(session) = self.open() {
+                return Ok(session);
+            }
+            if let Status::Failed(problem) = &state.borrow_and_update().status {
+                let is_later = problem.retry_after().is_some_and(|left| left > AWAITED);
+                if is_later || self.state.borrow().failed_starts > failed_starts {
+                    return Err(problem.clone());
+                }
+            }
+            if state.changed().await.is_err() {
+                return Err(MISTAKE.into());
+            }
+        }
+    }
+
+    fn open(&self) -> Option<Arc<Session>> {
+        let state = self.state.borrow();
+        state.session.as_ref().filter(|session| !session.is_closed()).map(Arc::clone)
+    }
+
+    /// Drops the connection; calls in progress get this long.
+    pub(super) fn drop_within(&self, patience: Duration) {
+        self.dropped.send_replace(Some(patience));
+    }
+
+    /// Keeps the connection until it is dropped.
+    pub(super) async fn keep(self: Arc<Self>, surroundings: Surroundings) {
+        let mut dropped = self.dropped.subscribe();
+        let mut subscription = None;
+        tokio::select! {
+            () = self.open_again_and_again(&surroundings, &mut subscription) => {}
+            _ = dropped.wait_for(Option::is_some) => {}
+        }
+        let session = self.fail("it is stopped".into(), AT_LAST);
+        if let Some(session) = session {
+            let done = async {
+                while session.is_busy() && !session.is_closed() {
+                    sleep(GLANCE).await;
+                }
+            };
+            let at_once =
+                async { _ = dropped.wait_for(|left| left.is_some_and(|left| left.is_zero())).await };
+            tokio::select! {
+                () = done => {}
+                () = sleep(self.endpoint.timeout) => {}
+                () = at_once => {}
+            }
+            close(&session, &mut subscription).await;
+        }
+    }
+
+    async fn open_again_and_again(
+        &self,
+        surroundings: &Surroundings,
+        subscription: &mut Option<Subscription>,
+    ) {
+        let mut backoff = Backoff::default();
+        let mut pause = Duration::ZERO;
+        loop {
+            self.until_wanted(pause).await;
+            let start = Instant::now();
+            self.set_status(Status::Starting);
+            let ended = guarded(self.visit(surroundings, subscription)).await;
+            let problem = ended.unwrap_or_else(|_| MISTAKE.into());
+            let was_open = self.state.borrow().session.is_some();
+            pause = backoff.pause(was_open, start.elapsed());
+            let session = self.fail(problem.clone(), pause);
+            self.publish(surroundings, |last| Listing { problem: Some(problem.to_string()), ..last });
+            if let Some(session) = session {
+                close(&session, subscription).await;
+            }
+        }
+    }
+
+    /// Waits until the server is to be started, for this pause at least.
+    async fn until_wanted(&self, pause: Duration) {
+        let (now, is_first) = (Instant::now(), self.state.borrow().ends == 0);
+        loop {
+            let is_awaited = self.waiting.load(Relaxed) > 0;
+            let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
+            let due = async {
+                match is_awaited || self.is_listed() {
+                    true => sleep_until(start).await,
+                    false => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => return,
+                () = self.wanted.notified() => {}
+            }
+        }
+    }
+
+    /// One session, from beginning to end; returns the reason for the end.
+    async fn visit(&self, surroundings: &Surroundings, subscription: &mut Option<Subscription>) -> Problem {
+        let opening = Session::open(&self.endpoint, &surroundings.environment);
+        let session = match timeout(self.endpoint.timeout, opening).await {
+            Ok(Ok(session)) => Arc::new(session),
+            Ok(Err(problem)) => return problem,
+            Err(_) => return self.endpoint.too_slow().into(),
+        };
+        self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+        loop {
+            let mut interval = None;
+            if self.is_listed() {
+                interval = match self.list(&session, surroundings, subscription).await {
+                    Ok(interval) => Some(interval),
+                    Err(problem) => return problem,
+                }
+            }
+            self.set_status(Status::Ready);
+            if let Err(problem) = self.until_changed(&session, subscription, interval).await {
+                return problem;
+            }
+        }
+    }
+
+    /// Lists the tools, and publishes the list; returns the time for which it holds.
+    async fn list(
+        &self,
+        session: &Session,
+        surroundings: &Surroundings,
+        subscription: &mut Option<Subscription>,
+    ) -> Result<Duration, Problem> {
+        // Listens before listing, so that no change is missed in between.
+        if subscription.is_none() {
+            *subscription = timeout(self.endpoint.timeout, session.subscribe()).await.ok().flatten();
+        }
+        let mut was_silent = false;
+        let listed = loop {
+            let answers = session.answers();
+            match timeout(self.endpoint.timeout, session.list()).await {
+                Ok(listed) => break listed?,
+                // A server that is busy with a call may answer only after it.
+                Err(_) if session.answers() != answers => was_silent = false,
+                Err(_) if session.is_busy() && !was_silent => was_silent = true,
+                Err(_) => return Err(self.endpoint.too_slow().into()),
+            }
+        };
+        self.publish(surroundings, |_| listed.listing);
+        Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+    }
+
+    /// Waits until the server is to be listed; the reason, where the connection ended.
+    async fn until_changed(
+        &self,
+        session: &Session,
+        subscription: &mut Option<Subscription>,
+        interval: Option<Duration>,
+    ) -> Result<(), Problem> {
+        let next = async {
+            match subscription.as_mut() {
+                Some(subscription) => subscription.next().await.ok().flatten().is_some(),
+                None => std::future::pending().await,
+            }
+        };
+        let due = async {
+            match interval {
+                Some(interval) => sleep(interval).await,
+                None => std::future::pending().await,
+            }
+        };
+        let closed = async {
+            while !session.is_closed() {
+                tokio::select! {
+                    () = sleep(GLANCE) => {}
+                    () = self.wanted.notified() => if self.is_listed() && interval.is_none() { return },
+                }
+            }
+        };
+        let is_subscribed = tokio::select! {
+            is_subscribed = next => is_subscribed,
+            () = session.changed() => true,
+            () = due => true,
+            () = closed => true,
+        };
+        if session.is_closed() {
+            return Err(session.end_message().await);
+        }
+        if !is_subscribed {
+            *subscription = None;
+        }
+        if interval.is_some() {
+            sleep(GATHERING).await;
+        }
+        Ok(())
+    }
+
+    /// Takes the session out: the server is away, and started again after this pause at the earliest.
+    fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
+        let mut session = None;
+        self.state.send_modify(|state| {
+            session = state.session.take();
+            state.status = Status::Failed(problem.until(std::time::Instant::now() + pause));
+            (state.since, state.ends) = (Instant::now(), state.ends + 1);
+            state.failed_starts += u64::from(session.is_none());
+        });
+        session
+    }
+
+    fn set_status(&self, status: Status) {
+        self.state.send_if_modified(|state| {
+            let is_new = state.status != status;
+            if is_new {
+                (state.status, state.since) = (status, Instant::now());
+            }
+            is_new
+        });
+    }
+
+    fn publish(&self, surroundings: &Surroundings, listing: impl FnOnce(Listing) -> Listing) {
+        if !self.is_listed() {
+            return;
+        }
+        let is_new = self.state.send_if_modified(|state| {
+            let listing = Some(listing(state.listing.clone().unwrap_or_default()));
+            let is_new = state.listing != listing;
+            state.listing = listing;
+            is_new
+        });
+        if is_new {
+            (surroundings.changed)();
+        }
+    }
+}
+
+/// A call that waits for a session.
+struct Waiting<'c>(&'c AtomicUsize);
+
+impl<'c> Waiting<'c> {
+    fn start(waiting: &'c AtomicUsize) -> Self {
+        waiting.fetch_add(1, Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A server answers its open requests before it ends.
+async fn close(session: &Session, subscription: &mut Option<Subscription>) {
+    if let Some(mut subscription) = subscription.take() {
+        let _ = timeout(GLANCE, subscription.cancel()).await;
+    }
+    session.close().await;
+}
+
+/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
+#[derive(Default)]
+struct Backoff {
+    next: Duration,
+}
+
+impl Backoff {
+    /// The pause after a connection that lasted so long.
+    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
+        if was_open && lasted > A_WHILE {
+            self.next = Duration::ZERO;
+        }
+        let pause = if was_open { self.next } else { self.next.max(SOON) };
+        self.next = (pause * 2).clamp(SOON, AT_LAST);
+        pause
+    }
+}

@@ -1,0 +1,118 @@
+//! The reason why a server gives no connection or no list, with the next step.
+
+use std::error::Error;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+/// The line that gives a server its token.
+const TOKEN_LINE: &str = "headers = { Authorization = \"Bearer ${NAME}\" }";
+
+/// The reason why a server cannot be used now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The reason: one line, without secrets and addresses.
+    pub reason: String,
+    /// Whether the server refuses the caller (401 or 403).
+    pub wants_token: bool,
+    /// The time before which it is not started again.
+    pub(super) next_try: Option<Instant>,
+}
+
+impl Problem {
+    /// The line to add, for a server that wants a token.
+    pub fn advice(&self) -> Option<String> {
+        let what = "add this line to the server's table, with the token in the environment variable NAME";
+        self.wants_token.then(|| format!("{what}: {TOKEN_LINE}"))
+    }
+
+    /// The time until the server is started again; `None` where nothing holds that up.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let left = self.next_try?.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    pub(super) fn until(&self, next_try: Instant) -> Self {
+        Self { next_try: Some(next_try), ..self.clone() }
+    }
+
+    /// The reason of an error, in the server's place.
+    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
+        match refused(error) {
+            Some(status) => Self {
+                reason: format!("it wants a token: it answered {status}"),
+                wants_token: true,
+                next_try: None,
+            },
+            None => explain(error).into(),
+        }
+    }
+}
+
+impl From<String> for Problem {
+    fn from(reason: String) -> Self {
+        Self { reason, wants_token: false, next_try: None }
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(reason: &str) -> Self {
+        reason.to_string().into()
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.advice() {
+            Some(advice) => write!(to, "{}; {advice}", self.reason),
+            None => to.write_str(&self.reason),
+        }
+    }
+}
+
+/// The error of the transport, below those of the protocol.
+fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    match error.downcast_ref() {
+        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
+            return innermost(fallback.as_ref());
+        }
+        Some(ClientInitializeError::TransportError { error, .. }) => return innermost(error.error.as_ref()),
+        _ => {}
+    }
+    match error.downcast_ref() {
+        Some(ServiceError::TransportSend(error)) => innermost(error.error.as_ref()),
+        _ => error,
+    }
+}
+
+/// The status with which a server asks for a token.
+fn refused(error: &(dyn Error + 'static)) -> Option<u16> {
+    match innermost(error).downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+        StreamableHttpError::AuthRequired(_) => Some(401),
+        StreamableHttpError::InsufficientScope(_) => Some(403),
+        StreamableHttpError::HttpStatus(reply) => Some(reply.status),
+        StreamableHttpError::Client(error) => error.status().map(|status| status.as_u16()),
+        StreamableHttpError::UnexpectedServerResponse(text) => {
+            let status = text.strip_prefix("HTTP ")?;
+            status.get(..3)?.parse().ok()
+        }
+        _ => None,
+    }
+    .filter(|status| matches!(status, 401 | 403))
+}
+
+/// Reason why a server does not answer, in one line, without its address.
+pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
+    let error = innermost(error);
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(error)) => match error.status() {
+            Some(status) => format!("it answered {status}"),
+            None if error.is_timeout() => "it took too long".into(),
+            None if error.is_connect() => "no connection".into(),
+            None => "the connection broke".into(),
+        },
+        _ => error.to_string(),
+    }
+}
