@@ -14,6 +14,7 @@ use crate::fixture::{Run, program, text, write};
 mod add;
 mod adopt;
 mod doctor;
+mod formats;
 mod set_arguments;
 mod url;
 
