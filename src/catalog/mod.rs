@@ -49,7 +49,7 @@ use std::sync::{Arc, OnceLock};
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
-use crate::sources::{Listings, Loaded, load};
+use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line, is_respelled};
 
 pub use functions::functions;
@@ -159,6 +159,8 @@ pub struct Checked {
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
+    /// The live servers that have not answered yet, and may do so soon.
+    pub awaited: Option<Awaited>,
 }
 
 impl Checked {
@@ -191,7 +193,8 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     catalog.configure(&mut all);
     keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
-    let mut checked = Checked { catalog, findings: all, documents, parts };
+    let awaited = listings.awaited().cloned();
+    let mut checked = Checked { catalog, findings: all, documents, parts, awaited };
     checked.catalog.complete = !checked.lost_input();
     checked
 }

@@ -181,7 +181,7 @@ impl CatalogArgs {
 
     /// Connections to live servers, if they may be contacted.
     pub(super) fn connections(&self) -> Option<Arc<Connections>> {
-        self.environment().map(|environment| Arc::new(Connections::new(environment)))
+        self.environment().map(|environment| Arc::new(remembering(Connections::new(environment))))
     }
 
     /// The variables for live servers, if they may be contacted.
@@ -220,6 +220,14 @@ pub(super) fn environment(file: Option<PathBuf>) -> Environment {
 fn in_env_file(file: &Path, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
     env_variables(&text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
+}
+
+/// The connections, with a memory for the lists of servers in the user's folder of state.
+pub(super) fn remembering(connections: Connections) -> Connections {
+    match trust::state_folder() {
+        Some(folder) => connections.remember_in(folder.join("servers")),
+        None => connections,
+    }
 }
 
 /// The nearest folder with a toolcrib.toml, from the working folder upward, as `.`, `..` and so on.

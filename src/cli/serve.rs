@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, waiting_for, word};
+use super::catalog::{CatalogArgs, counted, remembering, waiting_for, word};
 use super::progress::Spinner;
 use super::reload::keep_current;
 use super::screen::Screen;
@@ -120,7 +120,7 @@ impl ServeArgs {
             runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
         let connections = self.catalog.environment().map(|environment| {
             // Calls run on the threads of their connections.
-            Arc::new(Connections::on(environment, runtime.handle().clone()))
+            Arc::new(remembering(Connections::on(environment, runtime.handle().clone())))
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
@@ -143,7 +143,13 @@ impl ServeArgs {
         let follow = Follow::start(self.catalog.path()?, options);
         let progress = Spinner::start(waiting_for(&servers));
         let (first, follow) = runtime.block_on(first_of(follow))?;
-        let Some(first) = first else { return Ok(()) };
+        let Some(first) = first else {
+            // A signal came before there was anything to serve.
+            if let Some(connections) = &connections {
+                runtime.block_on(connections.close());
+            }
+            return Ok(());
+        };
         progress.finish();
         first.notices.iter().for_each(print_note);
         let checked = first.checked;
@@ -296,8 +302,16 @@ impl ServeArgs {
 
 /// The first catalog. It is read on a thread of its own, so that this one serves the connections to live servers.
 async fn first_of(mut follow: Follow) -> Result<(Option<Change>, Follow), CommandError> {
-    let reading = tokio::task::spawn_blocking(move || (follow.next(), follow));
-    reading.await.map_err(|_| failed(format!("cannot read the catalog: {MISTAKE}")))
+    let stop = follow.stopper();
+    let mut reading = tokio::task::spawn_blocking(move || (follow.next(), follow));
+    let read = tokio::select! {
+        read = &mut reading => read,
+        () = wait_for_signal() => {
+            stop.stop();
+            reading.await
+        }
+    };
+    read.map_err(|_| failed(format!("cannot read the catalog: {MISTAKE}")))
 }
 
 /// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that

@@ -38,7 +38,7 @@ pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
-pub use server::Server;
+pub use server::{Server, Start};
 pub use state::{State, WhenUnwritable};
 
 /// The configuration of a catalog. Everything is optional.

@@ -34,8 +34,25 @@ pub struct Server {
     /// The largest result of a call, in bytes.
     #[schemars(range(min = 1))]
     pub max_bytes: usize,
+    /// The time at which an MCP server is started.
+    pub start: Start,
+    /// Whether each session of a client has a connection to an MCP server of its own, for servers that keep state.
+    pub per_session: bool,
+    /// Longest wait of the first list of tools for an MCP server that was never seen before, in seconds.
+    pub wait_seconds: u64,
     /// The header in which an HTTP backend expects the idempotency key of a call. With it, writes may be retried too.
     pub idempotency_header: Option<String>,
+}
+
+/// The time at which an MCP server is started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// With toolcrib.
+    #[default]
+    Eager,
+    /// On its first use, if its list of tools is remembered.
+    Lazy,
 }
 
 impl Default for Server {
@@ -50,6 +67,9 @@ impl Default for Server {
             redirects: 0,
             retries: 2,
             max_bytes: 16 << 20,
+            start: Start::Eager,
+            per_session: false,
+            wait_seconds: 30,
             idempotency_header: None,
         }
     }
@@ -59,6 +79,11 @@ impl Server {
     /// Longest time of connecting and listing, or of one call.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
+    }
+
+    /// Longest wait of the first list of tools for a server that was never seen before.
+    pub fn wait(&self) -> Duration {
+        Duration::from_secs(self.wait_seconds.min(3600))
     }
 
     /// The mistake in these settings, if there is one.

@@ -70,7 +70,10 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
                 Some(known) if is_current(&context.view, &place, known) => {
                     Ok(Answer::new(unchanged(&path, known), None))
                 }
-                _ => kept(&context.view, &place, wanted).map(Answer::from_json),
+                _ => match away(context, &place) {
+                    Some(_) => fields_now(context, &place, wanted).map(|fields| Answer::new(fields, None)),
+                    None => kept(&context.view, &place, wanted).map(Answer::from_json),
+                },
             }),
         };
     }
@@ -106,7 +109,7 @@ async fn several(
         let help = match find(&context.view, &path) {
             Ok(place) if !seen.insert(place.clone()) => continue,
             Ok(HelpTarget::Session) => session::known_ops(context).await,
-            Ok(place) => fields(&context.view, &place, wanted),
+            Ok(place) => fields_now(context, &place, wanted),
             Err(refusal) => Err(refusal),
         };
         let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
@@ -129,6 +132,24 @@ async fn several(
         return Err(all.unwrap_or_else(|| broken("no path was given")));
     }
     Ok(Answer::new(Map::from_iter([("results".to_string(), results.into())]), None))
+}
+
+/// The reason why calls of an op fail now.
+fn away(context: &FunctionContext, place: &HelpTarget) -> Option<String> {
+    let HelpTarget::Op(index) = place else { return None };
+    let catalog = context.view.catalog();
+    context.services.backends.problem(catalog.tools.get(*index)?, &catalog.config)
+}
+
+/// The fields of the help on one target, and whether it can be called now.
+fn fields_now(
+    context: &FunctionContext,
+    place: &HelpTarget,
+    wanted: HelpOptions,
+) -> Result<Map<String, Value>, Refusal> {
+    let mut fields = fields(&context.view, place, wanted)?;
+    fields.extend(away(context, place).map(|reason| ("unavailable".to_string(), reason.into())));
+    Ok(fields)
 }
 
 /// The help on one target as JSON, made at its first use.

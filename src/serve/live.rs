@@ -1,7 +1,8 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
@@ -16,6 +17,7 @@ use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
 use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
+use crate::sources::Awaited;
 
 /// One generation of the catalog with everything made from it; immutable.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub struct Generation {
     pub complete: bool,
     /// Findings of the input.
     pub findings: Arc<[Finding]>,
+    /// The live servers that have not answered yet, and may do so soon.
+    pub awaited: Option<Awaited>,
     /// The caches of requests that choose no profile, then of each profile that a request may choose.
     profiles: Vec<ProfileCaches>,
     /// The headers of callers that some server is configured to receive.
@@ -57,7 +61,9 @@ pub struct ServeOptions {
 #[derive(Debug)]
 pub struct LiveCatalog {
     options: ServeOptions,
-    listings: Listings,
+    listings: ArcSwap<Listings>,
+    /// Whether a client knows of a list, so that its kind must stay.
+    is_listed: AtomicBool,
     services: Arc<Services>,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
@@ -102,7 +108,7 @@ impl Generation {
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
-        let Checked { catalog, findings, .. } = checked;
+        let Checked { catalog, findings, awaited, .. } = checked;
         let findings: Arc<[Finding]> = findings.into();
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
@@ -123,7 +129,7 @@ impl Generation {
         let profiles = profiles?;
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
-        Ok(Self { version, complete, findings, profiles, caller_headers })
+        Ok(Self { version, complete, findings, awaited, profiles, caller_headers })
     }
 
     /// The catalog view with every tool, for requests that choose no profile.
@@ -191,7 +197,8 @@ impl LiveCatalog {
         indexing.add(generation.views());
         Ok(Self {
             options,
-            listings,
+            listings: ArcSwap::from_pointee(listings),
+            is_listed: AtomicBool::new(false),
             services: Arc::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
@@ -218,6 +225,27 @@ impl LiveCatalog {
         self.current.load_full()
     }
 
+    /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured.
+    pub async fn listed(&self) {
+        self.listed_within(Duration::MAX).await;
+    }
+
+    /// The same, but not longer than this. From then on lists keep their kind.
+    pub async fn listed_within(&self, patience: Duration) {
+        let _ = tokio::time::timeout(patience, self.all_listed()).await;
+        self.is_listed.store(true, Ordering::Relaxed);
+    }
+
+    async fn all_listed(&self) {
+        let mut changed = self.subscribe();
+        while let Some(awaited) = &self.current().awaited {
+            let until = tokio::time::Instant::from_std(awaited.until);
+            if !matches!(tokio::time::timeout_at(until, changed.changed()).await, Ok(Ok(()))) {
+                return;
+            }
+        }
+    }
+
     /// The findings that keep the catalog on disk from being served, if any do.
     pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
         self.stale.load_full()
@@ -242,7 +270,13 @@ impl LiveCatalog {
             self.reloads.kept.fetch_add(1, Ordering::Relaxed);
             return self.stale.store(stale.map(Arc::new));
         }
-        match Generation::new(checked, (&self.options, &self.listings), templates, Some(&self.current())) {
+        let current = self.current();
+        if current.awaited.is_some() && !self.is_listed.load(Ordering::Relaxed) {
+            let (catalog, options) = (&checked.catalog, &self.options);
+            let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
+            self.listings.store(Arc::new(listings));
+        }
+        match Generation::new(checked, (&self.options, &self.listings.load()), templates, Some(&current)) {
             Ok(generation) => {
                 let generation = Arc::new(generation);
                 generation.views().for_each(|view| self.services.prepare(view));

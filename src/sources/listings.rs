@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::config::{Server, Source, Workspace};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place};
@@ -24,9 +25,30 @@ impl Listing {
     }
 }
 
-/// Lists of the live servers of a workspace, by the number of their source. Empty: no server was asked.
+/// Lists of the live servers of a workspace. Empty: no server was asked.
 #[derive(Clone, Debug, Default)]
-pub struct Listings(pub(super) BTreeMap<usize, Listing>);
+pub struct Listings {
+    /// The lists, by the number of their source.
+    pub(super) by_source: BTreeMap<usize, Listing>,
+    /// The servers that have not answered yet, and may do so soon.
+    pub(super) awaited: Option<Awaited>,
+}
+
+/// New servers that may list their tools soon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Their names.
+    pub servers: Vec<String>,
+    /// The time until which a list of tools waits for them.
+    pub until: Instant,
+}
+
+impl Listings {
+    /// The servers that have not answered yet, and may do so soon.
+    pub fn awaited(&self) -> Option<&Awaited> {
+        self.awaited.as_ref()
+    }
+}
 
 /// The servers of a workspace whose address is complete, by the number of their source.
 pub(super) fn live_servers(workspace: &Workspace) -> impl Iterator<Item = (usize, &Server)> {
@@ -68,7 +90,7 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
             None => finding,
         }
     };
-    let Some(listing) = listings.0.get(&index) else {
+    let Some(listing) = listings.by_source.get(&index) else {
         let finding = found(Code::SourceUnreachable, format!("{name} was not contacted"));
         let document =
             Err(finding.help("its tools are there when nothing forbids contact, as --offline does"));

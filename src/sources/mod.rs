@@ -21,7 +21,7 @@ mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
-pub use listings::Listings;
+pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 
 use std::collections::{BTreeSet, HashSet};

@@ -244,6 +244,8 @@ impl Follow {
         hasher.update(checked.catalog.version.as_bytes());
         hasher.update(&json(serde_json::to_vec(&checked.findings)));
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
+        let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
+        hasher.update(format!("{awaited:?}").as_bytes());
         for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
             hasher.update(format!("{path:?} {stamp:?}").as_bytes());
         }

@@ -89,10 +89,11 @@ pub fn assert_same_tree(got: &Tree, expect: &Tree) {
     assert!(differ.is_empty(), "these files differ: {differ:?}");
 }
 
-/// The program with these arguments, to be run in the package's folder.
+/// The program with these arguments, to be run in the package's folder, with a folder of state that is not the user's.
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
     command.args(arguments).current_dir(package());
+    command.env("XDG_STATE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"));
     command
 }
 

@@ -14,8 +14,10 @@ use crate::fixture::{codes, folder, run, run_with, text, tree, write};
 use server::{Era, Http, stdio};
 
 mod client;
+mod connections;
 mod follow;
 mod server;
+mod through;
 
 /// A catalog with a file, and a live server with this `mcp` table.
 fn catalog(mcp: &str) -> TempDir {

@@ -126,10 +126,13 @@ impl Server {
     }
 
     /// Calls a function.
-    pub fn post(&self, function: &str, body: impl Into<String>) -> Response {
-        let asking =
-            client().post(self.url(&format!("/v1/{function}"))).header("content-type", "application/json");
-        asking.body(body.into()).send().unwrap()
+    pub fn post(&self, function: &str, body: impl ToString) -> Response {
+        self.posting(&format!("/v1/{function}"), body).send().unwrap()
+    }
+
+    /// A POST that is still to be sent.
+    pub fn posting(&self, path: &str, body: impl ToString) -> RequestBuilder {
+        client().post(self.url(path)).header("content-type", "application/json").body(body.to_string())
     }
 
     pub fn connect(&self) -> TcpStream {

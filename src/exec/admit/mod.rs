@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::Outcome;
 use super::call::{Call, RunNotes};
 use super::record::{Ran, Received, repeat_guard};
+use super::run::select;
 use crate::arguments::{Repair, validate};
 use crate::catalog::{Callable, Tool};
 use crate::refusal::{ErrorCode, Refusal};
@@ -72,6 +73,9 @@ pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
         Err(refusal) if is_alone => model_repair::repair(call, &tool, refusal).await?,
         read => read?,
     };
+    if let Some(schema) = &tool.definition.result_schema {
+        select::check(&call.request.select, schema.value())?;
+    }
     leave_out_hidden(call, &tool);
     gates::check(call, &tool)?;
     doc_gate::require_doc(call, index, &tool).await?;

@@ -88,6 +88,16 @@ impl Backends {
         }
     }
 
+    /// The reason why calls of a tool fail now: its MCP server is away.
+    pub fn problem(&self, tool: &Tool, config: &Config) -> Option<String> {
+        let Some(Backend::Mcp { server, .. }) = Self::of(tool, config).as_deref().cloned() else {
+            return None;
+        };
+        let server = choice::bare(&server);
+        let problem = self.connections.as_ref()?.problem(server)?;
+        Some(format!("the MCP server `{server}` is away: {problem}"))
+    }
+
     fn online(&self) -> Result<&Connections, BackendError> {
         let offline =
             || BackendError::unconfigured("with --offline, no server is contacted and no command is run");

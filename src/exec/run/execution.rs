@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use super::run_failure::{Certainty, RunFailure};
 use super::sent_arguments::SentArguments;
-use super::{result_paging, steps};
+use super::{result_paging, select, steps};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
@@ -89,15 +89,30 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
                 Some(_) => Ok(response.content),
                 // The client gets the answer as it came.
                 None if call.request.as_is && notes.original.is_some() => Ok(response.content),
-                None => Ok(result_paging::first_page(call, response.content, notes).await),
+                None => {
+                    let content = selected(call, response.content, notes);
+                    Ok(result_paging::first_page(call, content, notes).await)
+                }
             }
         }
         Err(mut error) => {
             let certainty = error.kind.into();
-            notes.original = error.original.take().map(|original| without_arguments(call, &sent, original));
+            let original = error.original.take().map(|original| without_arguments(call, original));
+            notes.original = original.map(|original| Box::new(sent.hide_in_error(*original)));
             Err(RunFailure { failure: sent.hide_in_refusal(failure(call, error)), certainty })
         }
     }
+}
+
+/// The fields of a result that the call selects, without blocks beside them; else all of it.
+fn selected(call: &Admitted, content: Value, notes: &mut RunNotes) -> Value {
+    if call.request.select.is_empty() {
+        return content;
+    }
+    notes.original = None;
+    let (fields, missing) = select::take(&content, &call.request.select);
+    notes.warnings.extend(missing.iter().map(select::Missing::warning));
+    fields
 }
 
 /// Runs a tool whose backend is one of toolcrib's functions.
@@ -137,20 +152,13 @@ fn backend_request<'o>(
 }
 
 /// The error of an MCP server as it came, less the secret arguments that it repeats.
-fn without_arguments(call: &Admitted, sent: &SentArguments<'_>, original: Box<McpAnswer>) -> Box<McpAnswer> {
+fn without_arguments(call: &Admitted, original: Box<McpAnswer>) -> Box<McpAnswer> {
     let (_, hidden) = call.secrets().split(call.tool().parameters.schema(), call.arguments());
-    if hidden.is_empty() && sent.hidden.is_empty() {
+    if hidden.is_empty() {
         return original;
     }
-    let hidden = hidden.into_iter().map(|secret| secret.value).chain(sent.hidden.iter().cloned());
-    let sent = FilledSecrets::of(hidden);
-    Box::new(match *original {
-        McpAnswer::Result(result) => McpAnswer::Result(sent.hide_in(result)),
-        McpAnswer::Error { code, message, data } => {
-            let data = data.map(|data| sent.hide_in(data));
-            McpAnswer::Error { code, message: sent.hide(&message), data }
-        }
-    })
+    let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
+    Box::new(original.without(&sent))
 }
 
 fn failure(call: &Admitted, error: BackendError) -> Refusal {

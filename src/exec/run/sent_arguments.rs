@@ -72,9 +72,17 @@ impl<'c> SentArguments<'c> {
         response.warnings.extend(warning);
         response.original = response.original.map(|original| match original {
             McpAnswer::Result(result) => McpAnswer::Result(hidden.hide_in_result(result).0),
-            error => error,
+            error => error.without(&hidden),
         });
         response
+    }
+
+    /// The error of an MCP server as it came, without hidden values.
+    pub(super) fn hide_in_error(&self, original: McpAnswer) -> McpAnswer {
+        match self.hidden.is_empty() {
+            true => original,
+            false => original.without(&FilledSecrets::of(self.hidden.iter().cloned())),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::finding::Severity;
 use crate::serve::response::build::no_store;
 use crate::serve::response::negotiate::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::sources::mcp::{ServerState, Status};
 use crate::state::Health;
 
 /// `GET /healthz`: the process is alive.
@@ -60,6 +61,11 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
+        let connections = catalog.services().backends.connections();
+        let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
+        if !servers.is_empty() {
+            detail["servers"] = servers.iter().map(server).collect();
+        }
         if let Some(problem) = catalog.services().state.health().problem {
             detail["state_problem"] = problem.into();
         }
@@ -68,6 +74,29 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         }
     }
     detail
+}
+
+/// The state of a live server.
+fn server(server: &ServerState) -> Value {
+    let status = match &server.status {
+        Status::NotStarted => "not started",
+        Status::Starting => "starting",
+        Status::Ready => "ready",
+        Status::Failed(_) => "failed",
+    };
+    let mut state = json!({
+        "name": server.name,
+        "status": status,
+        "since_seconds": server.since.as_secs(),
+        "transport": server.transport(),
+        "tools": server.tools,
+    });
+    if let Status::Failed(problem) = &server.status {
+        state["reason"] = problem.reason.as_str().into();
+        state["next_action"] = problem.advice().into();
+        state["retry_after_seconds"] = problem.retry_after().map(|left| left.as_secs() + 1).into();
+    }
+    state
 }
 
 /// `GET /metrics`: counters in the text format of Prometheus.

@@ -56,7 +56,7 @@ impl ServerHandler for McpService {
             context.peer.set_peer_info(request.clone());
             self.begin_session(&request.capabilities, &context);
             let mut result = self.negotiate_initialize(&request)?;
-            result.instructions = Some(self.instructions(&context));
+            result.instructions = Some(self.instructions(&context).await);
             if self.ended.is_none() {
                 // Over HTTP this wire has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
@@ -72,7 +72,7 @@ impl ServerHandler for McpService {
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         answered(async move {
             let (_, scope) = self.view(&context);
-            let info = self.get_info().with_instructions(self.instructions(&context));
+            let info = self.get_info().with_instructions(self.instructions(&context).await);
             let versions = self.supported_protocol_versions().into_owned();
             Ok(DiscoverResult::from_server_info(versions, info)
                 .with_ttl_ms(FRESH_FOR)
@@ -88,6 +88,7 @@ impl ServerHandler for McpService {
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
             let after = cursor::after(request)?;
+            self.live.listed().await;
             let (caller, catalog) = (caller(&context), self.request_catalog(&context));
             let scope = scope(&caller, &catalog);
             tools::list(catalog.cache(&caller), after.as_deref(), scope)

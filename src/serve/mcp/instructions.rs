@@ -3,6 +3,7 @@
 use crate::config::{Surface, ToolList};
 use crate::functions::CatalogView;
 use crate::serve::ListingPolicy;
+use crate::sources::Awaited;
 use crate::tool::{clean_line, clipped};
 
 /// Most characters that every client passes on.
@@ -12,7 +13,7 @@ const MAX: usize = 2_000;
 const MAX_NAME: usize = 60;
 
 /// The purpose of the server, and its groups of tools: as many as fit, the largest first.
-pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
+pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy, awaited: Option<&Awaited>) -> String {
     let total = view.catalog().tools.len();
     let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
     let mut text = match (shown.surface, shown.tool_list) {
@@ -32,6 +33,10 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
     };
     if shown.surface != Surface::Full {
         text.push_str(RULES);
+    }
+    if let Some(awaited) = awaited {
+        let names = clipped_name(&awaited.servers.join(", "));
+        text.push_str(&format!("Still starting, with tools that are not counted here: {names}.\n"));
     }
     let groups = groups(view);
     if groups.is_empty() {

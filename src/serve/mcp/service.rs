@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use std::time::Duration;
+
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, LoggingLevel,
     ServerCapabilities, ServerConfig, SubscriptionFilter,
@@ -29,6 +31,9 @@ const SESSION: &str = "toolcrib/session";
 
 /// Most resources that one client may subscribe to.
 pub(super) const MAX_WATCHED: usize = 1_000;
+
+/// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
@@ -138,9 +143,11 @@ impl McpService {
         (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
     }
 
-    pub(super) fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+    pub(super) async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+        self.live.listed_within(PATIENCE).await;
         let (caller, catalog) = (caller(context), self.request_catalog(context));
-        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing())
+        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
+        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
     }
 
     pub(super) async fn run_tool(

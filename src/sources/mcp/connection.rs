@@ -11,15 +11,13 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::Environment;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
+use super::remembered::Remembered;
 use super::session::Session;
+use super::state::{AT_LAST, Backoff, SOON, State, Status};
+use crate::config::Start;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
-/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
-/// stable.
-const SOON: Duration = Duration::from_secs(1);
-const AT_LAST: Duration = Duration::from_secs(60);
-const A_WHILE: Duration = Duration::from_secs(10);
 /// Longest pause that a call waits for.
 const AWAITED: Duration = Duration::from_secs(2);
 /// Wait for further changes after a server announces one.
@@ -43,47 +41,21 @@ pub(super) struct Connection {
     dropped: watch::Sender<Option<Duration>>,
 }
 
-/// The state of a connection.
-struct State {
-    session: Option<Arc<Session>>,
-    /// The last result of listing; `None` until the server was asked.
-    listing: Option<Listing>,
-    status: Status,
-    since: Instant,
-    /// Number of times that the connection ended, and of starts without a connection.
-    ends: u64,
-    failed_starts: u64,
-    /// The time from which on the list is wanted.
-    listed_since: Option<Instant>,
-}
-
-/// The status of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nobody has wanted it yet.
-    NotStarted,
-    /// It is being started.
-    Starting,
-    /// It answers.
-    Ready,
-    /// It is away, for this reason.
-    Failed(Problem),
-}
-
 /// The surroundings of all connections.
 #[derive(Clone)]
 pub(super) struct Surroundings {
     pub(super) environment: Environment,
     /// Called when the list of a server changes, or when one goes away or comes back.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    pub(super) remembered: Option<Remembered>,
 }
 
 impl Connection {
-    pub(super) fn new(endpoint: Endpoint) -> Self {
+    /// A connection that is not open, with the list that is remembered.
+    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>) -> Self {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
-        let state =
-            State { session: None, listing: None, status, since, ends, failed_starts, listed_since: None };
+        let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
         Self {
             endpoint,
             state: watch::Sender::new(state),
@@ -103,6 +75,13 @@ impl Connection {
 
     pub(super) fn is_listed(&self) -> bool {
         self.state.borrow().listed_since.is_some()
+    }
+
+    /// Whether the server is started before a call wants it.
+    fn starts_by_itself(&self) -> bool {
+        let state = self.state.borrow();
+        let is_known = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
+        state.listed_since.is_some() && (self.endpoint.server.start == Start::Eager || !is_known)
     }
 
     /// The time for which the list has been wanted.
@@ -211,7 +190,7 @@ impl Connection {
             let is_awaited = self.waiting.load(Relaxed) > 0;
             let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
             let due = async {
-                match is_awaited || self.is_listed() {
+                match is_awaited || self.starts_by_itself() {
                     true => sleep_until(start).await,
                     false => std::future::pending().await,
                 }
@@ -269,8 +248,23 @@ impl Connection {
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
         };
+        self.remember(surroundings, &listed.listing);
         self.publish(surroundings, |_| listed.listing);
         Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+    }
+
+    /// Writes a list that is new to the folder of remembered lists.
+    fn remember(&self, surroundings: &Surroundings, listing: &Listing) {
+        let is_known = self
+            .listing()
+            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let Some(remembered) = surroundings.remembered.clone().filter(|_| !is_known) else { return };
+        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = remembered.write(&endpoint, &listing) {
+                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+            }
+        });
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
@@ -378,22 +372,4 @@ async fn close(session: &Session, subscription: &mut Option<Subscription>) {
         let _ = timeout(GLANCE, subscription.cancel()).await;
     }
     session.close().await;
-}
-
-/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
-#[derive(Default)]
-struct Backoff {
-    next: Duration,
-}
-
-impl Backoff {
-    /// The pause after a connection that lasted so long.
-    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
-        if was_open && lasted > A_WHILE {
-            self.next = Duration::ZERO;
-        }
-        let pause = if was_open { self.next } else { self.next.max(SOON) };
-        self.next = (pause * 2).clamp(SOON, AT_LAST);
-        pause
-    }
 }

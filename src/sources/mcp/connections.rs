@@ -1,24 +1,27 @@
 //! All connections of a program: one for each server, for lists and for calls.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::connection::{Connection, Status, Surroundings};
+use super::connection::{Connection, Surroundings};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
+use super::remembered::Remembered;
 use super::request_origin::ClientSession;
 use super::session::Session;
+use super::state::Status;
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
-use crate::sources::listings::{Listing, Listings};
+use crate::sources::listings::{Awaited, Listing, Listings};
 
 /// Connections of single callers and clients that are kept.
 const MAX_PRIVATE: usize = 64;
-/// Longest wait for the first list of a new server; a later list is a change.
+/// Longest wait for the first list of a new server before the catalog is read without it.
 const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The connections of a program to MCP servers, shared by everything that lists their tools or calls them.
@@ -28,6 +31,8 @@ pub struct Connections {
     handle: Option<Handle>,
     own: Mutex<Option<Runtime>>,
     known: Mutex<Known>,
+    /// The folder of remembered lists.
+    remembered: Option<Remembered>,
     /// Called when a list changes.
     listener: Arc<Mutex<Option<Listener>>>,
     /// The client of the program, where there is one alone.
@@ -75,7 +80,7 @@ impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
         let (own, known, listener, client) = Default::default();
-        Self { environment, handle: None, own, known, listener, client }
+        Self { environment, handle: None, own, known, remembered: None, listener, client }
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -83,6 +88,12 @@ impl Connections {
         let mut connections = Self::new(environment);
         connections.handle = Some(runtime);
         connections
+    }
+
+    /// Remembers the lists of servers in this folder, and reads there what they listed last.
+    pub fn remember_in(mut self, folder: PathBuf) -> Self {
+        self.remembered = Some(Remembered::new(folder));
+        self
     }
 
     /// The environment.
@@ -122,16 +133,36 @@ impl Connections {
         let found: Vec<_> =
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
         found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
-        let is_settled =
-            |found: &Arc<Connection>| found.listing().is_some() || found.listed_for() >= MIN_LISTING_INTERVAL;
+        let is_settled = |found: &Arc<Connection>| {
+            let wait = found.endpoint.server.wait().min(MIN_LISTING_INTERVAL);
+            found.listing().is_some() || found.listed_for() >= wait
+        };
         while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let listing = |found: Result<Arc<Connection>, Problem>| match found {
-            Ok(found) => found.listing().unwrap_or_else(|| Listing::problem("it has not answered yet")),
-            Err(problem) => Listing::problem(problem.to_string()),
-        };
-        Listings(found.into_iter().map(|(index, found)| (index, listing(found))).collect())
+        let mut listings = Listings::default();
+        for (index, found) in found {
+            let listing = match &found {
+                Ok(found) => found.listing(),
+                Err(problem) => Some(Listing::problem(problem.to_string())),
+            };
+            if let (None, Ok(found)) = (&listing, &found) {
+                listings.awaited = awaited(listings.awaited, found);
+            }
+            let listing = listing.unwrap_or_else(|| Listing::problem("it has not answered yet"));
+            listings.by_source.insert(index, listing);
+        }
+        listings
+    }
+
+    /// The reason why a server whose tools are listed is away.
+    pub fn problem(&self, server: &str) -> Option<Problem> {
+        let known = self.known();
+        let mut listed = known.connections.iter().filter(|connection| connection.is_listed());
+        match listed.find(|connection| connection.endpoint.name == server)?.status().0 {
+            Status::Failed(problem) => Some(problem),
+            _ => None,
+        }
     }
 
     /// Closes all connections; servers get a short time to end.
@@ -181,7 +212,9 @@ impl Connections {
         if endpoint.is_private() {
             known.make_room();
         }
-        let connection = Arc::new(Connection::new(endpoint.clone()));
+        let remembered = self.remembered.as_ref().filter(|_| !endpoint.is_private());
+        let listing = remembered.and_then(|remembered| remembered.read(endpoint));
+        let connection = Arc::new(Connection::new(endpoint.clone(), listing));
         known.connections.push(Arc::clone(&connection));
         known.tasks.retain(|task| !task.is_finished());
         known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings())));
@@ -196,7 +229,8 @@ impl Connections {
                 listener();
             }
         };
-        Surroundings { environment: self.environment.clone(), changed: Arc::new(changed) }
+        let (environment, remembered) = (self.environment.clone(), self.remembered.clone());
+        Surroundings { environment, changed: Arc::new(changed), remembered }
     }
 
     fn runtime(&self) -> Result<Handle, Problem> {
@@ -248,6 +282,16 @@ impl Known {
             !is_excess
         });
     }
+}
+
+/// The servers that are waited for, with one more.
+fn awaited(others: Option<Awaited>, connection: &Connection) -> Option<Awaited> {
+    let wait = connection.endpoint.server.wait().checked_sub(connection.listed_for());
+    let Some(until) = wait.map(|wait| Instant::now() + wait) else { return others };
+    let mut awaited = others.unwrap_or(Awaited { servers: Vec::new(), until });
+    awaited.servers.push(connection.endpoint.name.clone());
+    awaited.until = awaited.until.max(until);
+    Some(awaited)
 }
 
 fn state(connection: &Arc<Connection>) -> ServerState {

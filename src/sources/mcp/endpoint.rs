@@ -62,14 +62,17 @@ impl Endpoint {
         }
     }
 
-    /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller.
+    /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller, or a connection
+    /// for each `session` of a client.
     pub(crate) fn for_call(
         (name, server): (&str, &Server),
         root: &Path,
         caller: &HeaderMap,
+        session: Option<String>,
     ) -> Result<Self, Missing> {
         let caller = Some(wanted(&server.headers, caller)?).filter(|headers| !headers.is_empty());
-        Ok(Self { caller, ..Self::new(name, server, root) })
+        let session = session.filter(|_| server.per_session);
+        Ok(Self { caller, session, ..Self::new(name, server, root) })
     }
 
     /// Whether one caller or client has this connection for itself.

@@ -2,14 +2,15 @@
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
-//! 3. [`list_all`] does that once, for all servers of a workspace at the same time.
+//! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
-//!    while it is away. [`line_check`] checks lines before the SDK reads them.
+//!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
+//!    reads them.
 //! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
 //!    [`Problem`] is the reason why there is none.
 //! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages
 //!    of the server back to its client.
-//! 7. [`Listings`] are read like dumps.
+//! 7. [`Listings`](super::Listings) are read like dumps.
 
 mod call;
 mod changes;
@@ -17,31 +18,32 @@ mod client_handler;
 mod connection;
 mod connections;
 mod endpoint;
+mod examine;
 mod line_check;
 mod problem;
 mod process;
+mod remembered;
 mod request_origin;
 mod request_routes;
 mod requests;
 mod secrets;
 mod session;
+mod state;
+mod stderr;
 mod subscribers;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
-
-use super::listings::{Listing, Listings, live_servers};
+use super::listings::live_servers;
 use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
 pub(crate) use changes::Changes;
-pub use connection::Status;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
+pub use examine::{Answered, Examined, examine, list_all};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub use problem::Problem;
 pub(crate) use process::with_its_children;
@@ -50,6 +52,8 @@ pub(crate) use request_origin::{ServerMessage, to_client};
 pub(crate) use requests::ServerList;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
+pub use session::SessionFacts;
+pub use state::Status;
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);
@@ -106,62 +110,7 @@ fn name(workspace: &Workspace, index: usize, server: &Server) -> String {
     clean_line(&shown)
 }
 
-/// Lists all servers of a workspace at the same time, and disconnects. `waiting` is told the names of those that have
-/// not answered yet.
-pub fn list_all(workspace: &Workspace, environment: &Environment, waiting: &dyn Fn(&[String])) -> Listings {
-    let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
-    let mut listings = Listings::default();
-    if servers.is_empty() {
-        return listings;
-    }
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(problem) => {
-            listings.0.extend(servers.into_iter().map(|(index, _)| (index, Listing::problem(&problem))));
-            return listings;
-        }
-    };
-    listings.0 = runtime.block_on(async {
-        let mut asked = JoinSet::new();
-        let mut names = BTreeMap::new();
-        for (index, endpoint) in servers {
-            names.insert(index, name(workspace, index, &endpoint.server));
-            let environment = environment.clone();
-            asked.spawn(async move { (index, list_once(&endpoint, &environment).await) });
-        }
-        let mut listings = BTreeMap::new();
-        loop {
-            waiting(&names.values().cloned().collect::<Vec<_>>());
-            // A task that panicked has no number; its server is then one that was not contacted.
-            match asked.join_next().await {
-                Some(Ok((index, listing))) => {
-                    names.remove(&index);
-                    listings.insert(index, listing);
-                }
-                Some(Err(_)) => {}
-                None => return listings,
-            }
-        }
-    });
-    runtime.shutdown_timeout(ENDING);
-    listings
-}
-
 fn runtime() -> Result<tokio::runtime::Runtime, String> {
     let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     built.map_err(|error| format!("it cannot be contacted: {error}"))
-}
-
-async fn list_once(endpoint: &Endpoint, environment: &Environment) -> Listing {
-    let asked = async {
-        let session = Session::open(endpoint, environment).await?;
-        let listed = session.list().await;
-        session.close().await;
-        Ok::<_, Problem>(listed?.listing)
-    };
-    match tokio::time::timeout(endpoint.timeout, asked).await {
-        Ok(Ok(listing)) => listing,
-        Ok(Err(problem)) => Listing::problem(problem.to_string()),
-        Err(_) => Listing::problem(endpoint.too_slow()),
-    }
 }

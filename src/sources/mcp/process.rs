@@ -1,34 +1,22 @@
 //! A server process that we start: in a process group of its own, which ends when it is no longer needed.
 
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
 
 use super::Environment;
 use super::endpoint::Endpoint;
 use super::secrets::FilledSecrets;
+use super::stderr::Stderr;
 
 /// Wait for it to end by itself after its stdin is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// The most bytes that are kept of a line of stderr.
-const MAX_LINE: u64 = 2000;
 
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
     pub(super) stderr: Stderr,
-}
-
-/// The stderr of a process: its last line, and whether there may be more.
-#[derive(Clone)]
-pub(super) struct Stderr {
-    last_line: Arc<Mutex<String>>,
-    /// Closed at its end.
-    more: watch::Receiver<()>,
 }
 
 impl Process {
@@ -51,15 +39,7 @@ impl Process {
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
         let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
-        let (reading, more) = watch::channel(());
-        let stderr = Stderr { last_line: Arc::default(), more };
-        if let Some(pipe) = child.stderr().take() {
-            let last_line = Arc::clone(&stderr.last_line);
-            tokio::spawn(async move {
-                listen(pipe, last_line).await;
-                drop(reading);
-            });
-        }
+        let stderr = Stderr::read(child.stderr().take(), &endpoint.name, secrets);
         let process = Self { child, stderr };
         match (stdout, stdin) {
             (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
@@ -75,21 +55,6 @@ impl Process {
                 let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
             }
         }
-    }
-}
-
-impl Stderr {
-    /// The last line so far.
-    pub(super) fn last_line(&self) -> String {
-        self.last_line.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The last line; the rest of a process that has just ended is read first.
-    pub(super) async fn end(&self) -> String {
-        let mut more = self.more.clone();
-        let ended = async { while more.changed().await.is_ok() {} };
-        let _ = tokio::time::timeout(GRACE, ended).await;
-        self.last_line()
     }
 }
 
@@ -113,21 +78,4 @@ pub(crate) fn with_its_children(mut command: Command) -> CommandWrap {
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
     command
-}
-
-/// Reads all of stderr, so that nobody waits for a reader, and remembers the last line.
-async fn listen(stderr: impl AsyncRead + Unpin, last_line: Arc<Mutex<String>>) {
-    let mut stderr = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match (&mut stderr).take(MAX_LINE).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line);
-        if !text.trim().is_empty() {
-            *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text.trim().to_string();
-        }
-    }
 }

@@ -24,16 +24,17 @@ use super::client_handler::{Client, follow_level};
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
-use super::process::{Process, Stderr};
+use super::process::Process;
 use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
+use super::stderr::Stderr;
 use super::subscribers::Subscribers;
 use crate::sources::listings::Listing;
 
 /// Limits of a server's list; above any real one.
 const MAX_PAGES: usize = 500;
-const MAX_TOOLS: usize = 50_000;
-const MAX_BYTES: usize = 64 << 20;
+pub(super) const MAX_TOOLS: usize = 50_000;
+pub(super) const MAX_BYTES: usize = 64 << 20;
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
 /// Longest wait for a connection to close by itself.
@@ -64,6 +65,17 @@ type Open = (RunningService<RoleClient, Client>, Option<Process>);
 pub(super) struct FreshListing {
     pub(super) listing: Listing,
     pub(super) fresh_for: Option<Duration>,
+}
+
+/// Facts that a server gives about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFacts {
+    /// The version of the protocol.
+    pub protocol: String,
+    /// The server's own name.
+    pub name: String,
+    /// The server's own version.
+    pub version: String,
 }
 
 impl Session {
@@ -217,9 +229,25 @@ impl Session {
         self.peer.listen(filter).await.ok()
     }
 
-    /// Waits for the notification of a changed list in the older protocol.
+    /// Has the server listed again: it did not answer a call in time, and may be dead.
+    pub(crate) fn doubt(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Waits for the notification of a changed list in the older protocol, or for doubt.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
+    }
+
+    /// Facts that the server gave about itself when it was connected, each on one line.
+    pub(super) fn facts(&self) -> SessionFacts {
+        let Some(info) = self.peer.peer_info() else { return SessionFacts::default() };
+        let server = info.server_info.as_ref();
+        SessionFacts {
+            protocol: self.hide(info.protocol_version.as_str()),
+            name: server.map(|server| self.hide(&server.name)).unwrap_or_default(),
+            version: server.map(|server| self.hide(&server.version)).unwrap_or_default(),
+        }
     }
 
     /// Whether the connection has ended.

@@ -1,0 +1,129 @@
+//! Servers, asked once: their lists, and the time and the way in which they answered.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use super::problem::Problem;
+use super::session::{Session, SessionFacts};
+use super::{ENDING, Endpoint, Environment, endpoints, name, runtime};
+use crate::config::Workspace;
+use crate::sources::listings::{Listing, Listings};
+
+/// One server, asked once.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// The name of the server, for people.
+    pub name: String,
+    /// Position of its source in the configuration.
+    pub source: usize,
+    /// The way to the server: `stdio` or `http`.
+    pub transport: &'static str,
+    /// Number of its tools, and facts about it; or the reason why it does not list them.
+    pub outcome: Result<Answered, Problem>,
+    /// The time of starting, connecting and listing.
+    pub took: Duration,
+}
+
+/// The answer of a server.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Number of its tools.
+    pub tools: usize,
+    /// The version of the protocol, its own name and its version.
+    pub facts: SessionFacts,
+}
+
+/// Lists all servers of a workspace at the same time, and disconnects. `waiting` is told the names of those that have
+/// not answered yet.
+pub fn list_all(workspace: &Workspace, environment: &Environment, waiting: &dyn Fn(&[String])) -> Listings {
+    examine(workspace, environment, waiting).1
+}
+
+/// The same, with facts about each server, in the order of the configuration.
+pub fn examine(
+    workspace: &Workspace,
+    environment: &Environment,
+    waiting: &dyn Fn(&[String]),
+) -> (Vec<Examined>, Listings) {
+    let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
+    if servers.is_empty() {
+        return (Vec::new(), Listings::default());
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(problem) => {
+            let failed = |(index, endpoint): &(usize, Endpoint)| {
+                (
+                    examined(workspace, *index, endpoint, Err(problem.clone().into())),
+                    Listing::problem(&problem),
+                )
+            };
+            return numbered(servers.iter().map(failed).collect());
+        }
+    };
+    let answers = runtime.block_on(async {
+        let mut asked = JoinSet::new();
+        let mut names = BTreeMap::new();
+        for (index, endpoint) in servers {
+            names.insert(index, name(workspace, index, &endpoint.server));
+            let environment = environment.clone();
+            asked.spawn(async move {
+                let start = Instant::now();
+                let answer = list_once(&endpoint, &environment).await;
+                (index, endpoint, answer, start.elapsed())
+            });
+        }
+        let mut answers = BTreeMap::new();
+        loop {
+            waiting(&names.values().cloned().collect::<Vec<_>>());
+            // A task that panicked has no number; its server is then one that was not contacted.
+            match asked.join_next().await {
+                Some(Ok((index, endpoint, answer, took))) => {
+                    names.remove(&index);
+                    let (outcome, listing) = match answer {
+                        Ok((facts, listing)) => (Ok(Answered { tools: listing.count, facts }), listing),
+                        Err(problem) => (Err(problem.clone()), Listing::problem(problem.to_string())),
+                    };
+                    let examined = Examined { took, ..examined(workspace, index, &endpoint, outcome) };
+                    answers.insert(index, (examined, listing));
+                }
+                Some(Err(_)) => {}
+                None => return answers.into_values().collect(),
+            }
+        }
+    });
+    runtime.shutdown_timeout(ENDING);
+    numbered(answers)
+}
+
+fn numbered(answers: Vec<(Examined, Listing)>) -> (Vec<Examined>, Listings) {
+    let listings = answers.iter().map(|(examined, listing)| (examined.source, listing.clone())).collect();
+    let listings = Listings { by_source: listings, ..Listings::default() };
+    (answers.into_iter().map(|(examined, _)| examined).collect(), listings)
+}
+
+fn examined(
+    workspace: &Workspace,
+    source: usize,
+    endpoint: &Endpoint,
+    outcome: Result<Answered, Problem>,
+) -> Examined {
+    let name = name(workspace, source, &endpoint.server);
+    Examined { name, source, transport: endpoint.transport(), outcome, took: Duration::ZERO }
+}
+
+async fn list_once(
+    endpoint: &Endpoint,
+    environment: &Environment,
+) -> Result<(SessionFacts, Listing), Problem> {
+    let asked = async {
+        let session = Session::open(endpoint, environment).await?;
+        let listed = session.list().await;
+        let facts = session.facts();
+        session.close().await;
+        Ok((facts, listed?.listing))
+    };
+    tokio::time::timeout(endpoint.timeout, asked).await.unwrap_or_else(|_| Err(endpoint.too_slow().into()))
+}

@@ -1,0 +1,240 @@
+//! The lists of servers, remembered in files, so that a catalog is whole before its servers have started.
+//!
+//! A file is named by the hash of the server's configuration, without values of variables and headers. It has a line with
+//! facts about the list, and the list as the server gave it. Another program may have written it: it counts only if
+//! nobody else can write to it, its hash fits, and it is a list of tools.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::endpoint::Endpoint;
+use super::session::{MAX_BYTES, MAX_TOOLS};
+use crate::sources::listings::Listing;
+
+/// Most lists that are remembered; the ones written first are forgotten.
+const MAX_FILES: usize = 256;
+/// Most bytes of a file: a list, with its commas and its first line.
+const MAX_FILE: u64 = (MAX_BYTES + MAX_TOOLS * 2 + 4096) as u64;
+
+/// A folder with remembered lists.
+#[derive(Clone, Debug)]
+pub(super) struct Remembered {
+    folder: PathBuf,
+}
+
+/// The first line of a file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    /// The format of the file.
+    version: u32,
+    /// The server's own name.
+    server: Option<String>,
+    /// The hash of the list.
+    hash: String,
+}
+
+const VERSION: u32 = 1;
+
+impl Remembered {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The list of a server, as it was last.
+    pub(super) fn read(&self, endpoint: &Endpoint) -> Option<Listing> {
+        let text = read_own(&self.file(endpoint)).ok()?;
+        let (head, tools) = text.split_once('\n')?;
+        let head: Head = serde_json::from_str(head).ok()?;
+        let is_ours = head.version == VERSION && head.hash == hash(tools);
+        let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
+        Some(Listing { tools: Some(tools.into()), count, server: head.server, problem: None })
+    }
+
+    /// Writes the list of a server, whole or not at all.
+    pub(super) fn write(&self, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
+        let Some(tools) = &listing.tools else { return Ok(()) };
+        let head = Head { version: VERSION, server: listing.server.clone(), hash: hash(tools) };
+        create_folder(&self.folder)?;
+        let file = self.file(endpoint);
+        if !file.exists() {
+            self.make_room()?;
+        }
+        let staged = file.with_extension(format!("{}.new", std::process::id()));
+        let written = create(&staged).and_then(|mut to| {
+            writeln!(to, "{}", serde_json::to_string(&head)?)?;
+            to.write_all(tools.as_bytes())
+        });
+        let moved = written.and_then(|()| fs::rename(&staged, &file));
+        if moved.is_err() {
+            let _ = fs::remove_file(&staged);
+        }
+        moved
+    }
+
+    fn file(&self, endpoint: &Endpoint) -> PathBuf {
+        self.folder.join(format!("{}.tools", identity(endpoint)))
+    }
+
+    /// Forgets the oldest lists, so that there is room for one more.
+    fn make_room(&self) -> io::Result<()> {
+        let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(&self.folder)?
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        files.sort();
+        let excess = (files.len() + 1).saturating_sub(MAX_FILES);
+        files.iter().take(excess).for_each(|(_, file)| _ = fs::remove_file(file));
+        Ok(())
+    }
+}
+
+/// A hash of everything that decides which server it is. Values of variables and headers may be secrets.
+fn identity(endpoint: &Endpoint) -> String {
+    let server = &endpoint.server;
+    let facts = serde_json::json!({
+        "command": server.command,
+        "env": server.env.keys().collect::<Vec<_>>(),
+        "cwd": endpoint.folder(),
+        "url": server.url,
+        "headers": server.headers.keys().collect::<Vec<_>>(),
+    });
+    blake3::hash(facts.to_string().as_bytes()).to_hex().to_string()
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+/// Number of tools in a list; `None` if it is none.
+fn number_of_tools(text: &str) -> Option<usize> {
+    let listed: Value = serde_json::from_str(text).ok()?;
+    let tools = listed.get("tools")?.as_array()?;
+    let is_tool = |tool: &Value| tool.get("name").is_some_and(Value::is_string);
+    (tools.len() <= MAX_TOOLS && tools.iter().all(is_tool)).then_some(tools.len())
+}
+
+/// The text of a file that nobody else can write to.
+fn read_own(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    let facts = file.metadata()?;
+    if !facts.is_file() || facts.len() > MAX_FILE || is_open_to_others(&facts) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(unix)]
+fn is_open_to_others(facts: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    facts.mode() & 0o022 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &fs::Metadata) -> bool {
+    false
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create(true).truncate(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Server;
+
+    const TOOLS: &str = "{\"tools\": [\n{\"name\":\"x\"}\n]}\n";
+
+    fn endpoint(token: &str) -> Endpoint {
+        let mut server = Server { url: Some("http://127.0.0.1/mcp".into()), ..Server::default() };
+        server.headers.insert("Authorization".into(), token.into());
+        Endpoint::new("sky", &server, Path::new("/x"))
+    }
+
+    fn listing() -> Listing {
+        Listing { tools: Some(TOOLS.into()), count: 1, server: Some("weather".into()), problem: None }
+    }
+
+    #[test]
+    fn a_list_is_remembered_whatever_the_token_and_its_file_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(folder.path().join("servers"));
+        assert_eq!(remembered.read(&endpoint("one")), None);
+        remembered.write(&endpoint("one"), &listing()).unwrap();
+        assert_eq!(remembered.read(&endpoint("two")), Some(listing()));
+        let files: Vec<PathBuf> =
+            fs::read_dir(&remembered.folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            assert_eq!(fs::metadata(&files[0]).unwrap().mode() & 0o777, 0o600);
+            assert_eq!(fs::metadata(&remembered.folder).unwrap().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_damaged_or_written_by_others_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(folder.path().to_path_buf());
+        let file = remembered.file(&endpoint("x"));
+        remembered.write(&endpoint("x"), &listing()).unwrap();
+        let whole = fs::read_to_string(&file).unwrap();
+        let (head, _) = whole.split_once('\n').unwrap();
+        let forged = |tools: &str| {
+            let head = Head { version: VERSION, server: None, hash: hash(tools) };
+            format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
+        };
+        for text in [
+            "",
+            "{}",
+            head,
+            &whole[..whole.len() - 2],
+            &whole.replace('x', "y"),
+            &forged("[]"),
+            &forged("{}"),
+            &forged("{\"tools\": [1]}"),
+            &forged("not json"),
+            &forged("{\"tools\": [{\"name\": 1}]}"),
+        ] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(remembered.read(&endpoint("x")), None, "{text}");
+        }
+        fs::write(&file, &whole).unwrap();
+        assert!(remembered.read(&endpoint("x")).is_some());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+            assert_eq!(remembered.read(&endpoint("x")), None);
+        }
+    }
+
+    #[test]
+    fn the_oldest_lists_are_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(folder.path().to_path_buf());
+        for number in 0..MAX_FILES + 3 {
+            fs::write(folder.path().join(format!("{number}.tools")), "").unwrap();
+        }
+        remembered.write(&endpoint("x"), &listing()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), MAX_FILES);
+    }
+}
