@@ -17,7 +17,6 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::forwarding::{self, GivenInput};
 use super::notes_by_session::NotesBySession;
-use super::opening::OpeningClient;
 use super::upstream_changes::{Followed, Follower};
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
@@ -55,8 +54,6 @@ pub struct McpService {
     session: Option<Arc<str>>,
     /// The notes on calls that sessions have got.
     notes: Arc<NotesBySession>,
-    /// The client whose first line was read before the catalog was, until its handshake.
-    opening: Mutex<Option<OpeningClient>>,
     /// The client of the connection, where servers can ask it.
     client: OnceLock<Arc<ClientSession>>,
     /// The catalog and the caller of the handshake.
@@ -68,7 +65,7 @@ pub struct McpService {
     /// Whether the lists of live servers are followed.
     follows: AtomicBool,
     /// The sender of `ended`, for a session that ends with its handler.
-    end: Option<watch::Sender<bool>>,
+    _end: Option<watch::Sender<bool>>,
 }
 
 impl McpService {
@@ -89,39 +86,28 @@ impl McpService {
             limiter,
             session: None,
             notes,
-            opening: Mutex::default(),
             client: OnceLock::new(),
             owner: OnceLock::new(),
             level: Mutex::default(),
             subscribed: Mutex::default(),
             follows: AtomicBool::new(false),
-            end: None,
+            _end: None,
         }
     }
 
     /// A handler for one connection, and the sender that signals its end.
-    pub(super) fn connected(
-        live: Arc<LiveCatalog>,
-        ended: watch::Receiver<bool>,
-        opening: Option<OpeningClient>,
-    ) -> Self {
+    pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
         let limiter = call_limiter(&live);
         let session = Some(random_id("s").into());
-        let opening = Mutex::new(opening);
-        Self {
-            ended: Some(ended),
-            session,
-            opening,
-            ..Self::stateless(live, permits, limiter, Arc::default())
-        }
+        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter, Arc::default()) }
     }
 
     /// The same handler for a session over HTTP, which ends with it.
     pub(super) fn in_session(self) -> Self {
         let (end, ended) = watch::channel(false);
         let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        Self { ended: Some(ended), end: Some(end), permits, ..self }
+        Self { ended: Some(ended), _end: Some(end), permits, ..self }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
@@ -208,8 +194,8 @@ impl McpService {
         forwarding::forwarded(context, (self.client.get(), level), input, work).await
     }
 
-    /// Begins a session of the older wire. Its client gets connections of its own over stdio, where there is no other
-    /// client, and where servers can ask it.
+    /// Begins a session of the older wire. Over stdio all connections are for its client; over HTTP a client that servers
+    /// can ask gets connections of its own.
     pub(super) fn begin_session(
         &self,
         capabilities: &ClientCapabilities,
@@ -218,18 +204,17 @@ impl McpService {
         if self.ended.is_none() {
             return;
         }
-        let _ = self.owner.set((self.request_catalog(context), caller(context)));
-        let is_alone = self.end.is_none();
-        if self.has_live_servers() && (is_alone || ClientSession::can_answer(capabilities)) {
-            let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let (session, received) = opening.unwrap_or_else(|| {
-                let (messages, received) = to_client();
-                (Arc::new(ClientSession::new(capabilities.clone(), messages)), received)
-            });
-            if self.client.set(session).is_ok() {
-                tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
+        let catalog = self.request_catalog(context);
+        let is_only = self._end.is_none();
+        let (messages, received) = to_client();
+        let client = Arc::new(ClientSession::new(capabilities.clone(), messages, is_only));
+        if self.has_live_servers() && (is_only || client.can_answer()) && self.client.set(client).is_ok() {
+            tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
+            if let Some(client) = self.client.get().filter(|_| is_only) {
+                catalog.services().backends.serve_client(client);
             }
         }
+        let _ = self.owner.set((catalog, caller(context)));
     }
 
     /// Our name, and our capabilities together with those that a live server may have.

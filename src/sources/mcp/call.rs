@@ -43,11 +43,9 @@ impl Session {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
         }
-        let call = self.begin_call();
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let answer = self.request_with_input(request, origin).await;
-        call.answered();
         match answer {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(ServerResult::InputRequiredResult(question)) if origin.is_some() => {

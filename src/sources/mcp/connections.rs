@@ -1,10 +1,11 @@
 //! All connections of a program: one for each server, for lists and for calls.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Runtime};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -35,8 +36,8 @@ pub struct Connections {
     remembered: Option<Remembered>,
     /// Called when a list changes.
     listener: Arc<Mutex<Option<Listener>>>,
-    /// The client of the program, where there is one alone.
-    client: OnceLock<Arc<ClientSession>>,
+    /// The only client of the process, once it is known.
+    client: watch::Sender<Option<Arc<ClientSession>>>,
 }
 
 type Listener = Arc<dyn Fn() + Send + Sync>;
@@ -79,7 +80,8 @@ impl std::fmt::Debug for Connections {
 impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
-        let (own, known, listener, client) = Default::default();
+        let (own, known, listener) = Default::default();
+        let client = watch::Sender::new(None);
         Self { environment, handle: None, own, known, remembered: None, listener, client }
     }
 
@@ -96,6 +98,11 @@ impl Connections {
         self
     }
 
+    /// Opens connections for the only client of the process from now on, and again where servers may ask it.
+    pub(crate) fn serve_client(&self, client: &Arc<ClientSession>) {
+        self.client.send_replace(Some(Arc::clone(client)));
+    }
+
     /// The environment.
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
@@ -104,11 +111,6 @@ impl Connections {
     /// Sets the function that is called when a list changes, or when a server goes away or comes back.
     pub fn on_change(&self, changed: impl Fn() + Send + Sync + 'static) {
         *locked(&self.listener) = Some(Arc::new(changed));
-    }
-
-    /// Makes all connections those of this client, before the first is opened. The program has no other client.
-    pub fn for_client(&self, client: Arc<ClientSession>) {
-        let _ = self.client.set(client);
     }
 
     /// An open session with a server. Starts a server that does not run.
@@ -126,9 +128,7 @@ impl Connections {
     /// The current lists of the servers of a workspace. New servers get a moment to answer, unless `is_needless` says
     /// that it is not needed; servers that are gone from the workspace are dropped.
     pub fn listings(&self, workspace: &Workspace, is_needless: &dyn Fn() -> bool) -> Listings {
-        let endpoints = endpoints(workspace);
-        let wanted: Vec<(usize, Endpoint)> =
-            endpoints.map(|(index, endpoint)| (index, endpoint.of_client(self.client.get()))).collect();
+        let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
         self.keep_only(&workspace.config, &wanted);
         let found: Vec<_> =
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
@@ -217,11 +217,11 @@ impl Connections {
         let connection = Arc::new(Connection::new(endpoint.clone(), listing));
         known.connections.push(Arc::clone(&connection));
         known.tasks.retain(|task| !task.is_finished());
-        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings())));
+        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings(endpoint))));
         Ok(connection)
     }
 
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&self, endpoint: &Endpoint) -> Surroundings {
         let listener = Arc::clone(&self.listener);
         let changed = move || {
             let listener = locked(&listener).clone();
@@ -230,7 +230,11 @@ impl Connections {
             }
         };
         let (environment, remembered) = (self.environment.clone(), self.remembered.clone());
-        Surroundings { environment, changed: Arc::new(changed), remembered }
+        let client = match &endpoint.client {
+            Some(client) => watch::channel(Some(Arc::clone(client))).1,
+            None => self.client.subscribe(),
+        };
+        Surroundings { environment, changed: Arc::new(changed), remembered, client }
     }
 
     fn runtime(&self) -> Result<Handle, Problem> {

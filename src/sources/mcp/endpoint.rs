@@ -77,8 +77,7 @@ impl Endpoint {
 
     /// Whether one caller or client has this connection for itself.
     pub(super) fn is_private(&self) -> bool {
-        let is_own = |client: &Arc<ClientSession>| !client.is_alone();
-        self.caller.is_some() || self.session.is_some() || self.client.as_ref().is_some_and(is_own)
+        self.caller.is_some() || self.session.is_some() || self.client.is_some()
     }
 
     /// The way to the server: `stdio` or `http`.
@@ -88,7 +87,7 @@ impl Endpoint {
 
     /// The same endpoint for a client that the server can ask.
     pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
-        Self { client: client.cloned(), ..self }
+        Self { client: client.filter(|client| !client.is_only()).cloned(), ..self }
     }
 
     pub(crate) fn too_slow(&self) -> String {
