@@ -25,6 +25,7 @@ use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
 use super::process::Process;
+use super::request_origin::{ClientSession, CurrentClient};
 use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
 use super::stderr::Stderr;
@@ -43,6 +44,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// A connection that is open, shared by all that use its server.
 pub(crate) struct Session {
     peer: Peer<RoleClient>,
+    /// The client whose capabilities were declared.
+    declared: Option<Arc<ClientSession>>,
     /// The connection with its process, until it is closed.
     open: tokio::sync::Mutex<Option<Open>>,
     stderr: Option<Stderr>,
@@ -79,25 +82,30 @@ pub struct SessionFacts {
 }
 
 impl Session {
-    pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, Problem> {
+    /// Opens a connection for this client, where there is one, or for all.
+    pub(super) async fn open(
+        endpoint: &Endpoint,
+        environment: &Environment,
+        client: &CurrentClient,
+    ) -> Result<Self, Problem> {
         let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
         let mut secrets = FilledSecrets::default();
-        if let Some(client) = &endpoint.client {
+        if client.borrow().is_some() {
             // The wire of the client: on the newer one, a server cannot ask.
             let older = ClientLifecycleMode::Initialize;
-            if let Ok(session) = Self::begin(endpoint, environment, &mut secrets, older).await {
-                tokio::spawn(follow_level(session.peer().clone(), client.levels()));
+            if let Ok(session) = Self::begin((endpoint, client), environment, &mut secrets, older).await {
                 return Ok(session);
             }
         }
-        match Self::begin(endpoint, environment, &mut secrets, newest).await {
+        match Self::begin((endpoint, client), environment, &mut secrets, newest).await {
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
-                Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
+                Self::begin((endpoint, client), environment, &mut secrets, ClientLifecycleMode::Initialize)
+                    .await
             }
             begun => begun,
         }
@@ -105,13 +113,14 @@ impl Session {
     }
 
     async fn begin(
-        endpoint: &Endpoint,
+        (endpoint, current): (&Endpoint, &CurrentClient),
         environment: &Environment,
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         let twice = Arc::<Mutex<Option<String>>>::default();
-        let client = Client::new(endpoint.client.clone());
+        let client = Client::new(current.clone());
+        let declared = current.borrow().clone();
         let (changed, announcements) = (client.changed.clone(), client.announcements.clone());
         let routes = Arc::clone(&client.routes);
         let routed = Arc::clone(&routes);
@@ -137,7 +146,11 @@ impl Session {
         };
         match service {
             Ok(service) => Ok(Self {
-                peer: service.peer().clone(),
+                peer: {
+                    tokio::spawn(follow_level(service.peer().clone(), current.clone()));
+                    service.peer().clone()
+                },
+                declared,
                 stderr: process.as_ref().map(|process| process.stderr.clone()),
                 open: tokio::sync::Mutex::new(Some((service, process))),
                 secrets: secrets.clone(),
@@ -263,6 +276,11 @@ impl Session {
     /// The connection itself, for requests of every kind.
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
         &self.peer
+    }
+
+    /// Whether the connection can stay for this client: it was opened for it, or the client has nothing to declare.
+    pub(super) fn suits(&self, client: &ClientSession) -> bool {
+        !client.can_answer() || self.declared.as_deref().is_some_and(|declared| declared == client)
     }
 
     /// Counts a call as long as it is in progress.
