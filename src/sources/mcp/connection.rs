@@ -204,7 +204,8 @@ impl Connection {
 
     /// One session, from beginning to end; returns the reason for the end.
     async fn visit(&self, surroundings: &Surroundings, subscription: &mut Option<Subscription>) -> Problem {
-        let opening = Session::open(&self.endpoint, &surroundings.environment);
+        let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
+        let opening = Session::open(&self.endpoint, &surroundings.environment, is_older);
         let session = match timeout(self.endpoint.timeout, opening).await {
             Ok(Ok(session)) => Arc::new(session),
             Ok(Err(problem)) => return problem,

@@ -119,7 +119,7 @@ async fn list_once(
     environment: &Environment,
 ) -> Result<(SessionFacts, Listing), Problem> {
     let asked = async {
-        let session = Session::open(endpoint, environment).await?;
+        let session = Session::open(endpoint, environment, false).await?;
         let listed = session.list().await;
         let facts = session.facts();
         session.close().await;

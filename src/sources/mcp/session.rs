@@ -89,13 +89,20 @@ impl ClientHandler for Client {
 }
 
 impl Session {
-    pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, Problem> {
+    /// Connects. A server that is known to speak the older protocol is not asked for the newer one: a slow one would
+    /// answer both questions at once.
+    pub(super) async fn open(
+        endpoint: &Endpoint,
+        environment: &Environment,
+        is_older: bool,
+    ) -> Result<Self, Problem> {
         let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
         let mut secrets = FilledSecrets::default();
-        match Self::begin(endpoint, environment, &mut secrets, newest).await {
+        let mode = if is_older { ClientLifecycleMode::Initialize } else { newest };
+        match Self::begin(endpoint, environment, &mut secrets, mode).await {
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
@@ -191,9 +198,16 @@ impl Session {
         }
         let info = self.peer.peer_info();
         let server = info.as_ref().and_then(|info| info.server_info.as_ref()).map(|info| info.name.clone());
+        let is_older = info.is_some_and(|info| info.protocol_version.has_initialize());
         let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
         Ok(FreshListing {
-            listing: Listing { tools: Some(text.into()), count: tools.len(), server, problem: None },
+            listing: Listing {
+                tools: Some(text.into()),
+                count: tools.len(),
+                server,
+                is_older,
+                problem: None,
+            },
             fresh_for: holds,
         })
     }

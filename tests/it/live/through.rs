@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fixture::{folder, program, text, write};
+use crate::fixture::{folder, program, write};
 
 /// Notes starts, calls and its end in `log`. Lists the names in `list`; sleeps `slow` seconds before it answers. A call is
 /// answered by its number, unless the file `die`, `die_late`, `hang` or `changed` is there: then that is removed, and it is done.
