@@ -18,7 +18,7 @@ fi
 if [ $# -gt 0 ]; then
   program=$(realpath "$1")
 else
-  cargo build --locked --quiet --features conformance
+  cargo build --locked --quiet
   program=$target/debug/toolcrib
 fi
 

@@ -53,9 +53,9 @@ def stdio_arguments(path):
 
 
 @contextmanager
-def served(program, path, *more):
+def served(program, path, *more, surface="gateway"):
     """The server over HTTP on a free port; the address of its endpoint."""
-    command = [program, "serve", "--surface", "gateway", "--catalog", str(path), "--listen", "127.0.0.1:0", *more]
+    command = [program, "serve", "--surface", surface, "--catalog", str(path), "--listen", "127.0.0.1:0", *more]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         for line in process.stderr:

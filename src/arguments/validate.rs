@@ -36,6 +36,10 @@ pub(crate) fn validate(
     if !tool.parameters.is_checked() || (is_known() && tool.parameters.accepts(arguments)) {
         return Ok(Vec::new());
     }
+    if let Some(filled) = with_defaults(tool, arguments).filter(|filled| tool.parameters.accepts(filled)) {
+        *arguments = filled;
+        return Ok(Vec::new());
+    }
     match coerce_to_schema(tool, arguments.clone()) {
         Ok((fit, repaired)) => {
             null_policy::check(tool, &fit, &repaired)?;
@@ -45,6 +49,23 @@ pub(crate) fn validate(
         }
         Err(wrong) => coerce_names_and_values(tool, secrets, arguments, wrong, notes),
     }
+}
+
+/// Arguments with the defaults of required properties, where such properties are missing. Some servers call a property
+/// required because they always have a value for it.
+fn with_defaults(tool: &Tool, arguments: &Value) -> Option<Value> {
+    let schema = tool.parameters.schema();
+    let given = arguments.as_object()?;
+    let required = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str);
+    let mut defaults = required
+        .filter(|name| !given.contains_key(*name))
+        .filter_map(|name| {
+            let default = schema.get("properties")?.get(name)?.get("default")?;
+            Some((name.to_string(), default.clone()))
+        })
+        .peekable();
+    defaults.peek()?;
+    Some(Value::Object(given.clone().into_iter().chain(defaults).collect()))
 }
 
 /// Coerces names, then values.

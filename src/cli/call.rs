@@ -75,7 +75,7 @@ impl CallArgs {
         if let Some(allow) = self.allow {
             // The option can allow more than the configuration, or less: then it is the caller's own limit.
             let exec = &mut Arc::make_mut(&mut checked.catalog.config).exec;
-            exec.allow = exec.allow.max(allow);
+            exec.allow = Some(exec.allow().max(allow));
         }
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());

@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Workspace};
+use crate::config::{self, Workspace, env_variables};
 use crate::finding::{Code, Finding, Place, Severity};
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::tool::clean_line;
@@ -53,6 +53,11 @@ impl CatalogArgs {
     pub(super) fn counts(&self) -> Result<bool, CommandError> {
         let here = || self.workspace().map(|here| here.document.is_some() && !here.is_found);
         if self.catalog.is_some() { Ok(true) } else { here() }
+    }
+
+    /// Whether the command line or the environment names it.
+    pub(super) fn is_named(&self) -> bool {
+        self.catalog.is_some()
     }
 
     /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
@@ -158,10 +163,40 @@ impl CatalogArgs {
 
     /// The variables for live servers, if they may be contacted.
     pub(super) fn environment(&self) -> Option<Environment> {
-        #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-        let environment = Environment::new(|name| std::env::var(name).ok());
-        (!self.offline).then_some(environment)
+        let file = || self.workspace().ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
+        (!self.offline).then(|| environment(file()))
     }
+
+    /// The toolcrib.toml that `add` and `remove` edit, which may not exist yet: the named one, else the nearest, else the
+    /// user's own.
+    pub(super) fn file_to_edit(&self) -> Result<PathBuf, CommandError> {
+        if let Some(named) = &self.catalog {
+            let file = if named.is_dir() { named.join(CONFIGURATION) } else { named.clone() };
+            let is_one = file.file_name() == Some(std::ffi::OsStr::new(CONFIGURATION));
+            return is_one.then_some(file).ok_or_else(|| {
+                CommandError::Usage(format!("{} is no toolcrib.toml, and no folder", named.display()))
+            });
+        }
+        let folder = nearest_folder().or_else(trust::future_configuration_folder);
+        let folder = folder.ok_or_else(|| {
+            failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
+        })?;
+        Ok(folder.join(CONFIGURATION))
+    }
+}
+
+/// The variables of a file of the configuration, and of this process.
+pub(super) fn environment(file: Option<PathBuf>) -> Environment {
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+    let of_process = |name: &str| std::env::var(name).ok();
+    let in_file = move |name: &str| file.as_deref().and_then(|file| in_env_file(file, name));
+    Environment::new(move |name| in_file(name).or_else(|| of_process(name)))
+}
+
+/// A variable in the file of the configuration, as it stands there now.
+fn in_env_file(file: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    env_variables(&text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
 /// The connections, with a memory for the lists of servers in the user's folder of state.

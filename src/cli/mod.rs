@@ -3,11 +3,14 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
+mod add;
+mod adopt;
 mod approvals;
 mod call;
 mod catalog;
 mod check;
 mod completions;
+mod doctor;
 mod eval;
 mod import;
 mod init;
@@ -25,9 +28,11 @@ mod screen;
 mod search;
 mod seed;
 mod serve;
+mod server_check;
 mod services;
 mod signals;
 mod simulate;
+mod source_table;
 mod state;
 mod tasks;
 mod tokens;
@@ -75,6 +80,10 @@ Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal err
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::InitArgs),
+    Adopt(adopt::AdoptArgs),
+    Add(add::AddArgs),
+    Remove(add::RemoveArgs),
+    Doctor(doctor::DoctorArgs),
     Check(check::CheckArgs),
     Render(render::RenderArgs),
     Seed(seed::SeedArgs),
@@ -135,6 +144,10 @@ pub fn run() -> ExitCode {
     start_workers();
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
+        Command::Adopt(command) => command.run(),
+        Command::Add(command) => command.run(),
+        Command::Remove(command) => command.run(),
+        Command::Doctor(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Seed(command) => command.run(),

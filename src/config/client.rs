@@ -204,12 +204,15 @@ fn variable(input: &str) -> String {
 }
 
 /// JSON with its comments, and commas before a closing bracket, replaced with spaces: every place stays the same.
-fn without_comments(text: &str) -> String {
+pub fn without_comments(text: &str) -> String {
     let mut out = text.as_bytes().to_vec();
     let (mut at, mut comma) = (0, None);
     let blank = |out: &mut Vec<u8>, from: usize, to: usize| {
         out[from..to].iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b' ');
     };
+    if text.starts_with('\u{feff}') {
+        blank(&mut out, 0, '\u{feff}'.len_utf8());
+    }
     while at < out.len() {
         match (out[at], out.get(at + 1)) {
             (b'"', _) => {

@@ -12,8 +12,9 @@ use crate::tool::Effect;
 #[schemars(deny_unknown_fields)]
 pub struct Exec {
     /// The strongest effect that a call may have: `read`, `write` or `destructive`. Profiles, tokens and sessions may
-    /// allow less.
-    pub allow: Effect,
+    /// allow less. When absent, `read`; but a tool of a live server that a client lists by its own name runs over stdio as if
+    /// the client had started the server itself, since the client asks its person.
+    pub allow: Option<Effect>,
     /// The calls for which the session must have read the doc of the tool before.
     pub require_doc: RequireDoc,
     /// The longest result that is returned whole, in bytes; the rest of a longer one is read with `read_result`.
@@ -64,7 +65,7 @@ pub enum RequireDoc {
 impl Default for Exec {
     fn default() -> Self {
         Self {
-            allow: Effect::Read,
+            allow: None,
             require_doc: RequireDoc::Never,
             result_bytes: 32 * 1024,
             call_seconds: 30,
@@ -76,6 +77,11 @@ impl Default for Exec {
 }
 
 impl Exec {
+    /// The strongest effect that a call may have, where no client has asked its person.
+    pub fn allow(&self) -> Effect {
+        self.allow.unwrap_or(Effect::Read)
+    }
+
     /// Whether to believe a read effect of a tool that claims the server `claimed`, from a source that the operator
     /// calls `named`. Only the operator's own name gives more than the default.
     pub fn trust_hints(&self, named: Option<&str>, claimed: Option<&str>) -> TrustHints {

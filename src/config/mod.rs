@@ -6,6 +6,7 @@
 //! 4. [`client`] reads the configuration of an MCP client in its place.
 
 mod client;
+mod env_file;
 mod eval;
 mod exec;
 mod overlay;
@@ -26,6 +27,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::{DescriptionMode, Effect};
 
+pub use client::without_comments;
+pub use env_file::{env_line, env_variables};
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub use overlay::Overlay;
@@ -45,6 +48,9 @@ pub use state::{State, WhenUnwritable};
 pub struct Config {
     /// The title of the catalog on its pages.
     pub title: Option<String>,
+    /// A file of environment variables for servers, `NAME=value` on each line, relative to the configuration. They win over
+    /// those of the environment.
+    pub env_file: Option<PathBuf>,
     /// Settings of the catalog as a whole.
     pub catalog: CatalogSettings,
     /// Overlays that ship with toolcrib, applied before your own: `buildos`.
@@ -135,6 +141,19 @@ pub struct ShortDescription {
 impl Default for ShortDescription {
     fn default() -> Self {
         Self { max_chars: 120, max_tokens: 30 }
+    }
+}
+
+impl Config {
+    /// The live MCP servers among the sources, each with its name as in findings, `mcp:NAME`.
+    pub fn live_sources(&self) -> impl Iterator<Item = (String, &Source)> {
+        let sources = self.sources.iter().enumerate();
+        sources
+            .filter(|(_, source)| source.mcp.as_ref().is_some_and(|server| server.problem().is_none()))
+            .map(|(index, source)| {
+                let name = source.server.clone().unwrap_or_else(|| (index + 1).to_string());
+                (format!("mcp:{name}"), source)
+            })
     }
 }
 

@@ -43,6 +43,7 @@ impl Workspace {
             }
         }
         config.servers.clear();
+        config.env_file = None;
         config.repair = None;
         config.search.llm = None;
         config.search.semantic.take_if(|semantic| semantic.url.is_some());

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::backend::McpAnswer;
 use super::{CallContext, CallRequest};
 use crate::catalog::{Callable, Tool};
 use crate::config::Config;
@@ -39,6 +40,8 @@ pub(super) struct RunNotes {
     pub(super) continuation: Option<Value>,
     /// Whether the call was handed to its backend.
     pub(super) was_run: bool,
+    /// The answer of an MCP server as it came.
+    pub(super) original: Option<Box<McpAnswer>>,
 }
 
 impl Call {
@@ -140,6 +143,9 @@ impl Call {
         }
         if let Some(more) = &notes.continuation {
             meta.insert("more".into(), more.clone());
+        }
+        if let Some(data) = notes.original.as_ref().and_then(|original| original.described_data()) {
+            meta.insert("blocks".into(), data);
         }
         if let Some(context) = &notes.session_context {
             meta.insert("context".into(), context.clone());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 
+use crate::sources::mcp::RequestOrigin;
 use crate::state::Session;
 use crate::tool::Effect;
 
@@ -24,8 +25,12 @@ pub struct Caller {
     pub names_session: bool,
     /// Whether the door has issued the session, to a connection, which may do several jobs.
     pub has_issued_session: bool,
+    /// Whether it is a client that asks its person before it calls a tool, by the annotations of the tool.
+    pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
+    /// The request of an MCP client, for live servers.
+    pub origin: Option<Arc<RequestOrigin>>,
 }
 
 impl Default for Caller {
@@ -38,7 +43,9 @@ impl Default for Caller {
             session: None,
             names_session: false,
             has_issued_session: false,
+            asks_its_person: false,
             headers: HeaderMap::new(),
+            origin: None,
         }
     }
 }

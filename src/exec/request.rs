@@ -16,6 +16,8 @@ pub struct CallRequest {
     pub op: String,
     /// The index of the tool in the caller's catalog, if the door has found it already.
     pub tool: Option<usize>,
+    /// Whether the caller's client lists the tool by its own name.
+    pub is_listed: bool,
     /// The value of `args`; null where it is absent.
     pub args: Value,
     /// Unknown fields beside `args`, which may be arguments.
@@ -30,6 +32,8 @@ pub struct CallRequest {
     pub limit: EffectLimit,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
+    /// Whether the client gets the answer of an MCP server as it came: it calls the tool by name.
+    pub as_is: bool,
     /// The calls that this one is a step of.
     pub step: Option<Box<StepOf>>,
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::exec::backend::McpAnswer;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::search::semantic::SemanticStatus;
 
@@ -16,6 +17,8 @@ pub struct Answer {
     error: Option<ErrorCode>,
     refusal: Option<Box<Refusal>>,
     semantic: Option<String>,
+    /// Answers of MCP servers as they came, each with the index of its call in a batch.
+    originals: Vec<(usize, McpAnswer)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +35,14 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body: Body::Fields(body), text, error: None, refusal: None, semantic: None }
+        Self {
+            body: Body::Fields(body),
+            text,
+            error: None,
+            refusal: None,
+            semantic: None,
+            originals: Vec::new(),
+        }
     }
 
     /// An answer that was made before: one JSON object with `ok` and `meta`.
@@ -43,12 +53,36 @@ impl Answer {
             error: None,
             refusal: None,
             semantic: None,
+            originals: Vec::new(),
         }
     }
 
     /// An answer with an envelope of its own, `ok` and `meta` included.
     pub(super) fn enveloped(fields: Map<String, Value>, error: Option<ErrorCode>) -> Self {
-        Self { body: Body::Fields(fields), text: None, error, refusal: None, semantic: None }
+        Self {
+            body: Body::Fields(fields),
+            text: None,
+            error,
+            refusal: None,
+            semantic: None,
+            originals: Vec::new(),
+        }
+    }
+
+    /// The same answer with those of MCP servers as they came.
+    pub(super) fn with_originals(mut self, originals: impl IntoIterator<Item = (usize, McpAnswer)>) -> Self {
+        self.originals.extend(originals);
+        self
+    }
+
+    /// Answers of MCP servers as they came, each with the index of its call in a batch.
+    pub fn originals(&self) -> &[(usize, McpAnswer)] {
+        &self.originals
+    }
+
+    /// The answer of the MCP server that ran the call at this index, as it came.
+    pub fn original(&self, index: usize) -> Option<&McpAnswer> {
+        self.originals.iter().find(|(of, _)| *of == index).map(|(_, original)| original)
     }
 
     /// Whether there is a result.
@@ -162,6 +196,13 @@ impl From<Refusal> for Answer {
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
         let error = Some(refusal.code);
-        Self { body: Body::Fields(body), text: None, error, refusal: Some(Box::new(refusal)), semantic: None }
+        Self {
+            body: Body::Fields(body),
+            text: None,
+            error,
+            refusal: Some(Box::new(refusal)),
+            semantic: None,
+            originals: Vec::new(),
+        }
     }
 }

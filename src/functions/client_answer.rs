@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Function};
+use crate::exec::backend::McpAnswer;
 use crate::exec::standing_scope;
 
 /// Metadata of a call that a model may need, beside warnings, context and the rest of a cut result.
@@ -21,12 +22,50 @@ const NEXT: &str = "next";
 /// An answer for a client of MCP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientAnswer {
-    /// Blocks of text: the result, and then notes on the call that a model may need. An error is its envelope.
-    pub texts: Vec<String>,
+    /// The result, and then notes on the call that a model may need. An error is its envelope.
+    pub content: Vec<ClientBlock>,
     /// The same as data, where the texts say no more.
     pub data: Option<Value>,
     /// Metadata of the call.
     pub meta: Map<String, Value>,
+    /// Whether the result is that of an MCP server, which has not said that it is no error.
+    pub leaves_out_is_error: bool,
+}
+
+/// A block of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientBlock {
+    /// A text.
+    Text(String),
+    /// A block of an MCP server's result, as it came.
+    Original(Value),
+}
+
+impl ClientAnswer {
+    fn of_texts(texts: Vec<String>, data: Option<Value>, meta: Map<String, Value>) -> Self {
+        let content = texts.into_iter().map(ClientBlock::Text).collect();
+        Self { content, data, meta, leaves_out_is_error: false }
+    }
+
+    /// The texts of the answer.
+    pub fn texts(&self) -> Vec<&str> {
+        self.content.iter().filter_map(ClientBlock::text).collect()
+    }
+}
+
+impl ClientBlock {
+    fn text(&self) -> Option<&str> {
+        match self {
+            ClientBlock::Text(text) => Some(text),
+            ClientBlock::Original(block) => block.get("text").and_then(Value::as_str),
+        }
+    }
+
+    /// The blocks of an MCP server's result that are no text.
+    fn others(original: Option<&McpAnswer>) -> impl Iterator<Item = Self> {
+        let others = original.into_iter().flat_map(McpAnswer::other_blocks);
+        others.map(|block| ClientBlock::Original(block.clone()))
+    }
 }
 
 /// Notes that a session has got already.
@@ -51,15 +90,38 @@ impl Answer {
         let body = self.body();
         let meta = meta(body);
         if self.is_markdown() {
-            return ClientAnswer { texts: vec![self.text()], data: None, meta };
+            return ClientAnswer::of_texts(vec![self.text()], None, meta);
         }
         match body.get("results").and_then(Value::as_array).filter(|_| function == "tool_batch") {
-            Some(results) => batch(results, body, given),
+            Some(results) => self.batch(results, given),
             None => {
                 let shown = ModelAnswer::of(body, function, given);
-                ClientAnswer { texts: shown.texts(), data: shown.data(), meta }
+                match self.original(0) {
+                    Some(original) => shown.with_original(original, meta),
+                    None => ClientAnswer::of_texts(shown.texts(), shown.data(), meta),
+                }
             }
         }
+    }
+
+    /// The answers of a batch, each in a block of its own under the index of its call; below it blocks that are no text.
+    fn batch(&self, results: &[Value], given: &mut GivenNotes) -> ClientAnswer {
+        let (mut content, mut items, mut metas) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, answer) in results.iter().enumerate() {
+            let Value::Object(mut answer) = answer.clone() else { continue };
+            let (id, function) = (answer.shift_remove("id"), answer.shift_remove("function"));
+            answer.shift_remove("index");
+            metas.push(Value::Object(meta(&answer)));
+            let function = function.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let shown = ModelAnswer::of(&answer, function, given);
+            content.push(ClientBlock::Text(format!("[{index}]\n{}", shown.texts().join("\n"))));
+            content.extend(ClientBlock::others(self.original(index)));
+            items.push(shown.of_item(id.as_ref()));
+        }
+        let mut meta = meta(self.body());
+        meta.insert("calls".into(), metas.into());
+        let data = json!({ "results": items, "failed": self.body().get("failed") });
+        ClientAnswer { content, data: Some(data), meta, leaves_out_is_error: false }
     }
 }
 
@@ -81,6 +143,25 @@ impl ModelAnswer {
         }
     }
 
+    /// The result of an MCP server: its own blocks, and then the notes. A result that is cut is text, and an error its
+    /// envelope; blocks that are no text stand beside it.
+    fn with_original(self, original: &McpAnswer, meta: Map<String, Value>) -> ClientAnswer {
+        match &self {
+            ModelAnswer::Result(_, notes) if !is_cut(notes) => {
+                let own = original.blocks().iter().cloned().map(ClientBlock::Original);
+                let content = own.chain(note_texts(notes).map(ClientBlock::Text)).collect();
+                let data = original.structured().filter(|_| notes.is_empty()).cloned();
+                let leaves_out_is_error = !original.says_is_error();
+                ClientAnswer { content, data, meta, leaves_out_is_error }
+            }
+            _ => {
+                let mut answer = ClientAnswer::of_texts(self.texts(), self.data(), meta);
+                answer.content.extend(ClientBlock::others(Some(original)));
+                answer
+            }
+        }
+    }
+
     fn texts(&self) -> Vec<String> {
         let (result, notes) = match self {
             ModelAnswer::Result(result, notes) => (result, notes),
@@ -91,11 +172,7 @@ impl ModelAnswer {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let mut notes = notes.clone();
-        let next = notes.shift_remove(NEXT);
-        let next = next.as_ref().and_then(Value::as_str).map(|cursor| format!("{NEXT} {cursor}"));
-        let notes = (!notes.is_empty()).then(|| json_text(&notes));
-        [text].into_iter().chain(notes).chain(next).collect()
+        [text].into_iter().chain(note_texts(notes)).collect()
     }
 
     /// An object that says the same. A result with notes has none: a client that shows data in place of texts would lose
@@ -123,23 +200,18 @@ impl ModelAnswer {
     }
 }
 
-/// The answers of a batch, each in a block of its own under the index of its call.
-fn batch(results: &[Value], body: &Map<String, Value>, given: &mut GivenNotes) -> ClientAnswer {
-    let (mut texts, mut items, mut metas) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, answer) in results.iter().enumerate() {
-        let Value::Object(mut answer) = answer.clone() else { continue };
-        let (id, function) = (answer.shift_remove("id"), answer.shift_remove("function"));
-        answer.shift_remove("index");
-        metas.push(Value::Object(meta(&answer)));
-        let shown =
-            ModelAnswer::of(&answer, function.as_ref().and_then(Value::as_str).unwrap_or_default(), given);
-        texts.push(format!("[{index}]\n{}", shown.texts().join("\n")));
-        items.push(shown.of_item(id.as_ref()));
-    }
-    let mut meta = meta(body);
-    meta.insert("calls".into(), metas.into());
-    let data = json!({ "results": items, "failed": body.get("failed") });
-    ClientAnswer { texts, data: Some(data), meta }
+/// The notes on a call as texts: metadata, and then the cursor of the next part.
+fn note_texts(notes: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let mut notes = notes.clone();
+    let next = notes.shift_remove(NEXT);
+    let next = next.as_ref().and_then(Value::as_str).map(|cursor| format!("{NEXT} {cursor}"));
+    let notes = (!notes.is_empty()).then(|| json_text(&notes));
+    notes.into_iter().chain(next)
+}
+
+/// Whether the notes say that the result was cut.
+fn is_cut(notes: &Map<String, Value>) -> bool {
+    notes.get("meta").and_then(|meta| meta.get("more")).is_some()
 }
 
 /// The result of a tool, or the part of a long result, and then the cursor of the next one.

@@ -43,7 +43,7 @@ use function::{AnswerFuture, Handler, MaybeAsync, TimeLimit};
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
 pub use catalog_view::{CatalogView, DocPage, IndexPage};
-pub use client_answer::{ClientAnswer, GivenNotes};
+pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use context::{FunctionContext, SemanticSearch, Services};
 pub use function::{Function, FunctionList};
 pub use function_counters::FunctionCounters;

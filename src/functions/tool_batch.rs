@@ -16,6 +16,7 @@ use super::arguments::{check, read};
 use super::call::ROOT;
 use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::catalog::Resolved;
+use crate::exec::backend::McpAnswer;
 use crate::state::WaitBudget;
 use crate::tool::Effect;
 
@@ -43,7 +44,7 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
         (Some(wanted), _) => wanted,
         (None, reason) => reason.is_none() && calls.len() > 1,
     };
-    let answers = match parallel {
+    let Answered { answers, originals } = match parallel {
         true => run_parallel(&context, &calls, until, seconds).await,
         false => run_sequential(&context, &calls, until, seconds).await,
     };
@@ -54,7 +55,20 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
     let mut fields = Map::new();
     fields.insert("results".into(), results.into());
     fields.insert("failed".into(), failed.into());
-    Ok(Answer::new(fields, None))
+    Ok(Answer::new(fields, None).with_originals(originals))
+}
+
+/// The answers of the calls, and those of MCP servers as they came.
+#[derive(Default)]
+struct Answered {
+    answers: Vec<Map<String, Value>>,
+    originals: Vec<(usize, McpAnswer)>,
+}
+
+impl Answered {
+    fn keep_original(&mut self, index: usize, answer: &Answer) {
+        self.originals.extend(answer.original(0).map(|original| (index, original.clone())));
+    }
 }
 
 /// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
@@ -74,36 +88,29 @@ fn not_parallel(reason: &str) -> Refusal {
     Refusal::new(ErrorCode::ValidationError, message, next).field("/parallel", reason)
 }
 
-async fn run_sequential(
-    context: &FunctionContext,
-    calls: &[Item],
-    until: Instant,
-    seconds: u64,
-) -> Vec<Map<String, Value>> {
-    let mut answers: Vec<Map<String, Value>> = Vec::with_capacity(calls.len());
-    for item in calls {
-        let ids: Vec<Option<&str>> =
-            calls.iter().take(answers.len()).map(|item| item.id.as_deref()).collect();
-        let answer = match resolved(&item.input, &answers, &ids) {
+async fn run_sequential(context: &FunctionContext, calls: &[Item], until: Instant, seconds: u64) -> Answered {
+    let mut answered = Answered::default();
+    for (index, item) in calls.iter().enumerate() {
+        let ids: Vec<Option<&str>> = calls.iter().take(index).map(|item| item.id.as_deref()).collect();
+        let answer = match resolved(&item.input, &answered.answers, &ids) {
             Err(refusal) => refused(refusal),
             Ok(_) if item.wrong.is_some() => item.refused(),
             Ok(_) if Instant::now() >= until => refused(out_of_time(seconds, false)),
             Ok(input) => match timeout_at(until, item.call(context, input)).await {
-                Ok(answer) => body(answer),
+                Ok(answer) => {
+                    answered.keep_original(index, &answer);
+                    body(answer)
+                }
                 Err(_) => refused(out_of_time(seconds, true)),
             },
         };
-        answers.push(answer);
+        answered.answers.push(answer);
     }
-    answers
+    answered
 }
 
-async fn run_parallel(
-    context: &FunctionContext,
-    calls: &[Item],
-    until: Instant,
-    seconds: u64,
-) -> Vec<Map<String, Value>> {
+async fn run_parallel(context: &FunctionContext, calls: &[Item], until: Instant, seconds: u64) -> Answered {
+    let mut answered = Answered::default();
     let mut answers: Vec<Option<Map<String, Value>>> = vec![None; calls.len()];
     let mut running = JoinSet::new();
     for (index, item) in calls.iter().enumerate() {
@@ -122,11 +129,13 @@ async fn run_parallel(
         if let Ok((index, answer)) = done
             && let Some(place) = answers.get_mut(index)
         {
+            answered.keep_original(index, &answer);
             *place = Some(body(answer));
         }
     }
     let late = || refused(out_of_time(seconds, true));
-    answers.into_iter().map(|answer| answer.unwrap_or_else(late)).collect()
+    answered.answers = answers.into_iter().map(|answer| answer.unwrap_or_else(late)).collect();
+    answered
 }
 
 impl Item {

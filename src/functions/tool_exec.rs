@@ -56,23 +56,34 @@ pub struct ToolCall<'c> {
     pub name: &'c str,
     /// Its index in the caller's catalog, where the name means one tool.
     pub tool: Option<usize>,
+    /// Whether the caller's client lists the tool by this name.
+    pub is_listed: bool,
     /// The arguments.
     pub arguments: Value,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'c str>,
+    /// Whether the client gets the answer of an MCP server as it came.
+    pub as_is: bool,
 }
 
 impl<'c> ToolCall<'c> {
     /// A call of the tool at this index, without arguments.
     pub fn listed(view: &'c CatalogView, place: usize) -> Self {
         let name = view.catalog().tools.get(place).map_or("", |tool| &tool.name);
-        Self { name, tool: Some(place), arguments: Value::Null, idempotency_key: None }
+        Self {
+            name,
+            tool: Some(place),
+            is_listed: true,
+            as_is: false,
+            arguments: Value::Null,
+            idempotency_key: None,
+        }
     }
 
     /// A call of the tool with this name, without arguments.
     pub fn named(view: &'c CatalogView, name: &'c str) -> Self {
         let tool = view.resolve(name.trim()).ok();
-        Self { name, tool, arguments: Value::Null, idempotency_key: None }
+        Self { name, tool, is_listed: false, as_is: false, arguments: Value::Null, idempotency_key: None }
     }
 
     /// Answers the call. A panic is answered as well.
@@ -83,7 +94,7 @@ impl<'c> ToolCall<'c> {
     }
 
     async fn run(self, context: FunctionContext) -> Answer {
-        let Self { name, tool, arguments, idempotency_key } = self;
+        let Self { name, tool, is_listed, arguments, idempotency_key, as_is } = self;
         if tool.is_none()
             && let Some(own) = own_read(&context.view, name)
         {
@@ -91,7 +102,8 @@ impl<'c> ToolCall<'c> {
             return enveloped(read_with(own, &context, request).await);
         }
         let function = Function::tool_exec();
-        let request = CallRequest::by_name(function.name(), (name, tool), arguments, idempotency_key);
+        let request = CallRequest::by_name(function.name(), (name, tool), arguments, idempotency_key)
+            .map(|request| CallRequest { is_listed, as_is, ..request });
         run_request(context, function, name, request).await
     }
 }
@@ -126,10 +138,10 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
     meta.insert("latency_ms".into(), (started.elapsed().as_millis() as u64).into());
     meta.insert("warnings".into(), warnings.into());
     meta.extend(semantic.map(|status| ("semantic".to_string(), status)));
-    CallResult { op: own.name().to_string(), outcome, repaired: Vec::new(), meta }
+    CallResult { op: own.name().to_string(), outcome, repaired: Vec::new(), meta, original: None }
 }
 
-fn enveloped(call_result: CallResult) -> Answer {
-    let error = call_result.outcome.error();
-    Answer::enveloped(call_result.envelope(), error)
+fn enveloped(mut call_result: CallResult) -> Answer {
+    let (error, original) = (call_result.outcome.error(), call_result.original.take());
+    Answer::enveloped(call_result.envelope(), error).with_originals(original.map(|original| (0, *original)))
 }

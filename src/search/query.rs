@@ -179,6 +179,11 @@ fn is_value(written: &str) -> bool {
 }
 
 impl QueryWord {
+    /// Whether all kinds of requests have it: "look" and "up".
+    fn tells_little(&self) -> bool {
+        is_stop(&self.text) || is_weak(&self.stem)
+    }
+
     /// Whether it can be a part of a compound.
     fn is_part(&self) -> bool {
         self.text.len() >= MIN_PART
@@ -229,7 +234,8 @@ impl Reading<'_> {
                 if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
                     let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
                     let words = place..place + length;
-                    self.query.units.push(Unit { said, weight: 1.0, topic: 0.0, senses, words });
+                    let weight = if window.iter().all(QueryWord::tells_little) { WEAK } else { 1.0 };
+                    self.query.units.push(Unit { said, weight, topic: 0.0, senses, words });
                 }
             }
         }

@@ -300,7 +300,7 @@ impl Play<'_, '_> {
 
 /// The text that a client of MCP gets.
 fn client_text(answer: &Answer, function: &str) -> String {
-    answer.for_client(function, &mut GivenNotes::default()).texts.join("\n")
+    answer.for_client(function, &mut GivenNotes::default()).texts().join("\n")
 }
 
 /// Whether a usage names every required argument.

@@ -92,7 +92,7 @@ pub fn stub_backends(workspace: &mut Workspace) {
         "match": "*", "backend": { "type": "static", "content": { "ok": true } }, "approval": false, "dry_run": false,
     });
     workspace.overlays.extend(serde_json::from_value::<Overlay>(overlay).ok());
-    workspace.config.exec.allow = Effect::Destructive;
+    workspace.config.exec.allow = Some(Effect::Destructive);
 }
 
 /// A catalog of a number of tools: those of the tasks, then its others, then tools of the other catalogs, in turn from

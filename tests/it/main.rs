@@ -39,6 +39,7 @@ mod secrets;
 mod seed;
 mod semantic;
 mod serve;
+mod servers;
 mod simulate;
 mod site;
 mod skipped;

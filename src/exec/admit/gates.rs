@@ -8,7 +8,7 @@ use crate::exec::call::Call;
 use crate::exec::record::audit;
 use crate::exec::record::standing_warnings::{CHANGES_NOTHING, NOT_CHECKED};
 use crate::refusal::{ErrorCode, Refusal};
-use crate::tool::{Effect, NoSchemaMode};
+use crate::tool::{Backend, Effect, NoSchemaMode};
 
 /// Passes a call whose arguments are valid, or says why not. A dry run gets a warning about the gate that would stop it.
 pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
@@ -72,16 +72,28 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     }
 }
 
+/// The strongest effect that the server allows this call. Where nothing is configured, a live server's tool that the client
+/// lists by its own name runs as it would without us: the client has asked its person.
+fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
+    let exec = &call.config().exec;
+    let as_direct = exec.allow.is_none()
+        && call.request.is_listed
+        && call.context.caller().asks_its_person
+        && matches!(Backends::of(tool, call.config()).as_deref(), Some(Backend::Mcp { .. }));
+    if as_direct { Effect::Destructive } else { exec.allow() }
+}
+
 /// The refusal of the first setting that forbids the effect of this tool.
 fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
     let config = call.config();
     let needed = tool.effect.as_str();
     let profile = call.context.profile();
     let of_profile = profile.and_then(|name| Some((name, config.profiles.get(name)?.allow?)));
-    let (who, most, how) = if tool.effect > config.exec.allow {
+    let of_server = allowed_by_server(call, tool);
+    let (who, most, how) = if tool.effect > of_server {
         let how =
             format!("the operator allows it with `allow = \"{needed}\"` below `[exec]` in toolcrib.toml");
-        ("this server".to_string(), config.exec.allow, how)
+        ("this server".to_string(), of_server, how)
     } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
         let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
         (format!("the profile `{name}`"), allow, how)

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::{BackendError, BackendRequest, BackendResponse, choice, command, http, mcp};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::sources::mcp::{Connections, Environment};
+use crate::exec::Caller;
+use crate::sources::mcp::{Connections, Environment, Session};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
@@ -105,6 +106,17 @@ impl Backends {
 
     fn environment(&self) -> Result<&Environment, BackendError> {
         self.online().map(Connections::environment)
+    }
+
+    /// The connection to a live source of this name, written `mcp:NAME`, or the reason why there is none.
+    pub(crate) async fn live_server(
+        &self,
+        name: &str,
+        config: &Config,
+        caller: &Caller,
+    ) -> Result<Arc<Session>, String> {
+        let connections = self.connections.as_deref().ok_or("with --offline, no server is contacted")?;
+        mcp::live_session(connections, (name, config), caller, &self.root).await
     }
 
     /// Closes all connections; servers get a short time to end.

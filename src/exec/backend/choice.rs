@@ -39,11 +39,8 @@ pub(super) fn bare(name: &str) -> &str {
 }
 
 fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
-    let mut sources = config.sources.iter().enumerate().filter_map(|(index, source)| {
-        let server = source.mcp.as_ref().filter(|server| server.problem().is_none())?;
-        Some((source.server.clone().unwrap_or_else(|| (index + 1).to_string()), server))
-    });
-    sources.find(|(called, _)| called == name).map(|(_, server)| server)
+    let (_, source) = config.live_sources().find(|(called, _)| bare(called) == name)?;
+    source.mcp.as_ref()
 }
 
 /// The server of an HTTP backend, with its name: the one that the backend names, else the one of the tool, else the only

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::McpAnswer;
 use crate::refusal::Refusal;
 use crate::sources::mcp::Missing;
 
@@ -21,6 +22,8 @@ pub struct BackendError {
     pub argument: Option<String>,
     /// The answer of the backend, if it gave one.
     pub answer: Option<Box<ErrorAnswer>>,
+    /// The answer of an MCP server as it came.
+    pub original: Option<Box<McpAnswer>>,
 }
 
 /// The kind of an error.
@@ -106,7 +109,7 @@ impl BackendError {
     /// An error of this kind.
     pub fn new(kind: BackendErrorKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
         let (message, next_action) = (message.into(), next_action.into());
-        Self { kind, message, next_action, argument: None, answer: None }
+        Self { kind, message, next_action, argument: None, answer: None, original: None }
     }
 
     /// An error that only the operator can fix.
@@ -148,6 +151,10 @@ impl BackendError {
 
     pub(super) fn with_answer(self, answer: ErrorAnswer) -> Self {
         Self { answer: Some(Box::new(answer)), ..self }
+    }
+
+    pub(super) fn with_original(self, original: McpAnswer) -> Self {
+        Self { original: Some(Box::new(original)), ..self }
     }
 
     /// The time to wait that the backend asked for (`Retry-After`).

@@ -15,4 +15,5 @@ mod request;
 
 pub use backends::Backends;
 pub use error::{BackendError, BackendErrorKind, ErrorAnswer};
+pub use mcp::answer::{DataBlock, McpAnswer};
 pub use request::{BackendRequest, BackendResponse, Begun};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::McpAnswer;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;
@@ -55,6 +56,8 @@ pub struct BackendResponse {
     pub content: Value,
     /// Warnings to the caller, such as a cut.
     pub warnings: Vec<String>,
+    /// The answer of an MCP server as it came.
+    pub original: Option<McpAnswer>,
 }
 
 impl BackendRequest<'_> {
@@ -70,6 +73,6 @@ impl BackendRequest<'_> {
 
 impl BackendResponse {
     pub(in crate::exec) fn new(content: Value) -> Self {
-        Self { content, warnings: Vec::new() }
+        Self { content, warnings: Vec::new(), original: None }
     }
 }

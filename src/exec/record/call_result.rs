@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Repair;
+use crate::exec::backend::McpAnswer;
 use crate::refusal::{ErrorCode, Refusal};
 
 /// The answer to a call, for its caller.
@@ -16,6 +17,8 @@ pub struct CallResult {
     pub repaired: Vec<Repair>,
     /// Trace id, latency, warnings, and other notes.
     pub meta: Map<String, Value>,
+    /// The answer of an MCP server as it came.
+    pub original: Option<Box<McpAnswer>>,
 }
 
 /// The outcome of a call.

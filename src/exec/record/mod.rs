@@ -70,5 +70,6 @@ pub(super) async fn record(ran: Ran) -> CallResult {
         // The stored envelope has its own warnings.
         meta.shift_remove("warnings");
     }
-    CallResult { op: std::mem::take(&mut call.request.op), outcome, repaired, meta }
+    let op = std::mem::take(&mut call.request.op);
+    CallResult { op, outcome, repaired, meta, original: notes.original }
 }

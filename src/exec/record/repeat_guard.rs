@@ -1,11 +1,12 @@
 //! Repeated mistakes of a session: each answer is stronger than the last, since a model that reads the same text again
 //! repeats its call.
 
+use crate::exec::backend::Backends;
 use crate::exec::call::Call;
 use crate::exec::fingerprint::{failure_fingerprint, op_fingerprint};
 use crate::help::{Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
-use crate::tool::Effect;
+use crate::tool::{Backend, Effect};
 
 /// Equal failures after which a call gets `LOOP_STOPPED`.
 const STOP_AFTER: u32 = 3;
@@ -15,7 +16,7 @@ const RUN_FAILURE: &str = "run";
 
 /// Stops a write before it is run, if its runs have failed too often in this session.
 pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
-    if call.effect() == Effect::Read || call.is_dry_run {
+    if call.effect() == Effect::Read || call.is_dry_run || is_passed_on(call) {
         return Ok(());
     }
     let Some(session) = call.context.caller().session() else { return Ok(()) };
@@ -40,6 +41,12 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
     );
     let failure = Refusal::new(ErrorCode::LoopStopped, message, next);
     Err(failure.detail("failures", failures).detail("is_run", false))
+}
+
+/// Whether the client calls a tool of an MCP server by name: it would not be stopped there either.
+fn is_passed_on(call: &Call) -> bool {
+    let backend = call.tool.as_ref().and_then(|tool| Backends::of(tool, call.config()));
+    call.request.as_is && matches!(backend.as_deref(), Some(Backend::Mcp { .. }))
 }
 
 /// Counts a failure in its session, and makes the answer stronger with each repetition.

@@ -9,12 +9,13 @@ use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
 use crate::exec::backend::{
-    BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun,
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun, McpAnswer,
 };
 use crate::exec::call::RunNotes;
 use crate::exec::record::session_context;
 use crate::guard::guarded;
 use crate::refusal::Refusal;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Backend;
 
 /// Answers a dry run with the request that a call would send.
@@ -67,15 +68,19 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
     match response {
         Ok(response) => {
             notes.warnings.extend(response.warnings);
+            notes.original = response.original.map(Box::new);
             session_context::store(call, call.tool(), &response.content, notes).await;
             match call.request.step {
                 // The next step may need all of it.
                 Some(_) => Ok(response.content),
+                // The client gets the answer as it came.
+                None if call.request.as_is && notes.original.is_some() => Ok(response.content),
                 None => Ok(result_paging::first_page(call, response.content, notes).await),
             }
         }
-        Err(error) => {
+        Err(mut error) => {
             let certainty = error.kind.into();
+            notes.original = error.original.take().map(|original| without_arguments(call, original));
             Err(RunFailure { failure: failure(call, error), certainty })
         }
     }
@@ -110,6 +115,22 @@ fn backend_request<'o>(call: &'o Admitted, backend: &'o Backend, begun: &'o Begu
         timeout: call.timeout(),
         begun,
     }
+}
+
+/// The error of an MCP server as it came, less the secret arguments that it repeats.
+fn without_arguments(call: &Admitted, original: Box<McpAnswer>) -> Box<McpAnswer> {
+    let (_, hidden) = call.secrets().split(call.tool().parameters.schema(), call.arguments());
+    if hidden.is_empty() {
+        return original;
+    }
+    let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
+    Box::new(match *original {
+        McpAnswer::Result(result) => McpAnswer::Result(sent.hide_in(result)),
+        McpAnswer::Error { code, message, data } => {
+            let data = data.map(|data| sent.hide_in(data));
+            McpAnswer::Error { code, message: sent.hide(&message), data }
+        }
+    })
 }
 
 fn failure(call: &Admitted, error: BackendError) -> Refusal {

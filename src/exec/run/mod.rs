@@ -63,7 +63,8 @@ async fn run_detached(call: Admitted) -> CallResult {
     let (op, meta, mut failure) =
         (call.op().to_string(), call.meta(&RunNotes::default()), call.panicked(true));
     failure.help_path = Some(op.clone());
-    let lost = |_| CallResult { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta };
+    let lost =
+        |_| CallResult { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta, original: None };
     runtime.spawn(WaitBudget::current().with(run_inline(call))).await.unwrap_or_else(lost)
 }
 

@@ -46,7 +46,8 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
 }
 
 /// The result, with notes on the call.
-fn answered(call_result: CallResult) -> Answer {
+fn answered(mut call_result: CallResult) -> Answer {
+    let original = call_result.original.take();
     let mut fields = Map::new();
     fields.insert("ok".into(), true.into());
     fields.insert("tool_id".into(), call_result.op.as_str().into());
@@ -62,7 +63,7 @@ fn answered(call_result: CallResult) -> Answer {
         meta.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
         fields.insert("meta".into(), Value::Object(meta));
     }
-    Answer::enveloped(fields, None)
+    Answer::enveloped(fields, None).with_originals(original.map(|original| (0, *original)))
 }
 
 /// The refusal of a call in the terms of this function's own arguments.

@@ -143,7 +143,9 @@ impl HttpService {
         if route == Route::Function && !response.headers().contains_key(TRACE) {
             response.headers_mut().extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
         }
-        if let Some(id) = session.filter(|_| response.status() == StatusCode::OK) {
+        // In front of live servers, MCP has issued a session that it keeps.
+        let is_issued = response.headers().contains_key(caller::MCP_SESSION);
+        if let Some(id) = session.filter(|_| response.status() == StatusCode::OK && !is_issued) {
             response.headers_mut().extend(HeaderValue::try_from(id).map(|id| (caller::MCP_SESSION, id)));
         }
         let (status, took) = (response.status(), started.elapsed());

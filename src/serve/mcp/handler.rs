@@ -1,28 +1,28 @@
-//! The requests of MCP, answered from the current catalog.
+//! The requests of MCP, answered from the current catalog and by the live servers behind it.
+#![expect(deprecated, reason = "the older wire has levels of log messages")]
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams,
-    InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, Reference, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use tokio::sync::{Semaphore, watch};
 
-use super::notes_by_session::NotesBySession;
-use super::{FRESH_FOR, completion, cursor, instructions, notifications, resources, tools, uri};
-use crate::exec::Caller;
-use crate::functions::CatalogView;
+use super::forwarding::GivenInput;
+use super::service::{MAX_WATCHED, McpService, caller, scope};
+use super::{
+    FRESH_FOR, completion, cursor, notifications, prompts, resources, tools, upstream_resources, uri,
+};
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
-use crate::state::{Session, random_id};
+use crate::sources::mcp::RequestOrigin;
 
 /// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
 /// there.
@@ -37,164 +37,15 @@ const KNOWN: [&str; 8] = [
     "subscriptions/listen",
 ];
 
-/// Key of the session in the `_meta` of a request.
-const SESSION: &str = "toolcrib/session";
-
-/// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
-const PATIENCE: Duration = Duration::from_secs(4);
-
-/// Most docs that one client may subscribe to.
-const MAX_WATCHED: usize = 1_000;
-
-/// Most subscriptions of one connection.
-const MAX_SUBSCRIPTIONS: usize = 64;
-
-/// One connection over stdio, or one request over HTTP, which has no connections.
-#[derive(Debug)]
-pub struct McpService {
-    live: Arc<LiveCatalog>,
-    /// Turns true when the connection ends; `None` over HTTP.
-    ended: Option<watch::Receiver<bool>>,
-    /// Docs that a client of the older wire subscribed to, with the versions it knows.
-    watched: Arc<Mutex<HashMap<String, Option<String>>>>,
-    tells: AtomicBool,
-    /// Places for subscriptions.
-    permits: Arc<Semaphore>,
-    /// The limiter of calls where the HTTP layer has none for them.
-    limiter: Arc<CallLimiter>,
-    /// The session of calls without one, where there are connections.
-    session: Option<Arc<str>>,
-    /// The notes on calls that sessions have got.
-    notes: Arc<NotesBySession>,
-}
-
-impl McpService {
-    /// A handler for single requests, which share the `permits` of subscriptions, the `limiter` of calls and
-    /// the `notes` of sessions.
-    pub(super) fn stateless(
-        live: Arc<LiveCatalog>,
-        permits: Arc<Semaphore>,
-        limiter: Arc<CallLimiter>,
-        notes: Arc<NotesBySession>,
-    ) -> Self {
-        Self {
-            live,
-            ended: None,
-            watched: Arc::default(),
-            tells: AtomicBool::new(false),
-            permits,
-            limiter,
-            session: None,
-            notes,
-        }
-    }
-
-    /// A handler for one connection, and the sender that signals its end.
-    pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
-        let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        let limiter = call_limiter(&live);
-        let session = Some(random_id("s").into());
-        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter, Arc::default()) }
-    }
-
-    /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
-    fn call_limiter<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
-        let parts = context.extensions.get::<http::request::Parts>();
-        parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.limiter)
-    }
-
-    /// The catalog of the request: as the HTTP layer has loaded it, else the current one.
-    fn request_catalog(&self, context: &RequestContext<RoleServer>) -> RequestCatalog {
-        let parts = context.extensions.get::<http::request::Parts>();
-        let loaded = parts.and_then(|parts| parts.extensions.get::<RequestCatalog>()).cloned();
-        loaded.unwrap_or_else(|| self.live.for_request())
-    }
-
-    /// The catalog view of the caller, and the scope in which the answer may be cached.
-    fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
-        let (caller, catalog) = (caller(context), self.request_catalog(context));
-        (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
-    }
-
-    async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
-        self.live.listed_within(PATIENCE).await;
-        let (caller, catalog) = (caller(context), self.request_catalog(context));
-        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
-        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
-    }
-
-    async fn run_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let mut caller = caller(&context);
-        match context.meta.0.get(SESSION) {
-            Some(id) => {
-                let invalid = |why| {
-                    let message = format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {why}");
-                    ErrorData::invalid_params(message, None)
-                };
-                caller.session = Some(Session::named(id.as_str().unwrap_or_default()).map_err(invalid)?);
-                caller.has_issued_session = false;
-            }
-            None => {
-                caller.has_issued_session |= caller.session.is_none();
-                caller.session = caller.session.or_else(|| self.session.clone());
-            }
-        }
-        let catalog = self.request_catalog(&context);
-        tokio::select! {
-            answer = tools::call(&catalog, &caller, (self.call_limiter(&context), &self.notes), request) => answer.map(Into::into),
-            // A write goes on in its own task.
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
-        }
-    }
-}
-
 /// The answer to a request, also after a panic: without one the client would wait forever.
 async fn answered<T>(answering: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
     let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
     guarded(answering).await.unwrap_or_else(mistake)
 }
 
-/// Scope in which an answer may be cached.
-fn scope(caller: &Caller, catalog: &RequestCatalog) -> CacheScope {
-    let is_public = caller.roles.is_none() && catalog.is_shared();
-    if is_public { CacheScope::Public } else { CacheScope::Private }
-}
-
-/// A limiter with the configured limits of the catalog.
-pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
-    let generation = live.current();
-    let limits = &generation.unrestricted_view().catalog().config.serve.limits;
-    Arc::new(CallLimiter::new(limits, Arc::default()))
-}
-
-/// The caller: as the HTTP layer found it, or the user who started this process.
-fn caller(context: &RequestContext<RoleServer>) -> Caller {
-    let parts = context.extensions.get::<http::request::Parts>();
-    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
-}
-
 impl ServerHandler for McpService {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_completions()
-            // There are no prompts; but clients ask for them, and every client accepts an empty list.
-            .enable_prompts()
-            .enable_resources()
-            .enable_resources_list_changed()
-            .enable_resources_subscribe()
-            .build();
-        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
-            tools.list_changed = Some(true);
-        }
-        let server = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"))
-            .with_title("toolcrib")
-            .with_description("Tool documentation, read when it is needed");
-        ServerConfig::new(capabilities).with_server_info(server)
+        self.config()
     }
 
     async fn initialize(
@@ -204,12 +55,15 @@ impl ServerHandler for McpService {
     ) -> Result<InitializeResult, ErrorData> {
         answered(async move {
             context.peer.set_peer_info(request.clone());
+            self.begin_session(&request.capabilities, &context);
             let mut result = self.negotiate_initialize(&request)?;
             result.instructions = Some(self.instructions(&context).await);
             if self.ended.is_none() {
                 // Over HTTP this wire has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
                 result.capabilities.tools = Some(Default::default());
+                result.capabilities.prompts = Some(Default::default());
+                result.capabilities.logging = None;
             }
             Ok(result)
         })
@@ -235,8 +89,7 @@ impl ServerHandler for McpService {
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
             let after = cursor::after(request)?;
-            self.live.listed().await;
-            let (caller, catalog) = (caller(&context), self.request_catalog(&context));
+            let (caller, catalog) = (caller(&context), self.whole_catalog(&context, Duration::MAX).await);
             let scope = scope(&caller, &catalog);
             tools::list(catalog.cache(&caller), after.as_deref(), scope)
         })
@@ -260,11 +113,18 @@ impl ServerHandler for McpService {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        answered(async move {
+        let work = async |origin: &Arc<RequestOrigin>| {
             let (view, scope) = self.view(&context);
-            resources::list(&view, cursor::after(request)?.as_deref(), scope)
-        })
-        .await
+            let after = cursor::after(request)?;
+            let ours = resources::list(&view, after.as_deref(), scope)?;
+            if after.is_some() {
+                return Ok(ours);
+            }
+            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            self.follow_lists(&context.peer);
+            Ok(upstream_resources::add_to_list(&catalog, &caller, ours).await)
+        };
+        answered(self.forwarded(&context, GivenInput::default(), work)).await
     }
 
     async fn list_resource_templates(
@@ -272,9 +132,14 @@ impl ServerHandler for McpService {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        cursor::none(request)?;
-        let (view, scope) = self.view(&context);
-        Ok(resources::templates(&view, scope))
+        let work = async |origin: &Arc<RequestOrigin>| {
+            cursor::none(request)?;
+            let (view, scope) = self.view(&context);
+            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            let ours = resources::templates(&view, scope);
+            Ok(upstream_resources::add_to_templates(&catalog, &caller, ours).await)
+        };
+        answered(self.forwarded(&context, GivenInput::default(), work)).await
     }
 
     async fn read_resource(
@@ -282,11 +147,44 @@ impl ServerHandler for McpService {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        answered(async move {
+        let input = (request.input_responses.clone(), request.request_state.clone());
+        let work = async |origin: &Arc<RequestOrigin>| {
+            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            if upstream_resources::is_upstream(&request.uri) {
+                return upstream_resources::read(&catalog, &caller, request, origin).await;
+            }
             let (view, scope) = self.view(&context);
             resources::read(&view, &request.uri, scope).map(Into::into)
-        })
-        .await
+        };
+        answered(self.forwarded(&context, input, work)).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let work = async |origin: &Arc<RequestOrigin>| {
+            cursor::none(request)?;
+            let (_, scope) = self.view(&context);
+            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            self.follow_lists(&context.peer);
+            prompts::list(&catalog, &caller, scope).await
+        };
+        answered(self.forwarded(&context, GivenInput::default(), work)).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let input = (request.input_responses.clone(), request.request_state.clone());
+        let work = async |origin: &Arc<RequestOrigin>| {
+            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            prompts::get(&catalog, &caller, request, origin).await
+        };
+        answered(self.forwarded(&context, input, work)).await
     }
 
     async fn complete(
@@ -294,13 +192,27 @@ impl ServerHandler for McpService {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        answered(async move { Ok(completion::complete(&self.view(&context).0, &request)) }).await
+        let work = async |origin: &Arc<RequestOrigin>| {
+            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            match request.r#ref.clone() {
+                Reference::Prompt(prompt) => {
+                    prompts::complete(&catalog, &caller, &prompt.name, request, origin).await
+                }
+                Reference::Resource(template) if upstream_resources::is_upstream(&template.uri) => {
+                    upstream_resources::complete(&catalog, &caller, &template.uri, request, origin).await
+                }
+                Reference::Resource(_) => Ok(completion::complete(&self.view(&context).0, &request)),
+                _ => Ok(CompleteResult::default()),
+            }
+        };
+        answered(self.forwarded(&context, GivenInput::default(), work)).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| uri.starts_with(uri::ROOT));
+            let has_servers = self.has_live_servers();
+            uris.retain(|uri| has_servers || uri.starts_with(uri::ROOT));
             uris.truncate(MAX_WATCHED);
         }
         Some(accepted)
@@ -328,6 +240,9 @@ impl ServerHandler for McpService {
             if self.ended.is_none() {
                 return Err(ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>());
             }
+            if upstream_resources::is_upstream(&request.uri) && self.has_live_servers() {
+                return self.follow_resource(request.uri, &context.peer).await;
+            }
             let (view, _) = self.view(&context);
             uri::find(&view, &request.uri)?;
             let version = resources::version(&view, &request.uri);
@@ -347,6 +262,19 @@ impl ServerHandler for McpService {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        self.forget_resource(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.has_live_servers() {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.set_log_level(request.level);
         Ok(())
     }
 
@@ -369,8 +297,9 @@ impl ServerHandler for McpService {
         let Some(ended) = &self.ended else { return };
         let is_older_wire = context.peer.peer_info().is_some();
         if is_older_wire && !self.tells.swap(true, Ordering::Relaxed) {
-            let (live, watched) = (Arc::clone(&self.live), Arc::clone(&self.watched));
-            tokio::spawn(notifications::send_notifications(live, ended.clone(), context.peer, watched));
+            let Some(owner) = self.owner() else { return };
+            let watched = Arc::clone(&self.watched);
+            tokio::spawn(notifications::send_notifications(owner, ended.clone(), context.peer, watched));
         }
     }
 }

@@ -1,24 +1,34 @@
 //! The MCP door: functions as tools, docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
-//! 1. [`handler`] answers requests of both transports. It alone knows the SDK's `ServerHandler`.
+//! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`]. It alone knows the SDK's
+//!    `ServerHandler`.
 //! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
 //!    and reads the docs, page by page ([`cursor`]).
-//! 3. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 4. [`http`] is the endpoint for a router, [`mod@stdio`] the same over the standard streams ([`line_transport`]).
+//! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
+//!    what they say to the client meanwhile ([`forwarding`]), and their changes ([`upstream_changes`]).
+//! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
+//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the
+//!    standard streams ([`line_transport`]), whose [`opening`] says what the client can do.
 
 mod completion;
 mod cursor;
-#[cfg(feature = "conformance")]
-mod fixtures;
+mod forwarding;
 mod handler;
 mod http;
+mod http_sessions;
 mod instructions;
 mod line_transport;
 mod notes_by_session;
 mod notifications;
+mod opening;
+mod prompts;
 mod resources;
+mod service;
 mod stdio;
 mod tools;
+mod upstream_changes;
+mod upstream_resources;
+mod upstreams;
 mod uri;
 
 use axum::http::StatusCode;
@@ -29,11 +39,9 @@ use serde_json::json;
 use crate::functions::CatalogView;
 use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 
-#[cfg(feature = "conformance")]
-pub use fixtures::Fixtures;
-pub use handler::McpService;
 pub use http::{Options, Service, service};
-pub use stdio::{stdio, streams};
+pub use service::McpService;
+pub use stdio::{StandardStreams, stdio, streams};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.
 pub(super) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {

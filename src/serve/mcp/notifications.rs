@@ -11,17 +11,37 @@ use rmcp::service::SubscriptionContext;
 use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 
-use super::resources;
+use super::upstream_changes::{Followed, Follower};
+use super::{resources, upstream_resources};
 use crate::exec::Caller;
 use crate::functions::CatalogView;
 use crate::guard::guarded_now;
-use crate::serve::{LiveCatalog, RequestCatalog};
+use crate::serve::RequestCatalog;
 
 /// The docs of a client's subscriptions, with the versions it knows; `None` for a missing doc.
 type Subscriptions = HashMap<String, Option<String>>;
 
 /// Notifies one subscription of each new catalog, until it is cancelled or the connection ends.
 pub(super) async fn listen(
+    catalog: RequestCatalog,
+    ended: Option<watch::Receiver<bool>>,
+    context: &SubscriptionContext,
+    caller: &Caller,
+) {
+    let mut accepted = context.accepted().clone();
+    if let Some(uris) = &mut accepted.resource_subscriptions {
+        uris.retain(|uri| upstream_resources::is_upstream(uri));
+    }
+    let follower = Follower::Subscription(context.sink().clone());
+    let upstream = Followed { catalog: catalog.clone(), caller: caller.clone(), follower };
+    tokio::select! {
+        () = listen_here(catalog, ended, context, caller) => {}
+        () = async { upstream.follow(accepted).await; std::future::pending().await } => {}
+    }
+}
+
+/// Notifies one subscription of each new catalog.
+async fn listen_here(
     catalog: RequestCatalog,
     ended: Option<watch::Receiver<bool>>,
     context: &SubscriptionContext,
@@ -72,30 +92,31 @@ pub(super) async fn listen(
 
 /// Notifies a client of the older wire of each new catalog, until the connection ends.
 pub(super) async fn send_notifications(
-    live: Arc<LiveCatalog>,
+    (catalog, caller): (RequestCatalog, Caller),
     ended: watch::Receiver<bool>,
     client: Peer<RoleServer>,
     watched: Arc<Mutex<Subscriptions>>,
 ) {
-    let mut news = live.subscribe();
-    let mut known = live.current().unrestricted_view().content();
+    let (mut news, lists_tools) = (catalog.subscribe(), catalog.cache(&caller).listing().lists_tools());
+    let view = || Some(Arc::clone(catalog.renewed()?.view(&caller)));
+    let mut known = catalog.view(&caller).content();
     loop {
         tokio::select! {
             changed = news.changed() => if changed.is_err() { return },
             () = end(Some(ended.clone())) => return,
         }
-        if !is_news(&mut known, live.current().unrestricted_view()) {
+        // A profile that is gone has no news.
+        let Some(now) = view() else { return };
+        if !is_news(&mut known, &now) {
             continue;
         }
         if client.notify_resource_list_changed().await.is_err() {
             return;
         }
-        if live.current().lists_tools() && client.notify_tool_list_changed().await.is_err() {
+        if lists_tools && client.notify_tool_list_changed().await.is_err() {
             return;
         }
-        let view = Arc::clone(live.current().unrestricted_view());
-        let renewed =
-            || changed_resources(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &view);
+        let renewed = || changed_resources(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &now);
         for uri in guarded_now(renewed).unwrap_or_default() {
             if client.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_err() {
                 return;
@@ -125,7 +146,7 @@ fn changed_resources(watched: &mut Subscriptions, view: &CatalogView) -> Vec<Str
 }
 
 /// The end of the connection; pending forever where there is none.
-async fn end(ended: Option<watch::Receiver<bool>>) {
+pub(super) async fn end(ended: Option<watch::Receiver<bool>>) {
     match ended {
         Some(mut ended) => {
             let _ = ended.wait_for(|ended| *ended).await;

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, MetaObject, Tool,
-    ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ErrorCode, ListToolsResult, MetaObject,
+    ResultType, Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
 
@@ -16,8 +16,9 @@ use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
 use crate::exec::Caller;
+use crate::exec::backend::McpAnswer;
 use crate::finding::nearest;
-use crate::functions::{Answer, CatalogView, ClientAnswer, Function, FunctionContext, ToolCall};
+use crate::functions::{Answer, CatalogView, ClientAnswer, ClientBlock, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::listed_tools::ListedTools;
@@ -110,8 +111,15 @@ pub(super) async fn call(
             (answer(limiter, context, function, given).await, function, named)
         }
         Some(CallTarget::Tool(function, call)) => {
-            let call = ToolCall { arguments: if given.is_null() { json!({}) } else { given }, ..call };
-            (run_tool(limiter, context, function, call).await, function, None)
+            let arguments = if given.is_null() { json!({}) } else { given };
+            let call = ToolCall { arguments, as_is: true, ..call };
+            let answer = run_tool(limiter, context, function, call).await;
+            if let Ok(answer) = &answer
+                && let Some(original) = answer.original(0)
+            {
+                return passed_on(original, answer, context);
+            }
+            (answer, function, None)
         }
         None => return Err(unknown(&context.view, &request.name)),
     };
@@ -128,6 +136,31 @@ pub(super) async fn call(
         Err(stopped) => limit_result(stopped),
     };
     result.meta = Some(about);
+    Ok(result)
+}
+
+/// The answer of an MCP server as it came. Our metadata is beside its own.
+fn passed_on(
+    original: &McpAnswer,
+    answer: &Answer,
+    context: &FunctionContext,
+) -> Result<CallToolResult, ErrorData> {
+    let mut result: CallToolResult = match original {
+        McpAnswer::Result(result) => serde_json::from_value(result.clone()).unwrap_or_default(),
+        McpAnswer::Error { code, message, data } => {
+            return Err(ErrorData::new(ErrorCode(*code), message.clone(), data.clone()));
+        }
+    };
+    result.result_type = Some(ResultType::COMPLETE);
+    let about = &mut result.meta.get_or_insert_default().0;
+    about.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
+    let notes = ["repaired", "repaired_by_model", "warnings"].into_iter();
+    let meta = answer.body().get("meta");
+    let note =
+        |name: &'static str| answer.body().get(name).or_else(|| meta?.get(name)).map(|note| (name, note));
+    let notes =
+        notes.filter_map(note).filter(|(_, note)| note.as_array().is_none_or(|list| !list.is_empty()));
+    about.extend(notes.map(|(name, note)| (format!("toolcrib/{name}"), note.clone())));
     Ok(result)
 }
 
@@ -199,10 +232,20 @@ fn limit_result(stopped: LimitReached) -> CallToolResult {
     result
 }
 
-/// The result of an answer: texts for the model, the same as data, and metadata.
+fn block(block: ClientBlock) -> Option<ContentBlock> {
+    match block {
+        ClientBlock::Text(text) => Some(ContentBlock::text(text)),
+        ClientBlock::Original(block) => serde_json::from_value(block).ok(),
+    }
+}
+
+/// The result of an answer: blocks for the model, the same as data, and metadata.
 fn call_result(answer: ClientAnswer, is_ok: bool, about: &mut MetaObject) -> CallToolResult {
-    let texts = answer.texts.into_iter().map(ContentBlock::text).collect();
-    let mut result = if is_ok { CallToolResult::success(texts) } else { CallToolResult::error(texts) };
+    let content = answer.content.into_iter().filter_map(block).collect();
+    let mut result = if is_ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    if answer.leaves_out_is_error {
+        result.is_error = None;
+    }
     result.structured_content = answer.data;
     about.0.extend(answer.meta.into_iter().map(|(name, value)| (format!("toolcrib/{name}"), value)));
     result

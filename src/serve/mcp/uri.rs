@@ -57,7 +57,7 @@ pub(super) fn address(safe_name: &str) -> String {
 }
 
 /// The code of the older wire; the SDK sends the newer one where it applies.
-fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
+pub(super) fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
     let shown: String = uri.chars().take(200).collect();
     let shown = clean_line(&shown);
     let mut message = format!("there is no resource {shown}");

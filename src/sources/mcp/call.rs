@@ -1,12 +1,16 @@
 //! Calls a tool through a connection, and classifies calls without a result.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ErrorData, ServerResult,
+};
 use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 
+use super::RequestOrigin;
 use super::problem::explain;
 use super::session::Session;
 
@@ -34,16 +38,24 @@ impl Session {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
+        origin: Option<&Arc<RequestOrigin>>,
     ) -> Result<CallToolResult, McpCallError> {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
         }
         let call = self.begin_call();
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
-        let answer = self.peer().call_tool_once(params).await;
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let answer = self.request_with_input(request, origin).await;
         call.answered();
         match answer {
-            Ok(CallToolResponse::Complete(result)) => Ok(result),
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(question)) if origin.is_some() => {
+                if let Some(origin) = origin {
+                    origin.require_input(question);
+                }
+                Err(McpCallError::UnexpectedAnswer("it asks for input, which the client gives next".into()))
+            }
             Ok(_) => Err(McpCallError::UnexpectedAnswer(
                 "it asks for more than arguments, which cannot be given here".into(),
             )),

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Environment;
+use super::request_origin::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
 use crate::tool::clean_line;
@@ -34,13 +36,15 @@ pub(crate) struct Endpoint {
     /// The caller's headers that it is sent; `None` when there are none.
     caller: Option<HeaderMap>,
     /// The session of the client that has a connection of its own.
-    client: Option<String>,
+    session: Option<String>,
+    /// The client that the server can ask; `None` for a connection that many share.
+    pub(super) client: Option<Arc<ClientSession>>,
 }
 
 impl PartialEq for Endpoint {
     fn eq(&self, other: &Self) -> bool {
-        (&self.client, &self.caller, &self.root) == (&other.client, &other.caller, &other.root)
-            && self.server == other.server
+        (&self.session, &self.client, &self.caller) == (&other.session, &other.client, &other.caller)
+            && (&self.root, &self.server) == (&other.root, &other.server)
     }
 }
 
@@ -53,31 +57,39 @@ impl Endpoint {
             root: whole(root),
             timeout: server.timeout(),
             caller: None,
+            session: None,
             client: None,
         }
     }
 
     /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller, or a connection
-    /// for each session of a `client`.
+    /// for each `session`.
     pub(crate) fn for_call(
         (name, server): (&str, &Server),
         root: &Path,
         caller: &HeaderMap,
-        client: Option<String>,
+        session: Option<String>,
     ) -> Result<Self, Missing> {
         let caller = Some(wanted(&server.headers, caller)?).filter(|headers| !headers.is_empty());
-        let client = client.filter(|_| server.per_session);
-        Ok(Self { caller, client, ..Self::new(name, server, root) })
+        let session = session.filter(|_| server.per_session);
+        Ok(Self { caller, session, ..Self::new(name, server, root) })
     }
 
     /// Whether one caller or client has this connection for itself.
     pub(super) fn is_private(&self) -> bool {
-        self.caller.is_some() || self.client.is_some()
+        let is_own = |client: &Arc<ClientSession>| !client.is_alone();
+        self.caller.is_some() || self.session.is_some() || self.client.as_ref().is_some_and(is_own)
     }
 
     /// The way to the server: `stdio` or `http`.
     pub(super) fn transport(&self) -> &'static str {
         if self.server.url.is_some() { "http" } else { "stdio" }
+    }
+
+    /// The same endpoint for a client that the server can ask. A client alone has one session.
+    pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
+        let session = self.session.filter(|_| !client.is_some_and(|client| client.is_alone()));
+        Self { client: client.cloned(), session, ..self }
     }
 
     pub(crate) fn too_slow(&self) -> String {

@@ -1,26 +1,36 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
+//! 2. [`session`] connects, in either version of the protocol; [`list`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK reads them.
-//! 5. A [`Session`] of theirs also calls tools ([`call`]). A [`Problem`] is the reason why there is none.
-//! 6. [`Listings`](super::Listings) are read like dumps.
+//! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
+//!    [`Problem`] is the reason why there is none.
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages
+//!    of the server back to its client.
+//! 7. [`Listings`](super::Listings) are read like dumps.
 
 mod call;
+mod changes;
+mod client_handler;
 mod connection;
 mod connections;
 mod endpoint;
 mod examine;
 mod line_check;
+mod list;
 mod problem;
 mod process;
 mod remembered;
+mod request_origin;
+mod request_routes;
+mod requests;
 mod secrets;
 mod session;
 mod state;
 mod stderr;
+mod subscribers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,12 +40,16 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
+pub(crate) use changes::Changes;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use examine::{Answered, Examined, examine, list_all};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub use problem::Problem;
 pub(crate) use process::with_its_children;
+pub use request_origin::{ClientSession, RequestOrigin};
+pub(crate) use request_origin::{ServerMessage, to_client};
+pub(crate) use requests::ServerList;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 pub use session::SessionFacts;

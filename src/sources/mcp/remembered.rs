@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::endpoint::Endpoint;
-use super::session::{MAX_BYTES, MAX_TOOLS};
+use super::list::{MAX_BYTES, MAX_TOOLS};
 use crate::sources::listings::Listing;
 
 /// Most lists that are remembered; the ones written first are forgotten.

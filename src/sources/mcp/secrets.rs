@@ -157,6 +157,10 @@ impl FilledSecrets {
         missing.map_or(Ok(filled), Err)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A text with these secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
         let long =

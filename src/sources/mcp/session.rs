@@ -1,37 +1,30 @@
-//! One connection to a server: opened in either version of the protocol, listed page by page, closed.
+//! One connection to a server: opened in either version of the protocol, and closed.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, SubscriptionFilter,
-};
+use rmcp::RoleClient;
+use rmcp::model::{ProtocolVersion, ServerNotification, SubscriptionFilter};
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer, RunningService,
-    Subscription,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient};
-use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
+use super::client_handler::{Client, follow_level};
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
 use super::process::Process;
+use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
 use super::stderr::Stderr;
-use crate::sources::listings::Listing;
+use super::subscribers::Subscribers;
 
-/// Limits of a server's list; above any real one.
-const MAX_PAGES: usize = 500;
-pub(super) const MAX_TOOLS: usize = 50_000;
-pub(super) const MAX_BYTES: usize = 64 << 20;
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
 /// Longest wait for a connection to close by itself.
@@ -42,24 +35,23 @@ pub(crate) struct Session {
     peer: Peer<RoleClient>,
     /// The connection with its process, until it is closed.
     open: tokio::sync::Mutex<Option<Open>>,
-    stderr: Option<Stderr>,
-    secrets: FilledSecrets,
+    pub(super) stderr: Option<Stderr>,
+    pub(super) secrets: FilledSecrets,
     /// Calls in progress.
     calls: AtomicUsize,
     /// Answers so far.
     answers: AtomicUsize,
+    /// Whether the server is known to speak the older protocol alone.
+    pub(super) is_older: bool,
     changed: Arc<Notify>,
+    pub(super) announcements: broadcast::Sender<ServerNotification>,
+    pub(super) routes: Arc<RequestRoutes>,
+    pub(super) subscribers: Mutex<Subscribers>,
     /// The error of its last message with a repeated key.
-    twice: Arc<Mutex<Option<String>>>,
+    pub(super) twice: Arc<Mutex<Option<String>>>,
 }
 
 type Open = (RunningService<RoleClient, Client>, Option<Process>);
-
-/// A server's list, and the time for which it holds.
-pub(super) struct FreshListing {
-    pub(super) listing: Listing,
-    pub(super) fresh_for: Option<Duration>,
-}
 
 /// Facts that a server gives about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,22 +62,6 @@ pub struct SessionFacts {
     pub name: String,
     /// The server's own version.
     pub version: String,
-}
-
-/// Our handler of the connection.
-struct Client {
-    changed: Arc<Notify>,
-}
-
-impl ClientHandler for Client {
-    fn get_info(&self) -> ClientConfig {
-        let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), name)
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
 }
 
 impl Session {
@@ -101,16 +77,27 @@ impl Session {
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
         let mut secrets = FilledSecrets::default();
-        let mode = if is_older { ClientLifecycleMode::Initialize } else { newest };
-        match Self::begin(endpoint, environment, &mut secrets, mode).await {
+        // A client that servers may ask has the older wire, and so have its connections.
+        let asks_older = is_older || endpoint.client.is_some();
+        let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest.clone() };
+        let begun = match Self::begin(endpoint, environment, &mut secrets, mode).await {
+            // The server speaks the newer protocol only.
+            Err(ConnectError { is_other: true, .. }) if asks_older => {
+                Self::begin(endpoint, environment, &mut secrets, newest).await
+            }
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
                 Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
             }
             begun => begun,
+        };
+        let mut session = begun.map_err(|refusal| refusal.problem)?;
+        session.is_older = is_older || (!asks_older && !session.is_newer_wire());
+        if let Some(client) = endpoint.client.as_ref().filter(|_| !session.is_newer_wire()) {
+            tokio::spawn(follow_level(session.peer().clone(), client.levels()));
         }
-        .map_err(|refusal| refusal.problem)
+        Ok(session)
     }
 
     async fn begin(
@@ -119,11 +106,15 @@ impl Session {
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
-        let (changed, twice) = (Arc::new(Notify::new()), Arc::<Mutex<Option<String>>>::default());
-        let client = Client { changed: changed.clone() };
+        let twice = Arc::<Mutex<Option<String>>>::default();
+        let client = Client::new(endpoint.client.clone());
+        let (changed, announcements) = (client.changed.clone(), client.announcements.clone());
+        let routes = Arc::clone(&client.routes);
+        let routed = Arc::clone(&routes);
         let (service, process) = match &endpoint.server.url {
             Some(url) => {
-                let transport = http(url, endpoint, environment, secrets)?;
+                let inner = http(url, endpoint, environment, secrets)?;
+                let transport = RoutedTransport { inner, routes: routed };
                 (client.serve_with_lifecycle(transport, mode).await, None)
             }
             None => {
@@ -135,7 +126,9 @@ impl Session {
                     }
                     true
                 });
-                (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
+                let transport =
+                    RoutedTransport { inner: AsyncRwTransport::new_client(stdout, stdin), routes: routed };
+                (client.serve_with_lifecycle(transport, mode).await, Some(process))
             }
         };
         match service {
@@ -146,80 +139,32 @@ impl Session {
                 secrets: secrets.clone(),
                 calls: AtomicUsize::default(),
                 answers: AtomicUsize::default(),
+                is_older: false,
                 changed,
+                announcements,
+                routes,
+                subscribers: Mutex::default(),
                 twice,
             }),
-            Err(error) => Err(ConnectError {
-                is_older: matches!(
+            Err(error) => {
+                let is_older = matches!(
                     error,
                     ClientInitializeError::NoCompatibleProtocolVersion { .. }
                         | ClientInitializeError::UncorrelatedErrorResponse { .. }
                         | ClientInitializeError::ConflictInitResponseId(..)
-                ),
-                problem: {
-                    let stderr = process.as_ref().map(|process| process.stderr.clone());
-                    with_last_stderr(Problem::of(&error), stderr.as_ref(), secrets).await
-                },
-            }),
-        }
-    }
-
-    /// All tools, page by page.
-    pub(super) async fn list(&self) -> Result<FreshListing, Problem> {
-        let mut tools = Vec::new();
-        let mut bytes = 0;
-        let mut cursor = None;
-        let mut cursors = HashSet::new();
-        let mut holds = None;
-        loop {
-            let page = self.page(cursor.take()).await?;
-            if let Some(problem) = self.twice.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Err(format!("in its answer {problem}").into());
-            }
-            let listed =
-                page.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
-            for tool in listed {
-                let text = tool.to_string();
-                bytes += text.len();
-                tools.push(text);
-            }
-            if tools.len() > MAX_TOOLS || bytes > MAX_BYTES {
-                return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20).into());
-            }
-            let ttl = page.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
-            holds = holds.into_iter().chain(ttl).min();
-            match page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()) {
-                None => break,
-                Some(next) if cursors.len() == MAX_PAGES || !cursors.insert(next.to_string()) => {
-                    return Err("its list has no end".into());
-                }
-                Some(next) => cursor = Some(next.to_string()),
-            }
-        }
-        let info = self.peer.peer_info();
-        let server = info.as_ref().and_then(|info| info.server_info.as_ref()).map(|info| info.name.clone());
-        let is_older = info.is_some_and(|info| info.protocol_version.has_initialize());
-        let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
-        Ok(FreshListing {
-            listing: Listing {
-                tools: Some(text.into()),
-                count: tools.len(),
-                server,
-                is_older,
-                problem: None,
-            },
-            fresh_for: holds,
-        })
-    }
-
-    /// One page as the server wrote it; `sources` reports invalid tools later.
-    async fn page(&self, cursor: Option<String>) -> Result<Value, Problem> {
-        let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let request: ListToolsRequest = RequestOptionalParam::with_param(params);
-        match self.peer.send_request(ClientRequest::ListToolsRequest(request)).await {
-            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string().into()),
-            Err(error) => {
-                Err(with_last_stderr(Problem::of(&error), self.stderr.as_ref(), &self.secrets).await)
+                );
+                let has_answered = match error {
+                    ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => {
+                        true
+                    }
+                    // Over HTTP an answer may be a status.
+                    ClientInitializeError::TransportError { .. } => process.is_none(),
+                    _ => is_older,
+                };
+                let stderr = process.as_ref().map(|process| process.stderr.clone());
+                let problem = with_last_stderr(Problem::of(&error), stderr.as_ref(), secrets).await;
+                let is_other = has_answered && !problem.wants_token;
+                Err(ConnectError { problem, is_older, is_other })
             }
         }
     }
@@ -309,6 +254,10 @@ impl Session {
         self.secrets.hide_in(value)
     }
 
+    pub(super) fn has_secrets(&self) -> bool {
+        !self.secrets.is_empty()
+    }
+
     /// A text of the server on one line, with secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.secrets.line(text)
@@ -364,16 +313,22 @@ struct ConnectError {
     problem: Problem,
     /// Whether the reason is that the server speaks other versions of the protocol.
     is_older: bool,
+    /// Whether it answered, so that it may speak another version.
+    is_other: bool,
 }
 
 impl From<String> for ConnectError {
     fn from(problem: String) -> Self {
-        Self { problem: problem.into(), is_older: false }
+        Self { problem: problem.into(), is_older: false, is_other: false }
     }
 }
 
 /// The reason with a command's last line on stderr, with secrets redacted.
-async fn with_last_stderr(problem: Problem, stderr: Option<&Stderr>, secrets: &FilledSecrets) -> Problem {
+pub(super) async fn with_last_stderr(
+    problem: Problem,
+    stderr: Option<&Stderr>,
+    secrets: &FilledSecrets,
+) -> Problem {
     let words = match stderr {
         Some(stderr) => stderr.end().await,
         None => String::new(),

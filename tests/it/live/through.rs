@@ -95,8 +95,10 @@ impl Client {
     /// Serves a folder; `state` is the user's folder of state.
     pub fn start(root: &Path, state: &Path, more: &[&str]) -> Self {
         let log = state.join("stderr");
-        let mut command = program(&[&["serve", "--stdio", "--catalog", text(root)], more].concat());
+        // A file of the working folder: its folder has no name.
+        let mut command = program(&[&["serve", "--stdio", "--catalog", "toolcrib.toml"], more].concat());
         command
+            .current_dir(root)
             .env("XDG_STATE_HOME", state)
             .env("SECRET", "s3cr3t-value")
             .stderr(std::fs::File::create(&log).unwrap());

@@ -59,25 +59,28 @@ pub(super) async fn run(
     let stdout = Pipe::head(running.0.stdout().take(), max_bytes);
     let stderr = Pipe::tail(running.0.stderr().take(), MAX_STDERR, max_bytes);
     let ended = tokio::select! {
-        ended = timeout_at(deadline, running.0.wait()) => ended,
-        () = stdout.overflow() => {
-            end(&mut running).await;
-            let head = stdout.captured().await;
-            let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
-            if call.tool.effect != Effect::Read {
-                let message = format!("`{program}` was ended before it was done: it wrote more than {max_bytes} bytes");
-                return Err(BackendError::connection_lost(message));
-            }
-            return Ok(BackendResponse { content: secrets.hide(&head.text()).into(), warnings: vec![warning] });
-        }
-        () = stderr.overflow() => {
-            end(&mut running).await;
-            let message = format!(
-                "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
-            );
-            return Err(BackendError::connection_lost(message));
-        }
-    };
+           ended = timeout_at(deadline, running.0.wait()) => ended,
+           () = stdout.overflow() => {
+               end(&mut running).await;
+               let head = stdout.captured().await;
+               let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
+               if call.tool.effect != Effect::Read {
+                   let message = format!("`{program}` was ended before it was done: it wrote more than {max_bytes} bytes");
+                   return Err(BackendError::connection_lost(message));
+               }
+               return Ok(BackendResponse {
+    warnings: vec![warning],
+    ..BackendResponse::new(secrets.hide(&head.text()).into())
+    });
+           }
+           () = stderr.overflow() => {
+               end(&mut running).await;
+               let message = format!(
+                   "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
+               );
+               return Err(BackendError::connection_lost(message));
+           }
+       };
     let Ok(ended) = ended else {
         end(&mut running).await;
         let message =

@@ -1,12 +1,19 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool.
+//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool;
+//! [`answer`] is the answer as it came.
 
+pub(super) mod answer;
 mod result;
+
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, choice};
-use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
+use crate::config::{Config, Server};
+use crate::exec::Caller;
+use crate::sources::mcp::{Connections, Endpoint, McpCallError, Missing, Problem, Session};
 use crate::tool::Effect;
 
 /// A call of a tool on another server.
@@ -22,28 +29,29 @@ pub(super) async fn run(
     connections: &Connections,
     (server, tool): (&str, &str),
     call: BackendRequest<'_>,
-    root: &std::path::Path,
+    root: &Path,
 ) -> Result<BackendResponse, BackendError> {
     let configured =
         choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
     let server = choice::bare(server);
-    let client = call.caller.session.as_ref().filter(|_| configured.per_session);
-    let client = client.map(|session| format!("{}\n{session}", call.caller.name));
-    let endpoint = Endpoint::for_call((server, configured), root, &call.caller.headers, client)?;
+    let endpoint = endpoint((server, configured), root, call.caller)?;
     let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
     let errand = McpCall { server, call, deadline };
     let mut is_second = false;
     loop {
         let session = errand.session(connections, &endpoint).await?;
         call.begun.mark();
-        let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
-            Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
-            Ok(Err(problem)) => problem,
-            Err(_) => {
-                session.doubt();
-                return Err(errand.too_slow());
-            }
-        };
+        let problem =
+            match timeout_at(deadline, session.call(tool, errand.arguments(), call.caller.origin.as_ref()))
+                .await
+            {
+                Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
+                Ok(Err(problem)) => problem,
+                Err(_) => {
+                    session.doubt();
+                    return Err(errand.too_slow());
+                }
+            };
         let may_repeat = match problem {
             McpCallError::NotSent(_) => true,
             McpCallError::ConnectionLost(_) => errand.is_repeatable(),
@@ -58,12 +66,34 @@ pub(super) async fn run(
     }
 }
 
+/// The connection to a live source, for a request that is no call.
+pub(super) async fn live_session(
+    connections: &Connections,
+    (name, config): (&str, &Config),
+    caller: &Caller,
+    root: &Path,
+) -> Result<Arc<Session>, String> {
+    let server = choice::mcp_server(config, name).ok_or("it is not configured")?;
+    let endpoint =
+        endpoint((choice::bare(name), server), root, caller).map_err(|missing| missing.to_string())?;
+    let deadline = Instant::now() + endpoint.timeout;
+    let opened = timeout_at(deadline, connections.session(&endpoint)).await;
+    opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())
+}
+
+/// The connection of a caller to a server: its client's own one, where the server can ask that client.
+fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, Missing> {
+    let client = caller.origin.as_ref().and_then(|origin| origin.session());
+    let session = caller.session.as_ref().map(|session| format!("{}\n{session}", caller.name));
+    Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_client(client))
+}
+
 impl McpCall<'_> {
     async fn session(
         &self,
         connections: &Connections,
         endpoint: &Endpoint,
-    ) -> Result<std::sync::Arc<Session>, BackendError> {
+    ) -> Result<Arc<Session>, BackendError> {
         match timeout_at(self.deadline, connections.session(endpoint)).await {
             Ok(Ok(session)) => Ok(session),
             Ok(Err(problem)) => Err(self.unreachable(&problem)),
@@ -117,14 +147,7 @@ impl McpCall<'_> {
                 );
                 BackendError::connection_lost(message)
             }
-            McpCallError::ProtocolError(error) => {
-                let message =
-                    format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
-                let next = "correct the call as the message says, or tell the user";
-                let data = error.data.map(|data| session.hide_in(data));
-                BackendError::new(BackendErrorKind::Failed, message, next)
-                    .with_answer(ErrorAnswer::McpError { code: error.code.0, data })
-            }
+            McpCallError::ProtocolError(error) => result::refused(error, server, session),
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
                 BackendError::new(

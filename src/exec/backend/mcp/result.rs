@@ -1,13 +1,14 @@
-//! The answer of a tool on another server: its JSON, else its text, else its content unchanged.
+//! The answer of a tool on another server: the answer as it came, and the value for an envelope.
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ErrorData};
 use serde_json::Value;
 
+use super::answer::{McpAnswer, value_of};
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendResponse, ErrorAnswer};
 use crate::sources::mcp::Session;
 
-/// Characters of an error that are repeated: a model reads it.
-const MAX_EXCERPT: usize = 2000;
+/// Bytes of an error that are repeated in an envelope: a model reads it.
+const MAX_EXCERPT: usize = 32 << 10;
 
 pub(super) fn read(
     answer: CallToolResult,
@@ -15,58 +16,57 @@ pub(super) fn read(
     max_bytes: usize,
     session: &Session,
 ) -> Result<BackendResponse, BackendError> {
-    if answer.is_error == Some(true) {
-        return Err(error(&answer, server, session));
+    let is_error = answer.is_error == Some(true);
+    let mut original = serde_json::to_value(answer).unwrap_or_default();
+    if let Some(fields) = original.as_object_mut() {
+        // Each wire has its own.
+        fields.shift_remove("resultType");
     }
-    let content = match answer.structured_content {
-        Some(content) => content,
-        None => of_blocks(answer.content),
+    if is_error {
+        return Err(error(session.hide_in(original), server, session, max_bytes));
+    }
+    let (original, warning) = session.hide_in_result(original);
+    let is_too_long = is_longer(&original, max_bytes);
+    let mut response = match value_of(&original) {
+        content if is_too_long => within(content, max_bytes),
+        content => BackendResponse::new(content),
     };
-    let (content, warning) = session.hide_in_result(content);
-    let mut response = within(content, max_bytes);
     response.warnings.extend(warning);
+    response.original = (!is_too_long).then_some(McpAnswer::Result(original));
     Ok(response)
 }
 
-fn of_blocks(blocks: Vec<ContentBlock>) -> Value {
-    let is_text = blocks.iter().all(|block| matches!(block, ContentBlock::Text(_)));
-    if !is_text {
-        return serde_json::to_value(blocks).unwrap_or_default();
-    }
-    let mut texts = blocks.into_iter().filter_map(|block| match block {
-        ContentBlock::Text(text) => Some(text.text),
-        _ => None,
-    });
-    match (texts.next(), texts.next()) {
-        (None, _) => Value::Null,
-        (Some(only), None) => of_text(only),
-        (Some(first), Some(second)) => [first, second].into_iter().chain(texts).map(Value::String).collect(),
-    }
+/// The error of a server that refuses a call.
+pub(super) fn refused(error: ErrorData, server: &str, session: &Session) -> BackendError {
+    let message = format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
+    let next = "correct the call as the message says, or tell the user";
+    let (code, data) = (error.code.0, error.data.map(|data| session.hide_in(data)));
+    let original =
+        McpAnswer::Error { code, message: session.without_secrets(&error.message), data: data.clone() };
+    let error = BackendError::new(BackendErrorKind::Failed, message, next);
+    error.with_answer(ErrorAnswer::McpError { code, data }).with_original(original)
 }
 
-/// A text, or the JSON object or list that it holds.
-fn of_text(text: String) -> Value {
-    let may_be_json = text.trim_start().starts_with(['{', '[']);
-    let json = may_be_json.then(|| serde_json::from_str(&text).ok()).flatten();
-    json.unwrap_or(Value::String(text))
-}
-
-/// A value; one that is too large becomes text, which can be cut.
+/// A value; of a text that is too long the beginning, and in place of anything else its size.
 fn within(content: Value, max_bytes: usize) -> BackendResponse {
-    let cut = |text: String| {
-        let end = text.floor_char_boundary(max_bytes);
-        let warnings = vec![format!("the answer was cut: it is longer than {max_bytes} bytes")];
-        BackendResponse { content: text[..end].into(), warnings }
-    };
-    match content {
-        Value::String(text) if text.len() > max_bytes => cut(text),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => BackendResponse::new(content),
-        content => {
-            // The estimate never is too small, so most values are not written out.
-            let text = if weight(&content) > max_bytes { content.to_string() } else { String::new() };
-            if text.len() > max_bytes { cut(text) } else { BackendResponse::new(content) }
+    let (content, warning) = match content {
+        Value::String(text) if text.len() > max_bytes => {
+            let warning = format!("the answer was cut: it is longer than {max_bytes} bytes");
+            (text[..text.floor_char_boundary(max_bytes)].into(), Some(warning))
         }
-    }
+        content if is_longer(&content, max_bytes) => {
+            let warning =
+                format!("the answer is left out: it is longer than {max_bytes} bytes; ask for less");
+            (Value::Null, Some(warning))
+        }
+        content => (content, None),
+    };
+    BackendResponse { warnings: warning.into_iter().collect(), ..BackendResponse::new(content) }
+}
+
+/// Whether a value is longer than this as JSON. The estimate never is too small, so most values are not written out.
+fn is_longer(value: &Value, max_bytes: usize) -> bool {
+    weight(value) > max_bytes && value.to_string().len() > max_bytes
 }
 
 /// An upper bound of a value's bytes as text.
@@ -82,29 +82,24 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-fn error(answer: &CallToolResult, server: &str, session: &Session) -> BackendError {
-    let texts: Vec<&str> = answer
-        .content
-        .iter()
-        .filter_map(|block| match block {
-            ContentBlock::Text(text) => Some(text.text.as_str()),
-            _ => None,
-        })
-        .collect();
-    let said = session.hide(&texts.join(" "));
-    let message = match said.as_str() {
+/// The error of a result with `isError`.
+fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> BackendError {
+    let blocks = original.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<&str> =
+        blocks.filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
+    let message = match session.hide(&texts.join(" ")).as_str() {
         "" => format!("the tool of the MCP server `{server}` failed, and does not say why"),
         said => format!("the tool of the MCP server `{server}` failed: {said}"),
     };
     let next = "correct the arguments as the message says, or tell the user";
-    let detail = match &answer.structured_content {
+    let detail = match original.get("structuredContent") {
         Some(detail) => detail.to_string(),
         None => texts.join("\n"),
     };
-    let end = detail.floor_char_boundary(MAX_EXCERPT);
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
-    match &detail[..end] {
+    let error = match &detail[..detail.floor_char_boundary(MAX_EXCERPT)] {
         "" => error,
-        text => error.with_answer(ErrorAnswer::McpResult { body: session.without_secrets(text) }),
-    }
+        text => error.with_answer(ErrorAnswer::McpResult { body: text.to_string() }),
+    };
+    if is_longer(&original, max_bytes) { error } else { error.with_original(McpAnswer::Result(original)) }
 }

@@ -1,0 +1,352 @@
+//! `toolcrib adopt`: moves the servers of a client's configuration behind toolcrib, and back.
+
+mod client;
+mod client_text;
+mod json_map;
+mod moved;
+mod record;
+mod undo;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use strum::VariantArray;
+use toml_edit::DocumentMut;
+
+use super::catalog::{counted, word};
+use super::{CommandError, CommandResult, failed, print, print_note, trust};
+use crate::config::{self, ServeSurface, Source, Workspace};
+use crate::render::folder::write_whole;
+use crate::tool::clean_line;
+use client::Client;
+use client_text::{ClientText, OWN, OwnEntry};
+use moved::Secrets;
+use record::{Folder, Record, hash, write_private};
+
+/// Move the servers of an MCP client behind toolcrib, which becomes the one entry in the client's file.
+///
+/// The servers go to a toolcrib.toml of their own in your configuration folder, their secrets to a file there that only
+/// you can read. Everything else in the client's file stays as it is, and a copy of the file is kept. Restart the
+/// client afterwards.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib adopt cursor --dry-run\n  toolcrib adopt cursor\n  toolcrib adopt .mcp.json --surface full\n  toolcrib adopt cursor --undo"
+)]
+pub(super) struct AdoptArgs {
+    /// claude-desktop, cursor, vscode, claude-code, codex, gemini, windsurf, zed, or a client's file.
+    #[arg(value_name = "CLIENT | FILE")]
+    client: String,
+    /// Change nothing, and print what would change.
+    #[arg(long)]
+    dry_run: bool,
+    /// Move the servers back.
+    #[arg(long, conflicts_with = "surface")]
+    undo: bool,
+    /// The tools that the client lists: gateway, core, hybrid, full, or auto; `serve` explains them.
+    #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
+    surface: Option<ServeSurface>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A client's file, with the folder to which its servers move.
+struct Target {
+    /// Its name, for commands and folders.
+    called: String,
+    /// The client, for people.
+    title: String,
+    /// Whether the file belongs to one project, in which its servers run.
+    is_of_project: bool,
+    file: PathBuf,
+    folder: Folder,
+}
+
+/// The change of an adoption.
+struct Plan {
+    /// The text of the client's file, after it.
+    after: String,
+    /// The text to go back to.
+    before: String,
+    /// The servers that move now.
+    moved: Vec<String>,
+    /// Servers that stay in the client's file, with the reasons.
+    left: Vec<(String, String)>,
+    configuration: String,
+    secrets: Secrets,
+    record: Record,
+}
+
+impl AdoptArgs {
+    pub(super) fn run(self) -> CommandResult {
+        let target = self.target()?;
+        if self.undo {
+            return undo::run(&target, self.dry_run, self.json);
+        }
+        match self.plan(&target)? {
+            None => self.report_nothing(&target),
+            Some(plan) => {
+                if !self.dry_run {
+                    write(&target, &plan).map_err(failed)?;
+                }
+                self.report(&target, &plan)
+            }
+        }
+    }
+
+    fn target(&self) -> Result<Target, CommandError> {
+        let own = trust::future_configuration_folder().ok_or_else(|| {
+            failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
+        })?;
+        let folder = |name: &str, file: &Path| Folder::new(own.join(name), file);
+        if let Some(client) = Client::named(&self.client) {
+            let file = file_of(client, &own)?;
+            let folder = folder(client.name(), &file);
+            let (called, title) = (client.name().to_string(), client.title().to_string());
+            return Ok(Target { called, title, is_of_project: false, file, folder });
+        }
+        let file = Path::new(&self.client);
+        let Ok(file) = file.canonicalize() else {
+            let clients: Vec<&str> = Client::VARIANTS.iter().map(|client| client.name()).collect();
+            let message =
+                format!("there is no client or file {}; clients are: {}", self.client, clients.join(", "));
+            return Err(CommandError::Usage(message));
+        };
+        if let Some(client) = Client::of_file(&file) {
+            let folder = folder(client.name(), &file);
+            let (called, title) = (client.name().to_string(), client.title().to_string());
+            return Ok(Target { called, title, is_of_project: false, file, folder });
+        }
+        let project = config::read(&file).root;
+        let name = project.file_name().unwrap_or_default().to_string_lossy();
+        let name: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        let name = format!("{name}-{}", &hash(&file.to_string_lossy())[..8]);
+        let title = file.to_string_lossy().into_owned();
+        Ok(Target { called: title.clone(), title, is_of_project: true, folder: folder(&name, &file), file })
+    }
+
+    /// The change; `None` where nothing is to be moved.
+    fn plan(&self, target: &Target) -> Result<Option<Plan>, CommandError> {
+        let shown = target.file.display();
+        let known = target.folder.record();
+        let workspace = config::read(&target.file);
+        let Some(map) = map_of(&workspace).or_else(|| known.as_ref().map(|known| known.map.clone())) else {
+            return Err(failed(format!(
+                "{shown} has no servers; it is a client's configuration by its name and its table of servers, as docs/sources.md says"
+            )));
+        };
+        let text =
+            std::fs::read_to_string(&target.file).map_err(|error| failed(format!("{shown}: {error}")))?;
+        let text = ClientText::new(&target.file, text, &map);
+        let names =
+            text.names().ok_or_else(|| failed(format!("{shown} cannot be read; nothing was changed")))?;
+        let configuration = target.folder.configuration();
+        let is_own = |name: &str| name == OWN && starts_us(&text, &configuration);
+        let (mut moving, mut left) = (Vec::new(), Vec::new());
+        for name in names.iter().filter(|name| !is_own(name)) {
+            match movable(&workspace, &text, name, target) {
+                Ok(source) => moving.push(source),
+                Err(reason) => left.push((name.clone(), reason)),
+            }
+        }
+        if moving.is_empty() {
+            return match names.iter().any(|name| is_own(name)) {
+                true => Ok(None),
+                false => Err(failed(format!("{shown} has no server that can be moved: {}", reasons(&left)))),
+            };
+        }
+        // With servers that moved earlier, the text to go back to is the present one without toolcrib.
+        let earlier = known.map(|known| known.moved).unwrap_or_default();
+        let is_again = names.iter().any(|name| is_own(name));
+        let before = match is_again {
+            false => text.text.clone(),
+            true => {
+                let absent: Vec<String> =
+                    earlier.iter().filter(|name| !names.contains(name)).cloned().collect();
+                undo::restored(&text, &target.folder, &absent).map_err(failed)?
+            }
+        };
+        let mut secrets =
+            Secrets::read(&std::fs::read_to_string(target.folder.secrets()).unwrap_or_default());
+        let mut document = match std::fs::read_to_string(&configuration) {
+            Ok(text) => text
+                .parse::<DocumentMut>()
+                .map_err(|error| failed(format!("{} cannot be read: {error}", configuration.display())))?,
+            Err(_) => moved::new_configuration(
+                &target.title,
+                &target.file.to_string_lossy(),
+                &undo_command(target),
+                self.surface,
+            ),
+        };
+        let mut moved = Vec::new();
+        for source in moving {
+            let (Some(name), Some(mut server)) = (source.server, source.mcp) else { continue };
+            secrets.take(&name, &mut server);
+            moved::add(&mut document, &name, &server).map_err(failed)?;
+            moved.push(name);
+        }
+        let entry = OwnEntry {
+            program: program()?,
+            arguments: ["serve", "--stdio", "--catalog"]
+                .into_iter()
+                .map(str::to_string)
+                .chain([configuration.to_string_lossy().into_owned()])
+                .collect(),
+        };
+        let after =
+            text.with_own(&moved, &entry).ok_or_else(|| failed(format!("{shown} cannot be edited")))?;
+        let configuration = document.to_string();
+        let mut all: Vec<String> = if is_again { earlier } else { Vec::new() };
+        all.extend(moved.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
+        let record = Record {
+            file: target.file.clone(),
+            map,
+            moved: all,
+            written: hash(&after),
+            configured: hash(&configuration),
+        };
+        Ok(Some(Plan { after, before, moved, left, configuration, secrets, record }))
+    }
+
+    fn report_nothing(&self, target: &Target) -> CommandResult {
+        let folder = target.folder.path.display();
+        if self.json {
+            let report = json!({"client": target.called, "file": target.file, "folder": target.folder.path, "moved": []});
+            return print(&format!("{report:#}\n"));
+        }
+        print_note(format!("{}: its servers are behind toolcrib already, in {folder}", target.title));
+        Ok(())
+    }
+
+    fn report(&self, target: &Target, plan: &Plan) -> CommandResult {
+        let Target { folder, file, .. } = target;
+        if self.json {
+            let left: Vec<_> =
+                plan.left.iter().map(|(name, reason)| json!({"server": name, "reason": reason})).collect();
+            let report = json!({
+                "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
+                "moved": plan.moved, "left": left, "secrets": plan.secrets.names().collect::<Vec<_>>(),
+                "backup": folder.backup(), "dry_run": self.dry_run,
+                "allowed": moved::allowed_lines().collect::<Vec<_>>().join("\n"),
+            });
+            return print(&format!("{report:#}\n"));
+        }
+        let verb = if self.dry_run { "would move" } else { "moved" };
+        let mut lines = vec![format!(
+            "{}: {verb} {} from {} to {}: {}",
+            target.title,
+            counted(plan.moved.len(), "server"),
+            file.display(),
+            folder.configuration().display(),
+            plan.moved.iter().map(|name| clean_line(name)).collect::<Vec<_>>().join(", ")
+        )];
+        if !plan.left.is_empty() {
+            lines.push(format!("left in the client's file: {}", reasons(&plan.left)));
+        }
+        if !plan.secrets.is_empty() {
+            let names: Vec<&str> = plan.secrets.names().collect();
+            lines.push(format!("secrets, in {}: {}", folder.secrets().display(), names.join(", ")));
+        }
+        lines.push(format!("the client's file as it was: {}", folder.backup().display()));
+        lines.extend(moved::allowed_lines().map(str::to_string));
+        print(&(lines.join("\n") + "\n"))?;
+        match self.dry_run {
+            true => print_note("nothing was changed; run it without --dry-run"),
+            false => print_note(format!(
+                "next: `toolcrib doctor {}` starts each server and says what is wrong; restart {}; `{}` moves everything back",
+                folder.path.display(),
+                if target.is_of_project { "the client" } else { &target.title },
+                undo_command(target)
+            )),
+        }
+        Ok(())
+    }
+}
+
+/// The command that undoes an adoption.
+fn undo_command(target: &Target) -> String {
+    format!("toolcrib adopt {} --undo", target.called)
+}
+
+/// The file of a client: the first one with servers, else the first one with an adoption.
+fn file_of(client: Client, own: &Path) -> Result<PathBuf, CommandError> {
+    let files = client.files();
+    let there: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+    let has_servers = |file: &&PathBuf| map_of(&config::read(file)).is_some();
+    let is_adopted = |file: &&PathBuf| {
+        let record = Folder::new(own.join(client.name()), file).record();
+        record.is_some_and(|record| record.file == **file)
+    };
+    let adopted = || files.iter().find(is_adopted).or_else(|| there.iter().find(is_adopted));
+    let found = there.iter().find(has_servers).or_else(adopted);
+    found.cloned().ok_or_else(|| {
+        let looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        failed(format!(
+            "no servers of {} were found in {}; name the file: toolcrib adopt FILE",
+            client.title(),
+            looked.join(", ")
+        ))
+    })
+}
+
+/// Pointer to the servers of a client's configuration.
+fn map_of(workspace: &Workspace) -> Option<String> {
+    let of_sources = workspace.config.sources.iter().filter_map(|source| source.pointer.as_deref());
+    let places =
+        workspace.findings.iter().filter_map(|finding| Some(finding.place.as_ref()?.pointer.as_str()));
+    let pointer = of_sources.chain(places).next()?;
+    Some(pointer.rsplit_once('/')?.0.to_string())
+}
+
+/// The source of a server that can be moved, or the reason why it stays.
+fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target) -> Result<Source, String> {
+    let sources = &workspace.config.sources;
+    let Some(source) = sources.iter().find(|source| source.server.as_deref() == Some(name)) else {
+        let is_about = |message: &&String| message.contains(&format!("`{name}`"));
+        let mut messages = workspace.findings.iter().map(|finding| &finding.message);
+        let found = messages.find(is_about).map(|message| clean_line(message));
+        return Err(found.unwrap_or_else(|| "no server that toolcrib can start".into()));
+    };
+    let entry = text.entry(name).unwrap_or_default();
+    if !target.is_of_project && entry.contains("${workspaceFolder") {
+        return Err("it has another ${workspaceFolder} in each window of the client".into());
+    }
+    let mut source = source.clone();
+    if let Some(server) = source.mcp.as_mut().filter(|server| target.is_of_project && server.url.is_none()) {
+        server.cwd = Some(workspace.root.join(server.cwd.take().unwrap_or_default()));
+    }
+    Ok(source)
+}
+
+/// Whether the client's entry `toolcrib` runs this configuration.
+fn starts_us(text: &ClientText, configuration: &Path) -> bool {
+    let path = configuration.to_string_lossy();
+    let as_json = serde_json::Value::from(path.as_ref()).to_string();
+    text.entry(OWN).is_some_and(|entry| entry.contains(path.as_ref()) || entry.contains(&as_json))
+}
+
+fn reasons(left: &[(String, String)]) -> String {
+    let each = left.iter().map(|(name, reason)| format!("{} ({reason})", clean_line(name)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The absolute path of this program.
+fn program() -> Result<String, CommandError> {
+    let path =
+        std::env::current_exe().map_err(|error| failed(format!("the program has no path: {error}")))?;
+    path.into_os_string().into_string().map_err(|_| failed("the path of the program is not text"))
+}
+
+/// Writes the configuration, the secrets, the copy and the record, and then the client's file.
+fn write(target: &Target, plan: &Plan) -> Result<(), String> {
+    let Target { folder, file, .. } = target;
+    let fail = |error: std::io::Error| format!("cannot write to {}: {error}", folder.path.display());
+    write_private(&folder.configuration(), &plan.configuration).map_err(fail)?;
+    write_private(&folder.secrets(), &plan.secrets.text()).map_err(fail)?;
+    write_private(&folder.backup(), &plan.before).map_err(fail)?;
+    folder.keep(&plan.record).map_err(fail)?;
+    write_whole(file, plan.after.as_bytes())
+        .map_err(|error| format!("cannot write {}: {error}", file.display()))
+}

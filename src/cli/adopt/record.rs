@@ -1,0 +1,102 @@
+//! The record of an adoption, from which it is undone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::moved::SECRETS;
+use crate::render::folder::write_whole;
+
+/// The name of the record.
+const FILE: &str = ".adopted";
+/// The name of the configuration.
+pub(super) const CONFIGURATION: &str = "toolcrib.toml";
+
+/// An adoption.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The client's file.
+    pub(super) file: PathBuf,
+    /// Pointer to the servers in it.
+    pub(super) map: String,
+    /// The servers that have moved, in their order.
+    pub(super) moved: Vec<String>,
+    /// Hash of the client's file as the adoption left it.
+    pub(super) written: String,
+    /// Hash of the configuration as the adoption left it.
+    pub(super) configured: String,
+}
+
+/// The folder of a client's adoption, below the user's configuration folder.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    /// The name of the client's file.
+    name: String,
+}
+
+impl Folder {
+    pub(super) fn new(path: PathBuf, file: &Path) -> Self {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { path, name }
+    }
+
+    pub(super) fn configuration(&self) -> PathBuf {
+        self.path.join(CONFIGURATION)
+    }
+
+    pub(super) fn secrets(&self) -> PathBuf {
+        self.path.join(SECRETS)
+    }
+
+    /// The client's file as it was. Its name is none of a definition.
+    pub(super) fn backup(&self) -> PathBuf {
+        self.path.join(format!("{}.before-toolcrib", self.name))
+    }
+
+    /// The record, where there is one.
+    pub(super) fn record(&self) -> Option<Record> {
+        let text = fs::read_to_string(self.path.join(FILE)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    pub(super) fn keep(&self, record: &Record) -> io::Result<()> {
+        write_private(&self.path.join(FILE), &serde_json::to_string_pretty(record)?)
+    }
+
+    /// Removes what the adoption has written. The configuration stays where somebody has edited it.
+    pub(super) fn clear(&self, record: &Record) -> io::Result<bool> {
+        let configuration = fs::read_to_string(self.configuration()).unwrap_or_default();
+        let is_edited = !configuration.is_empty() && hash(&configuration) != record.configured;
+        let own = [self.backup(), self.path.join(FILE)];
+        let whole = [self.configuration(), self.secrets()];
+        let leaving = own.iter().chain(whole.iter().filter(|_| !is_edited));
+        for file in leaving.filter(|file| file.exists()) {
+            fs::remove_file(file)?;
+        }
+        let _ = fs::remove_dir(&self.path);
+        Ok(is_edited)
+    }
+}
+
+pub(super) fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+/// Writes a file that only its owner can read.
+pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        // An existing file gives its permissions to the one that replaces it.
+        let mut options = fs::OpenOptions::new();
+        options.create(true).append(true).mode(0o600).open(file)?;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600))?;
+    }
+    write_whole(file, text.as_bytes())
+}

@@ -1,0 +1,141 @@
+//! `toolcrib doctor`: each live server, started and listed once, with what is wrong and what to do.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::catalog::{CatalogArgs, counted};
+use super::server_check::ServerCheck;
+use super::{CommandError, CommandResult, print};
+use crate::config::Workspace;
+use crate::finding::Severity;
+use crate::tool::clean_line;
+
+/// Start each server of a catalog once, and say how it is: its tools, the time, the tokens, what is wrong and what to
+/// do.
+///
+/// Exits 1 when a server fails. The catalog is the one that `serve` would take.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib doctor\n  toolcrib doctor ~/.cursor/mcp.json\n  toolcrib doctor --json"
+)]
+pub(super) struct DoctorArgs {
+    /// The catalog, as --catalog.
+    #[arg(value_name = "CATALOG")]
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl DoctorArgs {
+    pub(super) fn run(mut self) -> CommandResult {
+        self.catalog = self.catalog.named(self.path.take()).or_found();
+        let workspace = self.catalog.workspace()?;
+        let mistakes = workspace.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let mistakes: Vec<String> = mistakes.map(|finding| clean_line(&finding.message)).collect();
+        let servers = self.examine(&workspace);
+        let is_well = servers.iter().all(ServerCheck::is_ok) && mistakes.is_empty();
+        let standing = self.standing(&workspace);
+        if self.json {
+            let report = json!({
+                "ok": is_well, "configuration": configuration(&self.catalog, &workspace), "standing": standing,
+                "mistakes": mistakes, "servers": servers.iter().map(as_json).collect::<Vec<_>>(),
+            });
+            print(&format!("{report:#}\n"))?;
+        } else {
+            print(&text(&configuration(&self.catalog, &workspace), &standing, &mistakes, &servers))?;
+        }
+        if is_well { Ok(()) } else { Err(CommandError::Findings(None)) }
+    }
+
+    /// Examines all servers at the same time, in the order of the configuration.
+    fn examine(&self, workspace: &Workspace) -> Vec<ServerCheck> {
+        let Some(environment) = self.catalog.environment() else { return Vec::new() };
+        let sources = workspace.config.sources.iter().enumerate();
+        let live: Vec<usize> =
+            sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
+        let progress = super::progress::Spinner::start(format!("asking {}", counted(live.len(), "server")));
+        let checks = std::thread::scope(|scope| {
+            let one = |index: usize| {
+                let environment = &environment;
+                scope.spawn(move || ServerCheck::run(workspace, index, environment))
+            };
+            let running: Vec<_> = live.into_iter().map(one).collect();
+            running.into_iter().filter_map(|check| check.join().ok()).collect()
+        });
+        progress.finish();
+        checks
+    }
+
+    /// How the configuration counts.
+    fn standing(&self, workspace: &Workspace) -> &'static str {
+        match (workspace.document.is_some(), workspace.is_found, self.catalog.is_named()) {
+            (false, ..) => "no configuration",
+            (_, true, _) => "found, and not trusted: nothing of it was run; `toolcrib trust` makes it count",
+            (_, _, true) => "named",
+            (_, _, false) => "found, and trusted",
+        }
+    }
+}
+
+/// The configuration, for people.
+fn configuration(catalog: &CatalogArgs, workspace: &Workspace) -> String {
+    match &workspace.document {
+        Some(document) => catalog.folder().join(&document.file).display().to_string(),
+        None => catalog.folder().display().to_string(),
+    }
+}
+
+fn as_json(check: &ServerCheck) -> Value {
+    json!({
+        "server": check.name, "ok": check.is_ok(), "tools": check.tools.len(),
+        "seconds": (check.took.as_secs_f64() * 100.0).round() / 100.0, "tokens": check.tokens,
+        "problem": check.problem.as_ref().map(|problem| &problem.what),
+        "help": check.problem.as_ref().map(|problem| &problem.help),
+        "dropped": check.lost,
+    })
+}
+
+/// The report for people.
+fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[ServerCheck]) -> String {
+    let mut text = format!("{configuration} ({standing})\n");
+    mistakes.iter().for_each(|mistake| text.push_str(&format!("  mistake: {mistake}\n")));
+    if servers.is_empty() {
+        text.push_str("no server was asked\n");
+        return text;
+    }
+    let width = servers.iter().map(|check| check.name.chars().count()).max().unwrap_or_default().min(40);
+    for check in servers {
+        let name = &check.name;
+        match &check.problem {
+            None => text.push_str(&format!(
+                "ok    {name:width$}  {}, {} tokens in full, {:.1} s\n",
+                counted(check.tools.len(), "tool"),
+                check.tokens,
+                check.took.as_secs_f64()
+            )),
+            Some(problem) => {
+                text.push_str(&format!(
+                    "fails {name:width$}  {}\n      help: {}\n",
+                    problem.what, problem.help
+                ));
+            }
+        }
+        for lost in &check.lost {
+            text.push_str(&format!("      dropped: {lost}\n"));
+        }
+    }
+    let well = servers.iter().filter(|check| check.is_ok());
+    let (count, tools, tokens) = well.fold((0, 0, 0), |(count, tools, tokens), check| {
+        (count + 1, tools + check.tools.len(), tokens + check.tokens)
+    });
+    text.push_str(&format!(
+        "{count} of {} well: {}, {tokens} tokens in full\n",
+        counted(servers.len(), "server"),
+        counted(tools, "tool")
+    ));
+    text
+}

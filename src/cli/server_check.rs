@@ -1,0 +1,211 @@
+//! One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::catalog::{self, Checked};
+use crate::config::{Config, Server, Source, Surface, Workspace};
+use crate::finding::{Code, Severity, nearest};
+use crate::provider::{self, PayloadRequest, Provider};
+use crate::sources::mcp::{Environment, list_all};
+use crate::tokens::exact;
+use crate::tool::clean_line;
+
+/// Most characters of a problem.
+const MAX_PROBLEM: usize = 400;
+
+/// A server that was examined.
+pub(super) struct ServerCheck {
+    /// Its name in the configuration, else its address or command.
+    pub(super) name: String,
+    /// Its tools, by name.
+    pub(super) tools: Vec<String>,
+    /// The time until all of them were listed.
+    pub(super) took: Duration,
+    /// Tokens of its tools, bound in full.
+    pub(super) tokens: usize,
+    /// What is wrong, and what to do.
+    pub(super) problem: Option<Problem>,
+    /// Findings that keep a tool out of the catalog.
+    pub(super) lost: Vec<String>,
+}
+
+/// What is wrong with a server, and what to do.
+pub(super) struct Problem {
+    pub(super) what: String,
+    pub(super) help: String,
+}
+
+impl ServerCheck {
+    /// Starts or contacts the server of one source, and lists its tools.
+    pub(super) fn run(workspace: &Workspace, index: usize, environment: &Environment) -> Self {
+        let source = workspace.config.sources.get(index).cloned().unwrap_or_default();
+        let server = source.mcp.clone().unwrap_or_default();
+        let name = clean_line(&name_of(&source, &server));
+        if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
+            let (took, tokens) = (Duration::ZERO, 0);
+            return Self { name, tools: Vec::new(), took, tokens, problem: Some(problem), lost: Vec::new() };
+        }
+        let alone = alone(workspace, source);
+        let start = Instant::now();
+        let listings = list_all(&alone, environment, &|_| ());
+        let took = start.elapsed();
+        let checked = catalog::open_with(alone, &listings);
+        let tools: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect();
+        let problem = problem_of(&checked, &server, &name, tools.is_empty());
+        let tokens = if tools.is_empty() { 0 } else { tokens_of(&checked) };
+        let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
+        let lost = checked
+            .findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error && is_lost(finding.code));
+        let lost = lost.map(|finding| clean_line(&finding.message)).collect();
+        Self { name, tools, took, tokens, problem, lost }
+    }
+
+    pub(super) fn is_ok(&self) -> bool {
+        self.problem.is_none()
+    }
+}
+
+fn name_of(source: &Source, server: &Server) -> String {
+    source.server.clone().or_else(|| server.url.clone()).unwrap_or_else(|| server.command.join(" "))
+}
+
+/// The workspace with this source alone.
+fn alone(workspace: &Workspace, source: Source) -> Workspace {
+    let config = Config { sources: vec![source], ..workspace.config.clone() };
+    let overlays = workspace.overlays.clone();
+    let (root, preset_overlays) = (workspace.root.clone(), overlays.len());
+    Workspace { root, config, overlays, preset_overlays, ..Workspace::default() }
+}
+
+fn tokens_of(checked: &Checked) -> usize {
+    let catalog = &checked.catalog;
+    let Ok(profile) = catalog.profile(None) else { return 0 };
+    let (provider, surface, options) = (Provider::Mcp, Surface::Full, catalog.config.payload);
+    let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+    let payload = provider::payload_of_any_size(request);
+    payload.map_or(0, |payload| exact(&payload.body.to_string()))
+}
+
+/// Mistakes that are known before anything is started: a variable that is not set, a program that is not there.
+fn before_start(server: &Server, root: &Path, name: &str, environment: &Environment) -> Option<Problem> {
+    let values = server.command.iter().chain(server.env.values()).chain(server.headers.values());
+    if let Some(variable) =
+        values.flat_map(|value| variables(value)).find(|name| environment.get(name).is_none())
+    {
+        return Some(Problem {
+            what: format!("the environment variable {variable} is not set"),
+            help: format!(
+                "set {variable}, or write {variable}=... into the file that `env_file` in toolcrib.toml names"
+            ),
+        });
+    }
+    let program = server.command.first().filter(|program| !program.contains("${"))?;
+    let is_path = program.contains(std::path::is_separator);
+    if is_path {
+        return (!root.join(program).is_file()).then(|| Problem {
+            what: format!("there is no program {}", clean_line(program)),
+            help: format!("correct the first item of `command` of the server `{name}`"),
+        });
+    }
+    let path = environment.get("PATH").unwrap_or_default();
+    let names = programs(&path);
+    let is_there = names.iter().any(|known| known == program || known.strip_suffix(".exe") == Some(program));
+    // Other endings run too on Windows, by its own rules.
+    (!is_there && !cfg!(windows)).then(|| Problem {
+        what: format!("the program `{}` is not found in PATH", clean_line(program)),
+        help: match (package_of(program), nearest(program, names.iter().map(String::as_str)).first()) {
+            (Some(package), _) => format!("install {package}, or name the program by its whole path"),
+            (None, Some(near)) => {
+                format!("did you mean `{near}`? Otherwise install it, or name it by its whole path")
+            }
+            (None, None) => "install it, or name it by its whole path".into(),
+        },
+    })
+}
+
+/// The package that brings a program by which servers are usually started.
+fn package_of(program: &str) -> Option<&'static str> {
+    match program {
+        "npx" | "npm" | "node" => Some("Node.js (nodejs.org)"),
+        "uvx" | "uv" => Some("uv (docs.astral.sh/uv)"),
+        "docker" => Some("Docker"),
+        "bunx" | "bun" => Some("Bun (bun.sh)"),
+        "deno" => Some("Deno (deno.com)"),
+        "pipx" => Some("pipx"),
+        _ => None,
+    }
+}
+
+/// Names of the programs in the folders of PATH.
+fn programs(path: &str) -> Vec<String> {
+    let folders = std::env::split_paths(path);
+    let entries = folders.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// The names in `${NAME}`; those of a caller's headers are none.
+fn variables(value: &str) -> impl Iterator<Item = &str> {
+    let parts = value.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    parts.filter(|name| {
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && !name.is_empty()
+    })
+}
+
+/// What is wrong after the server was asked.
+fn problem_of(checked: &Checked, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
+    let unreachable = checked.findings.iter().find(|finding| finding.code == Code::SourceUnreachable);
+    let Some(finding) = unreachable else {
+        return is_empty.then(|| Problem {
+            what: "it lists no tools".into(),
+            help: "look at its settings: some servers list tools only with the right arguments or variables"
+                .into(),
+        });
+    };
+    let what = clean_line(&finding.message);
+    let what = what.split_once(" gives no tools: ").map_or(what.as_str(), |(_, reason)| reason);
+    let what: String = what.chars().take(MAX_PROBLEM).collect();
+    let help = help_for(&what, server, name);
+    Some(Problem { what, help })
+}
+
+fn help_for(what: &str, server: &Server, name: &str) -> String {
+    let says = |word: &str| what.contains(word);
+    if says("401") || says("403") || says("uth required") || says("nauthorized") {
+        let variable =
+            format!("{}_TOKEN", name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+        return match server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
+            true => "its token is not accepted: set a new one in the variable of its header `Authorization`"
+                .into(),
+            false => format!(
+                "it wants a token: add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` table, and set {variable}"
+            ),
+        };
+    }
+    if says("no answer within") {
+        let seconds = server.timeout_seconds.saturating_mul(4);
+        return format!(
+            "it is too slow, or waits for something: try its command by itself, or set `timeout_seconds = {seconds}`"
+        );
+    }
+    match (&server.url, says("it said:")) {
+        (Some(url), _) => format!("check that {} is right, and that the server runs", clean_line(url)),
+        (None, true) => "its last words are above; try its command by itself".into(),
+        (None, false) => format!("try its command by itself: {}", clean_line(&server.command.join(" "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variables;
+
+    #[test]
+    fn placeholders_are_names_of_variables() {
+        let found = |text| variables(text).collect::<Vec<_>>();
+        assert_eq!(found("Bearer ${A_1} ${caller:X} ${} ${2} ${B"), ["A_1"]);
+    }
+}

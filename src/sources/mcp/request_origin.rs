@@ -1,0 +1,192 @@
+//! The request of a client that a request to a server is for: its metadata, the client's answers to earlier questions,
+//! and the way back to the client.
+#![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    ClientCapabilities, ClientResult, ErrorData, InputRequiredResult, InputResponses, LoggingLevel,
+    RequestMetaObject, ServerNotification, ServerRequest,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// Most messages that wait for a client; further ones are dropped.
+const MAX_WAITING: usize = 1_024;
+
+/// The beginning of the keys in `_meta` that only the newer wire has.
+const RESERVED: &str = "io.modelcontextprotocol/";
+
+/// The beginning of our own keys in `_meta`.
+const OURS: &str = "toolcrib/";
+
+/// A message of a server for a client.
+#[derive(Debug)]
+pub(crate) enum ServerMessage {
+    /// A notification.
+    Notification(ServerNotification),
+    /// A question, and the place for its answer.
+    Request(Box<ServerRequest>, oneshot::Sender<Result<ClientResult, ErrorData>>),
+}
+
+/// The way of messages to a client.
+pub(crate) type ToClient = mpsc::Sender<ServerMessage>;
+
+/// A channel of messages to a client.
+pub(crate) fn to_client() -> (ToClient, mpsc::Receiver<ServerMessage>) {
+    mpsc::channel(MAX_WAITING)
+}
+
+/// A session of a client that servers can ask. Such a client has connections of its own, which declare what it can.
+#[derive(Debug)]
+pub struct ClientSession {
+    capabilities: ClientCapabilities,
+    messages: ToClient,
+    levels: watch::Sender<Option<LoggingLevel>>,
+    /// Whether the program has no other client.
+    is_alone: bool,
+}
+
+impl ClientSession {
+    /// A session with a client of the older wire.
+    pub(crate) fn new(capabilities: ClientCapabilities, messages: ToClient) -> Self {
+        Self { capabilities, messages, levels: watch::channel(None).0, is_alone: false }
+    }
+
+    /// The same session where the program has no other client: all its connections are for this one.
+    pub(crate) fn alone(self) -> Self {
+        Self { is_alone: true, ..self }
+    }
+
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// Whether servers may ask the client anything.
+    pub(crate) fn can_answer(capabilities: &ClientCapabilities) -> bool {
+        capabilities.elicitation.is_some() || capabilities.sampling.is_some() || capabilities.roots.is_some()
+    }
+
+    pub(super) fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    /// The way of messages that belong to no request.
+    pub(super) fn messages(&self) -> &ToClient {
+        &self.messages
+    }
+
+    /// Sets the level of log messages of its connections, also of those that open later.
+    pub(crate) fn set_level(&self, level: LoggingLevel) {
+        self.levels.send_replace(Some(level));
+    }
+
+    pub(super) fn levels(&self) -> watch::Receiver<Option<LoggingLevel>> {
+        self.levels.subscribe()
+    }
+}
+
+impl PartialEq for ClientSession {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ClientSession {}
+
+/// The request of a client, as far as a server is concerned.
+#[derive(Debug)]
+pub struct RequestOrigin {
+    meta: RequestMetaObject,
+    input: Mutex<Input>,
+    session: Option<Arc<ClientSession>>,
+    messages: ToClient,
+    cancelled: watch::Sender<bool>,
+}
+
+/// Input that a server has asked for on the newer wire.
+#[derive(Debug, Default)]
+struct Input {
+    responses: Option<InputResponses>,
+    state: Option<String>,
+    /// The question of the server, for the client.
+    required: Option<InputRequiredResult>,
+}
+
+impl PartialEq for RequestOrigin {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for RequestOrigin {}
+
+impl RequestOrigin {
+    /// A request with this metadata. Messages of servers go to `messages`.
+    pub(crate) fn new(
+        meta: RequestMetaObject,
+        session: Option<Arc<ClientSession>>,
+        messages: ToClient,
+    ) -> Self {
+        Self { meta, input: Mutex::default(), session, messages, cancelled: watch::channel(false).0 }
+    }
+
+    /// The same request with the client's answers to an earlier question of the server.
+    pub(crate) fn with_input(self, responses: Option<InputResponses>, state: Option<String>) -> Self {
+        Self { input: Mutex::new(Input { responses, state, required: None }), ..self }
+    }
+
+    /// No request at all, within a session.
+    pub(crate) fn of_session(session: Option<Arc<ClientSession>>) -> Self {
+        Self::new(RequestMetaObject::new(), session, to_client().0)
+    }
+
+    /// The session of the client, where servers can ask it.
+    pub(crate) fn session(&self) -> Option<&Arc<ClientSession>> {
+        self.session.as_ref()
+    }
+
+    /// Tells the server that the client has cancelled its request.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.send_replace(true);
+    }
+
+    pub(super) async fn cancelled(&self) {
+        let _ = self.cancelled.subscribe().wait_for(|cancelled| *cancelled).await;
+    }
+
+    pub(super) fn messages(&self) -> &ToClient {
+        &self.messages
+    }
+
+    /// The client's answers, and the state of the server that belongs to them.
+    pub(super) fn input(&self) -> (Option<InputResponses>, Option<String>) {
+        let input = self.lock();
+        (input.responses.clone(), input.state.clone())
+    }
+
+    /// Keeps the question of a server, as the answer to the client's request.
+    pub(crate) fn require_input(&self, required: InputRequiredResult) {
+        self.lock().required = Some(required);
+    }
+
+    /// The question of a server, if it has one.
+    pub(crate) fn take_required_input(&self) -> Option<InputRequiredResult> {
+        self.lock().required.take()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Input> {
+        self.input.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client's metadata for a server of either wire, without fields of the connection to the client.
+    pub(super) fn meta_for(&self, is_newer_wire: bool) -> RequestMetaObject {
+        let mut meta = RequestMetaObject::new();
+        let kept = |key: &str| match key.strip_prefix(RESERVED) {
+            Some(reserved) => is_newer_wire && matches!(reserved, "clientCapabilities" | "logLevel"),
+            None => key != "progressToken" && !key.starts_with(OURS),
+        };
+        let entries = self.meta.0.0.iter().filter(|(key, _)| kept(key));
+        meta.0.0.extend(entries.map(|(key, value)| (key.clone(), value.clone())));
+        meta
+    }
+}

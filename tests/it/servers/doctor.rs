@@ -1,0 +1,88 @@
+//! `toolcrib doctor`: each server with what is wrong and what to do.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use super::Home;
+use crate::fixture::text;
+
+/// An HTTP server that refuses everybody.
+fn refusing() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream
+                .write_all(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    format!("http://{address}/mcp")
+}
+
+#[test]
+fn each_server_is_told_with_what_to_do() {
+    let home = Home::new();
+    let url = refusing();
+    home.write(
+        "toolcrib.toml",
+        &format!(
+            "[[source]]\nserver = 'shelf'\nmcp = {{ command = ['sh', 'SHELF'] }}\n\
+             [[source]]\nserver = 'gone'\nmcp = {{ command = ['shh', 'x'] }}\n\
+             [[source]]\nserver = 'unset'\nmcp = {{ command = ['sh'], env = {{ A = '${{NOT_SET_HERE}}' }} }}\n\
+             [[source]]\nserver = 'ends'\nmcp = {{ command = ['sh', '-c', 'echo no license >&2; exit 1'] }}\n\
+             [[source]]\nserver = 'hangs'\nmcp = {{ command = ['sleep', '100'], timeout_seconds = 1 }}\n\
+             [[source]]\nserver = 'locked'\nmcp = {{ url = '{url}' }}\n"
+        ),
+    );
+    let run = home.run(&["doctor", "--json", text(&home.at("toolcrib.toml"))]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["standing"], "named");
+    let told = |server: &str| {
+        report["servers"].as_array().unwrap().iter().find(|told| told["server"] == server).unwrap()
+    };
+    let shelf = told("shelf");
+    assert!(shelf["ok"] == true && shelf["tools"] == 2 && shelf["tokens"].as_u64().unwrap() > 20, "{shelf}");
+    for (server, what, help) in [
+        ("gone", "the program `shh` is not found in PATH", "did you mean `s"),
+        ("unset", "the environment variable NOT_SET_HERE is not set", "set NOT_SET_HERE"),
+        ("ends", "no license", "last words"),
+        ("hangs", "no answer within 1 second", "`timeout_seconds = 4`"),
+        ("locked", "401", "headers = { Authorization = \"Bearer ${LOCKED_TOKEN}\" }"),
+    ] {
+        let told = told(server);
+        assert_eq!(told["ok"], false, "{told}");
+        assert!(told["problem"].as_str().unwrap().contains(what), "{told}");
+        assert!(told["help"].as_str().unwrap().contains(help), "{told}");
+    }
+    let shown = home.run(&["doctor", "-c", text(&home.at("toolcrib.toml"))]);
+    assert!(shown.code == 1 && shown.stdout.contains("1 of 6 servers well"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_configuration_that_is_not_trusted_starts_nothing() {
+    let home = Home::new();
+    home.write("toolcrib.toml", "[[source]]\nserver = 'x'\nmcp = { command = ['touch', 'started'] }\n");
+    let run = home.run(&["doctor"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stdout.contains("found, and not trusted") && run.stdout.contains("toolcrib trust"),
+        "{}",
+        run.stdout
+    );
+    assert!(!home.at("started").exists());
+    home.done(&["trust", "."]);
+    let run = home.run(&["doctor"]);
+    assert!(run.stdout.contains("found, and trusted") && home.at("started").exists(), "{}", run.stdout);
+}
+
+#[test]
+fn a_clients_own_file_is_examined_as_it_is() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", r#"{"mcpServers": {"shelf": {"command": "sh", "args": ["SHELF"]}}}"#);
+    let told = home.done(&["doctor", text(&home.at(".cursor/mcp.json"))]);
+    assert!(told.contains("ok    shelf") && told.contains("2 tools"), "{told}");
+}
