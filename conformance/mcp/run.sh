@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The MCP door against the official conformance suite, the official clients for Python and TypeScript, and the inspector.
+# The MCP door against the official conformance suite, the official clients for Python and TypeScript, and the inspector; and
+# servers of others behind it against the same servers asked directly.
 #
 #     conformance/mcp/run.sh [PATH/TO/toolcrib]
 #
@@ -28,6 +29,7 @@ if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"
   (cd "$checks/mcp" && node clients.mjs "$program") || failed=1
   python "$here/suite.py" "$program" "$checks/python/bin/node" "$checks/mcp" || failed=1
+  python "$here/differential/run.py" "$program" "$checks" || failed=1
 else
   .ci/not_checked "the MCP door against the suite and the clients for TypeScript" "the npm packages are not there; run .ci/setup" || failed=1
 fi

@@ -10,10 +10,10 @@ use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, short, steps, structure,
-    tree, trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
+    structure, tree, trust,
 };
-use crate::config::{Category, Facts, Workspace};
+use crate::config::{Category, Facts, Overlay, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;
 use crate::tool::{Effect, Example, clean_line, clean_text};
@@ -28,7 +28,7 @@ pub(super) fn build(
 ) -> Catalog {
     names::clean(&mut raw, findings);
     trust::unused_hints(&workspace, &raw, findings);
-    let used: Vec<AtomicBool> = workspace.overlays.iter().map(|_| AtomicBool::new(false)).collect();
+    let used: Vec<Use> = workspace.overlays.iter().map(Use::of).collect();
     let mut context = Context { workspace: &workspace, used: &used, openings: SharedOpenings::default() };
     let audiences = context.audiences(&raw);
     let public = raw.iter().zip(&audiences).filter(|(_, audience)| **audience == Audience::Everybody);
@@ -61,9 +61,23 @@ pub(super) fn build(
     catalog
 }
 
+/// The parts of an overlay that some tool has used.
+struct Use {
+    overlay: AtomicBool,
+    /// Each of its arguments.
+    arguments: Vec<AtomicBool>,
+}
+
+impl Use {
+    fn of(overlay: &Overlay) -> Self {
+        let arguments = overlay.arguments.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { overlay: AtomicBool::new(false), arguments }
+    }
+}
+
 struct Context<'a> {
     workspace: &'a Workspace,
-    used: &'a [AtomicBool],
+    used: &'a [Use],
     openings: SharedOpenings,
 }
 
@@ -91,7 +105,9 @@ impl Context<'_> {
         let mut definition = std::mem::take(&mut raw.definition);
         let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
         let overlaid = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
-        let (withheld, untrusted) = trust::withhold(&mut definition, overlaid, &raw, self.workspace);
+        let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
+        let is_effect_overlaid = overlaid.effect;
+        let set_arguments = set_arguments::apply(&mut definition, overlaid.arguments);
         let RawTool { server, place, body, parameters, part_places, .. } = raw;
         let description = clean_text(&definition.description).into_owned();
         let parts = docstring::split(&description);
@@ -117,7 +133,7 @@ impl Context<'_> {
             let help = "write `effect`, in the definition or in an [[overlay]]";
             report(Finding::new(Code::EffectGuessed, message).help(help));
         }
-        doubt.into_iter().filter(|_| !overlaid.effect).chain(untrusted).for_each(&mut report);
+        doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
         let without_arguments =
             schema::tells(parameters.schema(), &parts.arguments).then_some(parts.without_arguments);
@@ -178,6 +194,7 @@ impl Context<'_> {
             definition,
             name,
             withheld,
+            set_arguments,
             digest: OnceLock::new(),
         };
         (tool, findings)
@@ -202,10 +219,16 @@ impl Context<'_> {
                 effect: definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name)),
             };
             if let Some(captures) = overlay.tools.matches(&facts) {
-                used.store(true, Ordering::Relaxed);
+                used.overlay.store(true, Ordering::Relaxed);
                 overlay.apply(&captures, definition);
                 overlaid.backend |= overlay.set.backend.is_some();
                 overlaid.effect |= overlay.set.effect.is_some();
+                for ((name, argument), used) in overlay.arguments.iter().zip(&used.arguments) {
+                    if set_arguments::has(definition, name) {
+                        used.store(true, Ordering::Relaxed);
+                        overlaid.arguments.insert(name.clone(), argument.clone());
+                    }
+                }
             }
         }
         overlaid
@@ -227,13 +250,23 @@ fn field_of(code: Code) -> Option<&'static str> {
 }
 
 /// An overlay of the user's that matches nothing is a mistake; a preset's need not match.
-fn unused_overlays(workspace: &Workspace, used: &[AtomicBool], findings: &mut Vec<Finding>) {
-    for (index, flag) in used.iter().enumerate().skip(workspace.preset_overlays) {
-        if !flag.load(Ordering::Relaxed) {
-            let at =
-                Place::new("toolcrib.toml", format!("/overlay/{}/match", index - workspace.preset_overlays));
+fn unused_overlays(workspace: &Workspace, used: &[Use], findings: &mut Vec<Finding>) {
+    let overlays = workspace.overlays.iter().zip(used).skip(workspace.preset_overlays);
+    for (index, (overlay, used)) in overlays.enumerate() {
+        let place = format!("/overlay/{index}");
+        if !used.overlay.load(Ordering::Relaxed) {
+            let at = Place::new("toolcrib.toml", format!("{place}/match"));
             let finding = Finding::new(Code::OverlayUnused, "this overlay matches no tool").at(at);
             findings.push(finding.help("check the spelling of its `match`, or remove it"));
+            continue;
+        }
+        for (name, used) in overlay.arguments.keys().zip(&used.arguments) {
+            if !used.load(Ordering::Relaxed) {
+                let at = Place::new("toolcrib.toml", pointer_join(&format!("{place}/arguments"), name));
+                let message = format!("no tool of this overlay has the argument `{}`", clean_line(name));
+                let finding = Finding::new(Code::OverlayUnused, message).at(at);
+                findings.push(finding.help("check its spelling; the schema of the tool has to name it"));
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Raw tools in, one checked catalog out; immutable once built.
 //!
 //! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
-//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, programs that the operator does
+//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
 //!    ([`schema`]); text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
@@ -33,6 +33,7 @@ mod repair;
 mod sample;
 mod schema;
 pub(crate) mod schema_view;
+mod set_arguments;
 mod shared_text;
 mod short;
 mod steps;
@@ -55,6 +56,7 @@ pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
+pub use set_arguments::ToolArgument;
 pub use shared_text::SharedGroup;
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
@@ -108,6 +110,8 @@ pub struct Tool {
     /// Text that the operator has to write before the program of the definition is run; `None` when nothing was
     /// removed.
     pub withheld: Option<String>,
+    /// Arguments whose values the operator sets.
+    pub set_arguments: Vec<ToolArgument>,
     /// The server it belongs to.
     pub server: Option<String>,
     /// Place of the definition; the file is relative to the catalog.

@@ -50,6 +50,7 @@ impl Tool {
             fill_in: Vec::new(),
             definition,
             withheld: None,
+            set_arguments: Vec::new(),
             server: self.server.clone(),
             place: Place::default(),
             digest: OnceLock::new(),

@@ -3,16 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::{Trust, TrustHints, Workspace};
+use indexmap::IndexMap;
+
+use crate::config::{SetArgument, Trust, TrustHints, Workspace};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::sources::RawTool;
 use crate::tool::{Backend, Definition, Effect};
 
 /// Fields of a tool that the operator's overlays have set.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct OverlaidFields {
     pub(super) backend: bool,
     pub(super) effect: bool,
+    pub(super) arguments: IndexMap<String, SetArgument>,
 }
 
 /// Help for a program that is not run because its `toolcrib.toml` was merely found.
@@ -23,7 +26,7 @@ const FOUND: &str = "tell the operator to name the folder of toolcrib.toml with 
 /// for it to count, and a finding unless the operator has written it already.
 pub(super) fn withhold(
     definition: &mut Definition,
-    overlaid: OverlaidFields,
+    overlaid: &OverlaidFields,
     raw: &RawTool,
     workspace: &Workspace,
 ) -> (Option<String>, Option<Finding>) {

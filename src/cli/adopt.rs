@@ -21,7 +21,8 @@ use crate::tool::clean_line;
 use client::Client;
 use client_text::{ClientText, OWN, OwnEntry};
 use moved::Secrets;
-use record::{Folder, Record, hash, write_private};
+pub(super) use record::write_private;
+use record::{Folder, Record, hash};
 
 /// Move the servers of an MCP client behind toolcrib, which becomes the one entry in the client's file.
 ///

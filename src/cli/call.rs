@@ -1,7 +1,8 @@
 //! `toolcrib call`: one function of toolcrib, without a server.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -13,11 +14,11 @@ use serde_json::Value;
 use super::catalog::{CatalogArgs, report_lost, word};
 use super::progress::Spinner;
 use super::state::StateArgs;
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Catalog;
 use crate::exec::Caller;
 use crate::finding::from_json;
-use crate::functions::{Answer, CatalogView, Function, FunctionContext, Services};
+use crate::functions::{Answer, BlockData, CatalogView, Function, FunctionContext, Services};
 use crate::state::{Session, WaitBudget};
 use crate::tool::Effect;
 
@@ -64,6 +65,9 @@ pub(super) struct CallArgs {
     /// Print the text that a model reads, in markdown where the function has one, rather than JSON.
     #[arg(long)]
     text: bool,
+    /// Write pictures and other data of the result into this folder. Without it only their types and sizes are printed.
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    output: Option<PathBuf>,
 }
 
 impl CallArgs {
@@ -88,7 +92,10 @@ impl CallArgs {
         }
         let (services, waiting) = super::services::for_command(&self.catalog, &checked.catalog);
         let services = Services { state, ..services };
-        let answer = asked(self.function, view, services, caller, arguments)?;
+        let mut answer = asked(self.function, view, services, caller, arguments)?;
+        if let Some(folder) = &self.output {
+            write_data(&mut answer, folder)?;
+        }
         waiting.iter().for_each(Spinner::finish);
         let text = match self.text {
             true => answer.text(),
@@ -151,6 +158,31 @@ pub(super) fn answer(
     let answer = asked(function, view, services, Caller::default(), arguments);
     waiting.iter().for_each(Spinner::finish);
     answer
+}
+
+/// Writes the data of an answer into files, which it then names.
+fn write_data(answer: &mut Answer, folder: &Path) -> Result<(), CommandError> {
+    for (call, block, data) in answer.data() {
+        let file = write_new(folder, &format!("result-{call}-{block}"), &data)
+            .map_err(|error| failed(format!("cannot write to {}: {error}", folder.display())))?;
+        answer.describe_data(call, block, "file", file.to_string_lossy().into());
+    }
+    Ok(())
+}
+
+/// Writes data into a file with this name, or with a number after it where there is one already.
+fn write_new(folder: &Path, name: &str, data: &BlockData) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let mut number = 1;
+    loop {
+        let counted = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{name}{counted}.{}", data.ending()));
+        match std::fs::File::create_new(&path) {
+            Ok(mut file) => return file.write_all(&data.bytes).map(|()| path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn asked(

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, OnceLock};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::{CommandError, failed, print_note, trust};
+use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace, env_variables};
 use crate::finding::{Code, Finding, Place, Severity};
@@ -26,13 +26,17 @@ pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `too
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, or one file of definitions in any known format. The default is the working folder;
+    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
+    /// URL of an OpenAPI document or of an MCP server. The default is the working folder;
     /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
     #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The catalog of a server that names none.
     #[arg(skip)]
     found: Option<PathBuf>,
+    /// The folder of the catalog at a URL, or the reason why there is none.
+    #[arg(skip)]
+    fetched: Arc<OnceLock<Result<PathBuf, String>>>,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
@@ -42,6 +46,10 @@ impl CatalogArgs {
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
+        if let (true, Err(why)) = (fetched::is_url(path), self.fetched(path)) {
+            return Err(failed(why));
+        }
+        let path = self.place();
         if path.exists() {
             Ok(path)
         } else {
@@ -79,6 +87,21 @@ impl CatalogArgs {
 
     fn named_or_here(&self) -> &Path {
         self.catalog.as_deref().or(self.found.as_deref()).unwrap_or(Path::new("."))
+    }
+
+    /// The same path, or the folder of what was fetched.
+    fn place(&self) -> &Path {
+        let path = self.named_or_here();
+        if fetched::is_url(path) { self.fetched(path).unwrap_or(path) } else { path }
+    }
+
+    /// The folder of the catalog at a URL, which is fetched once.
+    fn fetched(&self, url: &Path) -> Result<&Path, String> {
+        let fetch = || match self.offline {
+            true => Err("with --offline, nothing is fetched".to_string()),
+            false => fetched::folder(url.to_str().unwrap_or_default()),
+        };
+        self.fetched.get_or_init(fetch).as_deref().map_err(Clone::clone)
     }
 
     /// The configuration. One that was merely found is disarmed, and a note says so.
@@ -123,7 +146,7 @@ impl CatalogArgs {
 
     /// The folder that the paths of its configuration are relative to.
     pub(super) fn folder(&self) -> PathBuf {
-        let path = self.named_or_here();
+        let path = self.place();
         let folder = if path.is_dir() { Some(path) } else { path.parent() };
         folder.map(Path::to_path_buf).unwrap_or_default()
     }

@@ -70,7 +70,7 @@ impl DoctorArgs {
         checks
     }
 
-    /// How the configuration counts.
+    /// The standing of the configuration: named, trusted, or merely found.
     fn standing(&self, workspace: &Workspace) -> &'static str {
         match (workspace.document.is_some(), workspace.is_found, self.catalog.is_named()) {
             (false, ..) => "no configuration",

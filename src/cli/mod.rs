@@ -12,6 +12,7 @@ mod check;
 mod completions;
 mod doctor;
 mod eval;
+mod fetched;
 mod import;
 mod init;
 mod parse;
@@ -63,6 +64,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Try it:
+  toolcrib adopt cursor                                       your client's MCP servers, behind toolcrib
   toolcrib init my-catalog                                    a small working catalog
   toolcrib check  --catalog my-catalog                        what is wrong with it
   toolcrib render --catalog tools.json --out tools            docs of any dump of definitions

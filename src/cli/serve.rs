@@ -1,7 +1,6 @@
 //! `toolcrib serve`: the running server.
 
 mod refusals;
-mod stdio;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -23,14 +22,12 @@ use crate::config::{self, ServeSurface, ToolList};
 use crate::guard::MISTAKE;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
-use crate::serve::mcp::StandardStreams;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
 use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode, clean_line};
 use crate::watch::{Change, Follow, Options};
 use refusals::{refuse_broken_configuration, refuse_nothing};
-use stdio::{opened, serve_stdio};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -127,19 +124,6 @@ impl ServeArgs {
         let also = self.catalog.also().into_iter().collect();
         let admission = self.catalog.admission();
         let options = Options { poll: self.poll, also, connections: connections.clone(), admission };
-        // A server is told what the client can do when it is connected.
-        let client = match self.stdio && !servers.is_empty() {
-            false => None,
-            true => match runtime.block_on(opened()) {
-                Some(client) => Some(client),
-                None => return Ok(()),
-            },
-        };
-        if let (Some(connections), Some(client)) =
-            (&connections, client.as_ref().and_then(StandardStreams::client))
-        {
-            connections.for_client(client);
-        }
         let follow = Follow::start(self.catalog.path()?, options);
         let progress = Spinner::start(waiting_for(&servers));
         let (first, follow) = runtime.block_on(first_of(follow))?;
@@ -211,12 +195,11 @@ impl ServeArgs {
         let days = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
         runtime.block_on(begin(&*state, days))?;
         runtime.spawn(delete_old_state(Arc::clone(&state), days));
-        let patience = Duration::from_secs(configured.limits.stop_seconds);
-        let served = match (address, client) {
-            (Some(address), _) => runtime.block_on(self.listen(address, live, tokens, configured)),
-            (None, client) => runtime
-                .block_on(serve_stdio(live, client.unwrap_or_else(StandardStreams::unread), patience))
+        let served = match address {
+            None => runtime
+                .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
+            Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
         stop.stop();
         if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
@@ -363,6 +346,26 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
         _ => "choose another with --listen",
     };
     format!("cannot listen on {address}: {error}\n  help: {help}")
+}
+
+/// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
+async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
+    let (stop, mut stopped) = tokio::sync::watch::channel(false);
+    let late = async move {
+        wait_for_signal().await;
+        stop.send_replace(true);
+        tokio::select! {
+            () = tokio::time::sleep(patience) => {}
+            () = wait_for_signal() => {}
+        }
+    };
+    let asked = async move {
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+    };
+    tokio::select! {
+        served = mcp::stdio(live, asked) => served,
+        () = late => Ok(()),
+    }
 }
 
 /// The tokens that are configured, from the environment.

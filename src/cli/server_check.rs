@@ -24,13 +24,13 @@ pub(super) struct ServerCheck {
     pub(super) took: Duration,
     /// Tokens of its tools, bound in full.
     pub(super) tokens: usize,
-    /// What is wrong, and what to do.
+    /// The problem, and the way out.
     pub(super) problem: Option<Problem>,
     /// Findings that keep a tool out of the catalog.
     pub(super) lost: Vec<String>,
 }
 
-/// What is wrong with a server, and what to do.
+/// A problem of a server, and the way out.
 pub(super) struct Problem {
     pub(super) what: String,
     pub(super) help: String,
@@ -156,7 +156,7 @@ fn variables(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is wrong after the server was asked.
+/// The problem that shows once the server was asked.
 fn problem_of(checked: &Checked, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
     let unreachable = checked.findings.iter().find(|finding| finding.code == Code::SourceUnreachable);
     let Some(finding) = unreachable else {

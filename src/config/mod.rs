@@ -31,7 +31,7 @@ pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
-pub use overlay::Overlay;
+pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
 pub use read::{Workspace, read};

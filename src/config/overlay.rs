@@ -1,5 +1,6 @@
 //! Overlays: fields added to imported tools.
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +16,28 @@ pub struct Overlay {
     /// The tools it is for.
     #[serde(rename = "match")]
     pub tools: Selectors,
+    /// Values of arguments, by their names: the operator sets them, and not the caller.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub arguments: IndexMap<String, SetArgument>,
     /// The fields to set.
     #[serde(flatten)]
     pub set: Definition,
+}
+
+/// The value of an argument, set by the operator: `value`, or that of an environment variable. It stands in for a caller that
+/// gives none; a hidden one cannot be given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct SetArgument {
+    /// The value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<serde_json::Value>,
+    /// The environment variable that has the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub env: Option<String>,
+    /// Whether callers do not know of the argument: it is in no schema, doc or payload, and its value in no answer or trace.
+    pub hidden: bool,
 }
 
 impl Overlay {

@@ -44,6 +44,9 @@ impl Workspace {
         }
         config.servers.clear();
         config.env_file = None;
+        // The arguments stay hidden, and their calls fail.
+        let set = self.overlays.iter_mut().flat_map(|overlay| overlay.arguments.values_mut());
+        set.for_each(|argument| drop(argument.env.take()));
         config.repair = None;
         config.search.llm = None;
         config.search.semantic.take_if(|semantic| semantic.url.is_some());
@@ -223,6 +226,15 @@ fn check(workspace: &mut Workspace) {
     }
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
         selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
+    }
+    for (index, overlay) in config.overlays.iter().enumerate() {
+        for (name, argument) in &overlay.arguments {
+            if argument.value.is_some() == argument.env.is_some() {
+                let pointer = pointer_join(&format!("/overlay/{index}/arguments"), name);
+                let message = "an argument has a `value`, or the name of a variable in `env`";
+                findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+            }
+        }
     }
     let ignored = config
         .lint

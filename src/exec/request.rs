@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::run::select;
 use crate::arguments::{FieldError, WRAPPERS};
 use crate::finding::{from_json, normalized};
 use crate::refusal::Refusal;
@@ -30,6 +31,8 @@ pub struct CallRequest {
     pub receipt: Option<String>,
     /// The calls that the function runs.
     pub limit: EffectLimit,
+    /// JSON Pointers to the fields of the result that the caller wants; empty for all of it.
+    pub select: Vec<String>,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
     /// Whether the client gets the answer of an MCP server as it came: it calls the tool by name.
@@ -66,7 +69,7 @@ const LONGEST_OP: usize = 1000;
 /// Bytes of the longest idempotency key.
 pub(super) const LONGEST_KEY: usize = 200;
 /// Names of the fields.
-const FIELDS: [&str; 6] = ["op", "args", "idempotency_key", "dry_run", "receipt", "session"];
+const FIELDS: [&str; 7] = ["op", "args", "idempotency_key", "dry_run", "receipt", "select", "session"];
 /// Other names that models use for `op`.
 const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "command"];
 
@@ -89,6 +92,7 @@ impl CallRequest {
             Some(_) => return Err(of_another_type("dry_run", "true or false", "boolean")),
         };
         request.receipt = receipt_of(fields.shift_remove("receipt"))?;
+        request.select = select::read(fields.shift_remove("select"))?;
         fields.shift_remove("session");
         request.extra_fields = fields;
         Ok(request)

@@ -85,6 +85,14 @@ impl Answer {
         self.originals.iter().find(|(of, _)| *of == index).map(|(_, original)| original)
     }
 
+    /// The fields, of an answer that was made for this call.
+    pub(super) fn fields_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        match &mut self.body {
+            Body::Fields(fields) => Some(fields),
+            Body::Json(..) => None,
+        }
+    }
+
     /// Whether there is a result.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()

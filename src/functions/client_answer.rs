@@ -218,7 +218,10 @@ fn is_cut(notes: &Map<String, Value>) -> bool {
 fn result<'a>(body: &'a Map<String, Value>, function: &str) -> Option<(&'a Value, Option<&'a Value>)> {
     const PARTS: &str = "read_result";
     let part = |fields: &'a Map<String, Value>| {
-        fields.get("items").or(fields.get("part")).map(|part| (part, fields.get(NEXT)))
+        let part = fields.get("items").or(fields.get("fields")).or(fields.get("part"));
+        // The place of a part within others is not lost.
+        let is_all = !fields.contains_key("at") && !fields.contains_key("more");
+        part.filter(|_| is_all).map(|part| (part, fields.get(NEXT)))
     };
     if body.get("ok") != Some(&Value::Bool(true)) {
         return None;

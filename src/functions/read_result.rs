@@ -14,6 +14,7 @@ const LEAST: usize = 16;
 struct Arguments {
     cursor: String,
     max_bytes: Option<usize>,
+    select: Option<Value>,
 }
 
 /// Answers a call.
@@ -25,6 +26,7 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
     let asked: Arguments = read(function.name(), arguments)?;
     let most = context.view.catalog().config.exec.result_bytes;
     let limit = asked.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
-    let part = next_page(&*context.services.state, &context.caller.name, &asked.cursor, limit).await?;
+    let (state, caller) = (&*context.services.state, &context.caller.name);
+    let part = next_page(state, caller, &asked.cursor, (asked.select, limit)).await?;
     Ok(Answer::new(part.fields, None))
 }

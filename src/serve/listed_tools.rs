@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use rmcp::model::Tool;
 use serde_json::Value;
 
-use crate::catalog::Profile;
+use crate::catalog::{Catalog, Profile};
 use crate::config::Surface;
+use crate::exec::backend::Backends;
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
 use crate::serve::ListingPolicy;
-use crate::tool::DescriptionMode;
+use crate::tool::{Backend, DescriptionMode};
 
 /// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
@@ -42,8 +43,10 @@ impl ListedTools {
         for mut tool in written(view, &profile, surface).into_iter().filter_map(read) {
             let Some(&index) = place.get(&*tool.name) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more.
-            tool.output_schema = None;
+            // more. That of an MCP server is passed on as it is.
+            if !catalog.tools.get(index).is_some_and(|tool| is_passed_on(tool, catalog)) {
+                tool.output_schema = None;
+            }
             bound.places.insert(tool.name.to_string(), index);
             bound.tools.push(tool);
         }
@@ -55,10 +58,21 @@ impl ListedTools {
         &self.tools
     }
 
+    /// Whether the tool that is listed under this name promises structured content.
+    pub(in crate::serve) fn promises_data(&self, listed: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == listed && tool.output_schema.is_some())
+    }
+
     /// The place in the catalog of the tool that is listed under this name.
     pub(in crate::serve) fn place(&self, listed: &str) -> Option<usize> {
         self.places.get(listed).copied()
     }
+}
+
+/// Whether calls of a tool are answered with the results of an MCP server.
+fn is_passed_on(tool: &crate::catalog::Tool, catalog: &Catalog) -> bool {
+    let backend = Backends::of(tool, &catalog.config);
+    matches!(backend.as_deref(), Some(Backend::Mcp { .. })) && tool.definition.dry_run != Some(true)
 }
 
 /// The tools of a payload, without the functions of toolcrib.

@@ -40,6 +40,7 @@ impl Content {
         content.servers(workspace);
         for overlay in &workspace.config.overlays {
             content.backend("an [[overlay]]", overlay.set.backend.as_ref(), &workspace.root);
+            content.variables.extend(overlay.arguments.values().filter_map(|argument| argument.env.clone()));
         }
         let loaded = trusted_definitions(workspace);
         for tool in loaded.tools.iter().filter(|tool| tool.origin.trust == Trust::Run) {

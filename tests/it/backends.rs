@@ -23,7 +23,7 @@ mod hostile;
 mod http_replies;
 mod http_requests;
 mod mcp;
-mod mcp_server;
+pub mod mcp_server;
 mod openapi;
 mod recorder;
 

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use crate::fixture::{self, package};
+use crate::fixture::{self, package, text};
 use crate::skipped::skipped;
 
 /// Programs that are not ours: they build this one, or are clients of it.
@@ -32,6 +32,10 @@ const EVERYTHING: &str = r#"[
  {"name": "toggle-simulated-logging", "description": "Turn messages of the log on or off.", "effect": "write",
   "parameters": {"type": "object", "properties": {}}, "backend": {"type": "static", "content": "on"}}
 ]"#;
+
+/// The tools of a stand-in for each of a client's servers.
+const STANDIN: &str = r#"[{"name": "get_current_time", "description": "Get the current time.", "effect": "read",
+  "parameters": {"type": "object", "properties": {"timezone": {"type": "string"}}}, "backend": {"type": "static", "content": "12:00"}}]"#;
 
 #[test]
 fn commands_of_the_readme_run() {
@@ -72,6 +76,31 @@ fn the_way_in_front_of_an_mcp_server_runs() {
     assert!(reader.approval.is_some(), "a person was asked");
 }
 
+/// The page about people's servers, from the client's file on it to the first call, with stand-ins for the servers of others.
+#[test]
+fn a_client_with_five_servers_makes_its_first_call_through_toolcrib() {
+    let page = fs::read_to_string(package().join("docs/servers.md")).unwrap();
+    let mut reader = Reader::new();
+    fixture::write(reader.folder.path(), "standin/tools.json", STANDIN);
+    for program in ["npx", "uvx"] {
+        let script = NPX.replace("everything", text(&reader.folder.path().join("standin")));
+        fixture::write(reader.folder.path(), &format!("bin/{program}"), &script);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(reader.folder.path().join("bin").join(program), executable).unwrap();
+    }
+    let (_, file) = blocks(&page).into_iter().find(|(language, _)| *language == "json").unwrap();
+    fixture::write(reader.folder.path(), "home/.cursor/mcp.json", file);
+    for command in commands(&page) {
+        let failure = reader.run(&command);
+        assert_eq!(failure, None);
+        if command.starts_with("toolcrib call") {
+            let output = reader.shell(&command).output().unwrap();
+            assert!(String::from_utf8_lossy(&output.stdout).contains("12:00"), "{}", told(&command, &output));
+        }
+    }
+    assert_eq!(fs::read_to_string(reader.folder.path().join("home/.cursor/mcp.json")).unwrap(), file);
+}
+
 /// The page about the gateway, and the part of it that needs a server of somebody else.
 fn gateway() -> (String, String) {
     let page = fs::read_to_string(package().join("docs/gateway.md")).unwrap();
@@ -85,7 +114,7 @@ fn commands_of_all_other_pages_run() {
     let mut pages: Vec<String> = fs::read_dir(package().join("docs"))
         .unwrap()
         .map(|entry| format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()))
-        .filter(|page| page.ends_with(".md") && page != "docs/cli.md")
+        .filter(|page| page.ends_with(".md") && page != "docs/cli.md" && page != "docs/servers.md")
         .collect();
     pages.sort();
     let failed: Vec<String> = pages.iter().filter_map(|page| failures(page)).collect();

@@ -4,6 +4,7 @@ mod client;
 mod hostile;
 pub mod line_transport;
 mod notifications;
+mod passed_on;
 mod resources;
 mod short_answers;
 mod surfaces;

@@ -14,6 +14,8 @@ use crate::fixture::{Run, program, text, write};
 mod add;
 mod adopt;
 mod doctor;
+mod set_arguments;
+mod url;
 
 /// A server with two tools: `look` only reads, `put` tells its secret, its arguments and that it has run.
 const SERVER: &str = r#"while read -r line; do

@@ -46,11 +46,15 @@ async function answers(connection, { version, mode }) {
   try {
     const server = url ? new Http(new URL(url)) : new Stdio({ command, args, env, cwd, stderr: 'ignore' });
     await client.connect(server, { timeout: TIME });
-    for (let wait = 0; connection.ready && wait < 90; wait += 1) {
-      const docs = await client.callTool({ name: 'read_tool_doc', arguments: { names: connection.ready } });
-      if (!docs.isError) break;
-      await new Promise(later => setTimeout(later, 1000));
+    for (const name of connection.ready ?? []) {
+      for (let wait = 0; wait < 90; wait += 1) {
+        const doc = await client.callTool({ name: 'read_tool_doc', arguments: { name } });
+        if (!doc.isError) break;
+        await new Promise(later => setTimeout(later, 1000));
+      }
     }
+    // Clients check results by the schemas of the list.
+    for (let cursor, page; !page || cursor; cursor = page.nextCursor) page = await client.listTools(cursor && { cursor });
     for (const call of connection.calls) got.push(await answer(client, call, version));
   } catch (problem) {
     for (const { id } of connection.calls.slice(got.length)) got.push({ id, error: failure(problem) });

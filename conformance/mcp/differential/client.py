@@ -43,10 +43,18 @@ async def answer(client, call, heard):
 
 async def until_ready(client, names):
     """Waits for tools of servers that start late."""
-    for _ in range(SECONDS):
-        if not names or not (await client.call_tool("read_tool_doc", {"names": names})).is_error:
-            return
-        await asyncio.sleep(1)
+    for name in names or []:
+        for _ in range(SECONDS):
+            if not (await client.call_tool("read_tool_doc", {"name": name})).is_error:
+                break
+            await asyncio.sleep(1)
+
+
+async def list_tools(client):
+    """Reads the list, by whose schemas the client checks results."""
+    page = await client.list_tools()
+    while page.next_cursor:
+        page = await client.list_tools(cursor=page.next_cursor)
 
 
 async def answers(connection, mode):
@@ -65,6 +73,7 @@ async def answers(connection, mode):
     try:
         async with Client(server, mode=mode, message_handler=hear, read_timeout_seconds=SECONDS) as client:
             await until_ready(client, connection.get("ready"))
+            await list_tools(client)
             for call in connection["calls"]:
                 got.append(await answer(client, call, heard))
     except BaseException as problem:

@@ -178,9 +178,9 @@ def difference(call, direct, ours, surface):
         return None if same(parts(direct), parts(ours)) else [parts(direct), parts(ours)]
     result = ours.get("result", {})
     if is_failure(direct):
-        return failed_at_gateway(direct, result, same)
+        return failed_at_gateway(call, direct, result, same)
     wanted = direct["result"]
-    if same(wanted, result):
+    if same(*without_notes(wanted, result)):
         return None
     # A long text is cut for the context of a model; what is no text never is.
     is_long = len(json.dumps(wanted.get("structuredContent"))) > 32_000 or len(texts(wanted)) > 32_000
@@ -189,9 +189,23 @@ def difference(call, direct, ours, surface):
     return [wanted, result]
 
 
-def failed_at_gateway(direct, result, same):
+def without_notes(wanted, result):
+    """Both results without notes of the gateway on the call, which follow the blocks of the server."""
+    count = len(wanted.get("content", []))
+    notes = [block.get("text", "") for block in result.get("content", [])[count:]]
+    if not notes or not all(note.startswith('{"meta":') for note in notes):
+        return wanted, result
+    # Beside notes there is no data: some clients would show it in place of them.
+    wanted = {name: field for name, field in wanted.items() if name != "structuredContent"}
+    return wanted, {**result, "content": result["content"][:count]}
+
+
+def failed_at_gateway(call, direct, result, same):
     """An error is in our envelope, which says all of it."""
     error = json.loads(result["content"][0]["text"])["error"]
+    # The gateway stops a model that repeats a call that has failed.
+    if call.get("repeated"):
+        return None if error["code"] in ("BACKEND_ERROR", "LOOP_STOPPED") else [direct, error]
     backend = error["details"].get("backend", {})
     if "error" in direct:
         wanted = direct["error"]

@@ -86,7 +86,7 @@ pub(super) fn hash(text: &str) -> String {
 }
 
 /// Writes a file that only its owner can read.
-pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
+pub(in crate::cli) fn write_private(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::Outcome;
 use super::call::{Call, RunNotes};
 use super::record::{Ran, Received, repeat_guard};
+use super::run::select;
 use crate::arguments::{Repair, validate};
 use crate::catalog::{Callable, Tool};
 use crate::refusal::{ErrorCode, Refusal};
@@ -65,16 +66,33 @@ pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
     call.request.op.clone_from(&tool.op);
     call.tool = Some(Arc::clone(&tool));
     separate(call, &tool)?;
+    leave_out_hidden(call, &tool);
     let is_alone = call.request.extra_fields.is_empty();
     let repaired = match read_arguments(call, &tool) {
         // Fields beside `args` would be lost.
         Err(refusal) if is_alone => model_repair::repair(call, &tool, refusal).await?,
         read => read?,
     };
+    if let Some(schema) = &tool.definition.result_schema {
+        select::check(&call.request.select, schema.value())?;
+    }
+    leave_out_hidden(call, &tool);
     gates::check(call, &tool)?;
     doc_gate::require_doc(call, index, &tool).await?;
     repeat_guard::check(call).await?;
     Ok(Admission { tool, repaired })
+}
+
+/// Leaves out arguments that the operator sets and hides: no caller can give them.
+fn leave_out_hidden(call: &mut Call, tool: &Tool) {
+    let request = &mut call.request;
+    for argument in tool.set_arguments.iter().filter(|argument| argument.set.hidden) {
+        let beside = request.extra_fields.shift_remove(&argument.name);
+        let among = request.args.as_object_mut().and_then(|args| args.shift_remove(&argument.name));
+        if beside.or(among).is_some() {
+            request.warnings.push(format!("`{}` is set by the operator, and was left out", argument.name));
+        }
+    }
 }
 
 /// Separates the fields of the call from the arguments of a tool that can be called.

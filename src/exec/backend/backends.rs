@@ -10,7 +10,7 @@ use super::{BackendError, BackendRequest, BackendResponse, choice, command, http
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;
-use crate::sources::mcp::{Connections, Environment, Session};
+use crate::sources::mcp::{Connections, Environment, Missing, Session};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
@@ -117,6 +117,12 @@ impl Backends {
     ) -> Result<Arc<Session>, String> {
         let connections = self.connections.as_deref().ok_or("with --offline, no server is contacted")?;
         mcp::live_session(connections, (name, config), caller, &self.root).await
+    }
+
+    /// The value of an environment variable that an argument needs.
+    pub(in crate::exec) fn variable(&self, name: &str) -> Result<String, BackendError> {
+        let value = self.environment()?.get(name);
+        value.ok_or_else(|| Missing::Variable(name.to_string()).into())
     }
 
     /// Closes all connections; servers get a short time to end.

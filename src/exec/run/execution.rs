@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::run_failure::{Certainty, RunFailure};
-use super::{result_paging, steps};
+use super::sent_arguments::SentArguments;
+use super::{result_paging, select, steps};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
@@ -23,10 +24,19 @@ pub(super) async fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     let Some(backend) = Backends::of(call.tool(), call.config()) else {
         return Outcome::Failed(no_backend(call.tool(), call.arguments()));
     };
+    let sent = match &*backend {
+        // A dry run of steps runs those that only read.
+        Backend::Steps(_) => SentArguments::of(call),
+        _ => SentArguments::shown(call),
+    };
+    let sent = match sent {
+        Ok(sent) => sent,
+        Err(error) => return Outcome::Failed(failure(call, error)),
+    };
     if let Backend::Steps(backend) = &*backend {
-        return Box::pin(steps::preview(call, backend, notes)).await;
+        return Box::pin(steps::preview(call, backend, &sent, notes)).await;
     }
-    match call.context.backends().preview(backend_request(call, &backend, &Begun::default())) {
+    match call.context.backends().preview(backend_request(call, &backend, &sent, &Begun::default())) {
         Ok(would) => {
             // The dry run of the whole says so itself.
             if call.request.step.is_none() {
@@ -55,18 +65,22 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
         let failure = no_backend(call.tool(), call.arguments());
         return Err(RunFailure { failure, certainty: Certainty::NotRun });
     };
+    let sent = SentArguments::of(call)
+        .map_err(|error| RunFailure { failure: failure(call, error), certainty: Certainty::NotRun })?;
     notes.was_run = true;
-    let request = backend_request(call, &backend, begun);
+    let request = backend_request(call, &backend, &sent, begun);
     let response = match &*backend {
         Backend::Builtin { function } => run_function(call, function, request).await,
-        Backend::Steps(backend) => {
-            Box::pin(steps::run(call, backend, begun, notes)).await.map(BackendResponse::new).map(Ok)?
-        }
+        Backend::Steps(backend) => Box::pin(steps::run(call, backend, &sent, begun, notes))
+            .await
+            .map(BackendResponse::new)
+            .map(Ok)?,
         // The other backends keep the timeout themselves.
         _ => call.context.backends().run(request).await,
     };
     match response {
         Ok(response) => {
+            let response = sent.hide_in_response(response);
             notes.warnings.extend(response.warnings);
             notes.original = response.original.map(Box::new);
             session_context::store(call, call.tool(), &response.content, notes).await;
@@ -75,15 +89,30 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
                 Some(_) => Ok(response.content),
                 // The client gets the answer as it came.
                 None if call.request.as_is && notes.original.is_some() => Ok(response.content),
-                None => Ok(result_paging::first_page(call, response.content, notes).await),
+                None => {
+                    let content = selected(call, response.content, notes);
+                    Ok(result_paging::first_page(call, content, notes).await)
+                }
             }
         }
         Err(mut error) => {
             let certainty = error.kind.into();
-            notes.original = error.original.take().map(|original| without_arguments(call, original));
-            Err(RunFailure { failure: failure(call, error), certainty })
+            let original = error.original.take().map(|original| without_arguments(call, original));
+            notes.original = original.map(|original| Box::new(sent.hide_in_error(*original)));
+            Err(RunFailure { failure: sent.hide_in_refusal(failure(call, error)), certainty })
         }
     }
+}
+
+/// The fields of a result that the call selects, without blocks beside them; else all of it.
+fn selected(call: &Admitted, content: Value, notes: &mut RunNotes) -> Value {
+    if call.request.select.is_empty() {
+        return content;
+    }
+    notes.original = None;
+    let (fields, missing) = select::take(&content, &call.request.select);
+    notes.warnings.extend(missing.iter().map(select::Missing::warning));
+    fields
 }
 
 /// Runs a tool whose backend is one of toolcrib's functions.
@@ -104,12 +133,17 @@ async fn run_function(
     }
 }
 
-fn backend_request<'o>(call: &'o Admitted, backend: &'o Backend, begun: &'o Begun) -> BackendRequest<'o> {
+fn backend_request<'o>(
+    call: &'o Admitted,
+    backend: &'o Backend,
+    sent: &'o SentArguments<'_>,
+    begun: &'o Begun,
+) -> BackendRequest<'o> {
     BackendRequest {
         tool: call.tool(),
         backend,
         config: call.config(),
-        arguments: call.arguments(),
+        arguments: &sent.value,
         caller: call.context.caller(),
         idempotency_key: call.request.idempotency_key.as_deref(),
         timeout: call.timeout(),
@@ -124,13 +158,7 @@ fn without_arguments(call: &Admitted, original: Box<McpAnswer>) -> Box<McpAnswer
         return original;
     }
     let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
-    Box::new(match *original {
-        McpAnswer::Result(result) => McpAnswer::Result(sent.hide_in(result)),
-        McpAnswer::Error { code, message, data } => {
-            let data = data.map(|data| sent.hide_in(data));
-            McpAnswer::Error { code, message: sent.hide(&message), data }
-        }
-    })
+    Box::new(original.without(&sent))
 }
 
 fn failure(call: &Admitted, error: BackendError) -> Refusal {

@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use self::values::{Earlier, Unresolved, Values};
 use super::run_failure::{Certainty, RunFailure};
+use super::sent_arguments::SentArguments;
 use crate::catalog::Tool;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::{Backends, Begun};
@@ -35,17 +36,23 @@ const MAX_ATTEMPTS: usize = 20;
 pub(super) async fn run(
     call: &Admitted,
     backend: &StepsBackend,
+    sent: &SentArguments<'_>,
     begun: &Begun,
     notes: &mut RunNotes,
 ) -> Result<Value, RunFailure> {
-    let mut run = Run::new(call);
+    let mut run = Run::new(call, sent);
     run.all(backend, begun, notes).await?;
     run.result(backend, notes)
 }
 
 /// Tells the calls of a dry run.
-pub(super) async fn preview(call: &Admitted, backend: &StepsBackend, notes: &mut RunNotes) -> Outcome {
-    let mut run = Run::new(call);
+pub(super) async fn preview(
+    call: &Admitted,
+    backend: &StepsBackend,
+    sent: &SentArguments<'_>,
+    notes: &mut RunNotes,
+) -> Outcome {
+    let mut run = Run::new(call, sent);
     if let Err(RunFailure { failure, .. }) = run.all(backend, &Begun::default(), notes).await {
         return Outcome::Failed(failure);
     }
@@ -78,19 +85,19 @@ struct Run<'c> {
 }
 
 impl<'c> Run<'c> {
-    fn new(call: &'c Admitted) -> Self {
-        let (arguments, schema) = (call.arguments(), call.tool().parameters.schema());
+    fn new(call: &'c Admitted, sent: &'c SentArguments<'_>) -> Self {
+        let (arguments, schema) = (&*sent.value, call.tool().parameters.schema());
         let given = call.request.idempotency_key.clone();
         let changes = call.effect() != Effect::Read && !call.is_dry_run;
         let (_, hidden) = call.secrets().split(schema, arguments);
         let outer = call.request.step.as_deref().cloned();
         let mut inner = outer.unwrap_or_else(|| StepOf {
             within: Vec::new(),
-            identity: fingerprint(call.op(), arguments, "steps"),
+            identity: fingerprint(call.op(), call.arguments(), "steps"),
             hidden: Vec::new(),
         });
         inner.within.push(call.op().to_string());
-        inner.hidden.extend(hidden.into_iter().map(|secret| secret.value));
+        inner.hidden.extend(hidden.into_iter().map(|secret| secret.value).chain(sent.hidden.iter().cloned()));
         Self {
             call,
             values: Values { arguments, schema, earlier: HashMap::new() },

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::address::encoded;
 use super::request_context::RequestContext;
-use super::{Response, Shared};
+use super::{Response, Shared, result_data};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
@@ -76,7 +76,8 @@ pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Re
         None => ToolCall::named(&context.view, &name),
     };
     let call = ToolCall { arguments: given, idempotency_key, ..call };
-    let answer = passing.call_tool(&context, call).await?;
+    let mut answer = passing.call_tool(&context, call).await?;
+    result_data::link(&mut answer, &context.services, &caller).await;
     Ok(traced(written(&answer, &request.headers), &context))
 }
 
@@ -152,7 +153,8 @@ where
         false => keyed(function, &request.headers, arguments(shared, request, body).await?)?,
     };
     let context = catalog.context(caller);
-    let answer = passing.call(&context, arguments).await?;
+    let mut answer = passing.call(&context, arguments).await?;
+    result_data::link(&mut answer, &context.services, caller).await;
     let is_kept = request.method == Method::GET && function.gives_docs() && answer.is_ok();
     let written = match is_kept {
         true => tagged(&answer, &request.headers)?,

@@ -23,6 +23,7 @@ mod query;
 mod refused_connections;
 mod request_context;
 mod requested_profile;
+mod result_data;
 mod route;
 mod routes;
 mod service;

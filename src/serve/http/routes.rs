@@ -12,7 +12,7 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
-use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
+use super::{Response, Shared, catalog_files, docs, functions, health, openapi, result_data, sessions};
 use crate::serve::Route;
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::negotiate::Media;
@@ -22,7 +22,7 @@ use crate::serve::response::problem::{Problem, ProblemCode};
 pub(super) const MCP: &str = "/mcp";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 19] = [
+static TABLE: [RouteEntry; 20] = [
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
@@ -43,6 +43,13 @@ static TABLE: [RouteEntry; 19] = [
         &["text/event-stream"],
     )
     .answered(|| get(sessions::stream_events)),
+    RouteEntry::read(
+        "/v1/results/{id}/blocks/{block}",
+        Route::Function,
+        "A picture or other data of a result of the caller, from the `link` in `meta.blocks`",
+        &["application/octet-stream"],
+    )
+    .answered(|| get(result_data::show)),
     RouteEntry::new("/tools/", Route::Doc, Operation::Undescribed).answered(|| get(doc)),
     RouteEntry::read("/tools/README.md", Route::Doc, "The index of all tools", &[MARKDOWN]),
     RouteEntry::read(

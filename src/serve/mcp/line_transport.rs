@@ -20,7 +20,7 @@ use super::bad_request;
 use crate::sources::mcp::{BadLine, LineCheck, LineProblem};
 
 /// Longest line; a longer one is skipped without being stored.
-pub(super) const MAX_LINE: usize = 4 << 20;
+const MAX_LINE: usize = 4 << 20;
 
 /// Most requests in progress before more are read.
 const MAX_IN_FLIGHT: usize = 64;

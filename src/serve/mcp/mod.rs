@@ -7,8 +7,7 @@
 //! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
 //!    what they say to the client meanwhile ([`forwarding`]), and their changes ([`upstream_changes`]).
 //! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the
-//!    standard streams ([`line_transport`]), whose [`opening`] says what the client can do.
+//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the standard streams ([`line_transport`]).
 
 mod completion;
 mod cursor;
@@ -20,7 +19,6 @@ mod instructions;
 mod line_transport;
 mod notes_by_session;
 mod notifications;
-mod opening;
 mod prompts;
 mod resources;
 mod service;
@@ -41,7 +39,7 @@ use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 
 pub use http::{Options, Service, service};
 pub use service::McpService;
-pub use stdio::{StandardStreams, stdio, streams};
+pub use stdio::{stdio, streams};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.
 pub(super) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {

@@ -16,7 +16,6 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::forwarding::{self, GivenInput};
 use super::notes_by_session::NotesBySession;
-use super::opening::OpeningClient;
 use super::upstream_changes::{Followed, Follower};
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
@@ -54,8 +53,6 @@ pub struct McpService {
     session: Option<Arc<str>>,
     /// The notes on calls that sessions have got.
     notes: Arc<NotesBySession>,
-    /// The client whose first line was read before the catalog was, until its handshake.
-    opening: Mutex<Option<OpeningClient>>,
     /// The client of the connection, where servers can ask it.
     client: OnceLock<Arc<ClientSession>>,
     /// The catalog and the caller of the handshake.
@@ -88,7 +85,6 @@ impl McpService {
             limiter,
             session: None,
             notes,
-            opening: Mutex::default(),
             client: OnceLock::new(),
             owner: OnceLock::new(),
             level: Mutex::default(),
@@ -99,21 +95,11 @@ impl McpService {
     }
 
     /// A handler for one connection, and the sender that signals its end.
-    pub(super) fn connected(
-        live: Arc<LiveCatalog>,
-        ended: watch::Receiver<bool>,
-        opening: Option<OpeningClient>,
-    ) -> Self {
+    pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
         let limiter = call_limiter(&live);
         let session = Some(random_id("s").into());
-        let opening = Mutex::new(opening);
-        Self {
-            ended: Some(ended),
-            session,
-            opening,
-            ..Self::stateless(live, permits, limiter, Arc::default())
-        }
+        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter, Arc::default()) }
     }
 
     /// The same handler for a session over HTTP, which ends with it.
@@ -233,11 +219,8 @@ impl McpService {
         let _ = self.owner.set((self.request_catalog(context), caller(context)));
         let is_alone = self.end.is_none();
         if self.has_live_servers() && (is_alone || ClientSession::can_answer(capabilities)) {
-            let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let (session, received) = opening.unwrap_or_else(|| {
-                let (messages, received) = to_client();
-                (Arc::new(ClientSession::new(capabilities.clone(), messages)), received)
-            });
+            let (messages, received) = to_client();
+            let session = Arc::new(ClientSession::new(capabilities.clone(), messages));
             if self.client.set(session).is_ok() {
                 tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
             }

@@ -135,6 +135,10 @@ pub(super) async fn call(
         }
         Err(stopped) => limit_result(stopped),
     };
+    if result.structured_content.is_none() && bound.promises_data(&request.name) {
+        // Clients refuse a result that does not hold what its output schema promises, unless it is an error.
+        result.is_error = Some(true);
+    }
     result.meta = Some(about);
     Ok(result)
 }

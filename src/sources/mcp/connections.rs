@@ -1,7 +1,7 @@
 //! All connections of a program: one for each server, for lists and for calls.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Runtime};
@@ -12,7 +12,6 @@ use super::connection::{Connection, Surroundings};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
-use super::request_origin::ClientSession;
 use super::session::Session;
 use super::state::Status;
 use super::{ENDING, Environment, endpoints, runtime};
@@ -35,8 +34,6 @@ pub struct Connections {
     remembered: Option<Remembered>,
     /// Called when a list changes.
     listener: Arc<Mutex<Option<Listener>>>,
-    /// The client of the program, where there is one alone.
-    client: OnceLock<Arc<ClientSession>>,
 }
 
 type Listener = Arc<dyn Fn() + Send + Sync>;
@@ -79,8 +76,8 @@ impl std::fmt::Debug for Connections {
 impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
-        let (own, known, listener, client) = Default::default();
-        Self { environment, handle: None, own, known, remembered: None, listener, client }
+        let (own, known, listener) = Default::default();
+        Self { environment, handle: None, own, known, remembered: None, listener }
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -106,11 +103,6 @@ impl Connections {
         *locked(&self.listener) = Some(Arc::new(changed));
     }
 
-    /// Makes all connections those of this client, before the first is opened. The program has no other client.
-    pub fn for_client(&self, client: Arc<ClientSession>) {
-        let _ = self.client.set(client);
-    }
-
     /// An open session with a server. Starts a server that does not run.
     pub(crate) async fn session(&self, endpoint: &Endpoint) -> Result<Arc<Session>, Problem> {
         let connection = self.connection(endpoint)?;
@@ -126,9 +118,7 @@ impl Connections {
     /// The current lists of the servers of a workspace. New servers get a moment to answer, unless `is_needless` says
     /// that it is not needed; servers that are gone from the workspace are dropped.
     pub fn listings(&self, workspace: &Workspace, is_needless: &dyn Fn() -> bool) -> Listings {
-        let endpoints = endpoints(workspace);
-        let wanted: Vec<(usize, Endpoint)> =
-            endpoints.map(|(index, endpoint)| (index, endpoint.of_client(self.client.get()))).collect();
+        let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
         self.keep_only(&workspace.config, &wanted);
         let found: Vec<_> =
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();

@@ -63,7 +63,7 @@ impl Endpoint {
     }
 
     /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller, or a connection
-    /// for each `session`.
+    /// for each `session` of a client.
     pub(crate) fn for_call(
         (name, server): (&str, &Server),
         root: &Path,
@@ -77,8 +77,7 @@ impl Endpoint {
 
     /// Whether one caller or client has this connection for itself.
     pub(super) fn is_private(&self) -> bool {
-        let is_own = |client: &Arc<ClientSession>| !client.is_alone();
-        self.caller.is_some() || self.session.is_some() || self.client.as_ref().is_some_and(is_own)
+        self.caller.is_some() || self.session.is_some() || self.client.is_some()
     }
 
     /// The way to the server: `stdio` or `http`.
@@ -86,10 +85,9 @@ impl Endpoint {
         if self.server.url.is_some() { "http" } else { "stdio" }
     }
 
-    /// The same endpoint for a client that the server can ask. A client alone has one session.
+    /// The same endpoint for a client that the server can ask.
     pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
-        let session = self.session.filter(|_| !client.is_some_and(|client| client.is_alone()));
-        Self { client: client.cloned(), session, ..self }
+        Self { client: client.cloned(), ..self }
     }
 
     pub(crate) fn too_slow(&self) -> String {

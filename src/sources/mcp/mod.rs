@@ -4,7 +4,8 @@
 //! 2. [`session`] connects, in either version of the protocol; [`list`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
-//!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK reads them.
+//!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
+//!    reads them.
 //! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
 //!    [`Problem`] is the reason why there is none.
 //! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages

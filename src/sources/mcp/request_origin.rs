@@ -42,23 +42,12 @@ pub struct ClientSession {
     capabilities: ClientCapabilities,
     messages: ToClient,
     levels: watch::Sender<Option<LoggingLevel>>,
-    /// Whether the program has no other client.
-    is_alone: bool,
 }
 
 impl ClientSession {
     /// A session with a client of the older wire.
     pub(crate) fn new(capabilities: ClientCapabilities, messages: ToClient) -> Self {
-        Self { capabilities, messages, levels: watch::channel(None).0, is_alone: false }
-    }
-
-    /// The same session where the program has no other client: all its connections are for this one.
-    pub(crate) fn alone(self) -> Self {
-        Self { is_alone: true, ..self }
-    }
-
-    pub(super) fn is_alone(&self) -> bool {
-        self.is_alone
+        Self { capabilities, messages, levels: watch::channel(None).0 }
     }
 
     /// Whether servers may ask the client anything.

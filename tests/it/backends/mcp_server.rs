@@ -14,6 +14,9 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+/// The data of a picture.
+pub const PICTURE: &str = "iVBORw0KGgo=";
+
 /// The file of notes: starts, calls and cancellations, a line each.
 #[derive(Clone)]
 pub struct Answers {
@@ -40,7 +43,7 @@ impl ServerHandler for Answers {
     ) -> Result<ListToolsResult, ErrorData> {
         let names = [
             "echo", "text", "json", "texts", "image", "nothing", "fail", "refuse", "slow", "die",
-            "die_reading", "large",
+            "die_reading", "large", "rich", "rich_fail",
         ];
         let schema = Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
         let tool = |name: &&'static str| {
@@ -69,6 +72,8 @@ impl ServerHandler for Answers {
             "nothing" => CallToolResult::success(Vec::new()),
             "fail" => CallToolResult::error(vec![ContentBlock::text("no \u{1b}[31mluck with s3cr3t-token")]),
             "refuse" => return Err(ErrorData::invalid_params("not like this", Some(json!({ "why": 1 })))),
+            "rich" => rich(Some("see"), false),
+            "rich_fail" => rich(None, true),
             "large" => text(&"x".repeat(5000)),
             "slow" => {
                 tokio::select! {
@@ -88,6 +93,26 @@ impl ServerHandler for Answers {
     fn get_tool(&self, _: &str) -> Option<Tool> {
         None
     }
+}
+
+/// A result with everything that a result can have.
+fn rich(status: Option<&str>, is_error: bool) -> CallToolResult {
+    let result = json!({
+        "resultType": "complete",
+        "content": [
+            { "type": "text", "text": "A chart, with [a list]", "annotations": { "audience": ["user"], "priority": 0.5 } },
+            { "type": "image", "data": PICTURE, "mimeType": "image/png", "_meta": { "own": 1 } },
+            { "type": "audio", "data": "UklGRg==", "mimeType": "audio/wav" },
+            { "type": "resource_link", "uri": "demo://a", "name": "a", "size": 3 },
+            { "type": "resource", "resource": { "uri": "demo://b", "mimeType": "application/pdf", "blob": "JVBERi0=" } },
+            { "type": "resource", "resource": { "uri": "demo://c", "text": "words" } },
+        ],
+        "isError": is_error,
+        "_meta": { "example.com/own": { "kept": true } },
+    });
+    let mut result: CallToolResult = serde_json::from_value(result).unwrap();
+    result.structured_content = status.map(|status| json!({ "status": status, "picture": PICTURE }));
+    result
 }
 
 /// The server over HTTP; it ends with the runtime.

@@ -51,41 +51,140 @@ fn a_list_is_cut_between_items() {
     }
 }
 
+/// A result that is put together from its parts: lists and objects are extended, texts appended, at the place of each part.
+fn whole(bench: &Bench, first: &Value) -> Value {
+    let mut all = first["result"].clone();
+    let base = first["meta"]["more"]["at"].as_str().unwrap_or_default().to_string();
+    for part in read_on(bench, first) {
+        let at = format!("{base}{}", part["at"].as_str().unwrap_or_default());
+        let empty = ["items", "fields", "part"].iter().position(|kind| part.get(kind).is_some()).unwrap();
+        let places: Vec<&str> = at.split('/').collect();
+        for depth in 1..places.len() {
+            if all.pointer(&places[..=depth].join("/")).is_some() {
+                continue;
+            }
+            let kind = match places.get(depth + 1) {
+                None => empty,
+                Some(next) => usize::from(next.parse::<usize>().is_err()),
+            };
+            let begun = [json!([]), json!({}), json!("")][kind].clone();
+            match all.pointer_mut(&places[..depth].join("/")).unwrap() {
+                Value::Array(items) => items.push(begun),
+                Value::Object(fields) => drop(fields.insert(places[depth].replace("~1", "/"), begun)),
+                plain => panic!("{plain} has no parts"),
+            }
+        }
+        match all.pointer_mut(&at).unwrap() {
+            Value::Array(items) => items.extend(part["items"].as_array().unwrap().iter().cloned()),
+            Value::Object(fields) => fields.extend(part["fields"].as_object().unwrap().clone()),
+            Value::String(text) => text.push_str(part["part"].as_str().unwrap()),
+            plain => panic!("{plain} has no parts"),
+        }
+    }
+    all
+}
+
 #[test]
 fn a_text_is_cut_between_characters() {
     for content in [json!("aé漢🎉".repeat(400)), json!({"a": "é".repeat(3000), "b": 1})] {
         let bench = bench(content.clone(), 601);
         let first = bench.run("get_it", json!({}));
-        let begun = &first["result"];
-        let mut all = begun["part"].as_str().or(begun.as_str()).unwrap().to_string();
-        assert!(all.len() <= 601, "{}", all.len());
-        for part in read_on(&bench, &first) {
-            all.push_str(part["part"].as_str().unwrap());
+        assert!(first["result"].to_string().len() <= 620, "{first}");
+        assert_eq!(whole(&bench, &first), content);
+        if content.is_object() {
+            assert_eq!(first["result"]["b"], 1, "what is beside the text is there");
         }
-        let whole = content.as_str().map_or_else(|| content.to_string(), str::to_string);
-        assert_eq!(all, whole);
     }
 }
 
 #[test]
-fn an_item_that_is_too_long_by_itself_comes_in_pieces() {
-    let items = json!(["a", "é".repeat(2000), "b".repeat(10), {"deep": "x".repeat(900)}, "c"]);
-    let bench = bench(items.clone(), 601);
-    let first = bench.run("get_it", json!({}));
-    let mut all = first["result"].as_array().unwrap().clone();
-    let mut piece = String::new();
-    for part in read_on(&bench, &first) {
-        match part.get("part") {
-            Some(text) => {
-                piece.push_str(text.as_str().unwrap());
-                if piece.len() == part["bytes"].as_u64().unwrap() as usize {
-                    all.push(serde_json::from_str(&std::mem::take(&mut piece)).unwrap());
-                }
-            }
-            None => all.extend(part["items"].as_array().unwrap().iter().cloned()),
-        }
+fn json_is_never_cut_within_a_value() {
+    let words = |count: usize| "wörd ".repeat(count);
+    let fields: serde_json::Map<String, Value> =
+        (0..40).map(|index| (format!("field_{index}"), json!({"n": index, "text": words(20)}))).collect();
+    for content in [
+        json!(["a", words(400), words(2), {"deep": words(180)}, "c"]),
+        json!(fields),
+        json!({"a/b": [[words(300)], {"x": [1, words(300), {"y": words(200), "z": null}]}], "last": true}),
+        json!([[[[words(500)]]], []]),
+        json!({"a": words(60), "b": words(60), "c": words(60)}),
+    ] {
+        let bench = bench(content.clone(), 601);
+        assert_eq!(whole(&bench, &bench.run("get_it", json!({}))), content);
     }
-    assert_eq!(json!(all), items);
+}
+
+#[test]
+fn the_first_part_tells_shape_and_size() {
+    let rows: Vec<Value> = (0..90).map(|id| json!({"id": id, "title": "a row of some length"})).collect();
+    let first = bench(json!({"total": 90, "rows": rows}), 600).run("get_it", json!({}));
+    let more = &first["meta"]["more"];
+    assert_eq!(more["shape"], "{total: number, rows: [90 of {id: number, title: text}]}");
+    assert_eq!((&more["at"], &more["of"]), (&json!("/rows"), &json!(90)));
+    assert!(more["bytes"].as_u64().unwrap() > 3000, "{more}");
+}
+
+#[test]
+fn base64_is_left_out_and_never_cut() {
+    let data = "iVBORw0KGgoAAAANSUhEUgAAABQAAAAU".repeat(100);
+    let bench = bench(json!({"name": "a.pdf", "bytes": data, "pages": 3}), 600);
+    let first = bench.run("get_it", json!({}));
+    let wanted = json!({"name": "a.pdf", "bytes": "[base64, 3200 characters, left out]", "pages": 3});
+    assert_eq!((&first["result"], &first["meta"]["more"]["bytes"]), (&wanted, &json!(3200)));
+    warned(&first, "left out");
+}
+
+#[test]
+fn select_takes_fields_of_a_result() {
+    let rows: Vec<Value> = (0..60).map(|id| json!({"id": id, "title": "a row of some length"})).collect();
+    let bench = bench(json!({"total": 60, "rows": rows, "a/b": "x"}), 600);
+    let select = |select: Value| bench.exec(json!({"op": "get_it", "args": {}, "select": select}));
+    let ids: Vec<usize> = (0..60).collect();
+    let answer = select(json!(["/total", "/rows/*/id", "/rows/2/title", "/a~1b"]));
+    let wanted =
+        json!({"/total": 60, "/rows/*/id": ids, "/rows/2/title": "a row of some length", "/a~1b": "x"});
+    assert_eq!(answer["result"], wanted);
+    assert_eq!(select(json!("/total"))["result"], json!({"/total": 60}));
+    // The call was run: nothing of its result is withheld.
+    let answer = select(json!(["/total", "/row"]));
+    assert_eq!(answer["result"], json!({"/total": 60}));
+    warned(&answer, "the result has nothing at `/row`; it has rows, total, a/b");
+    for wrong in [json!(7), json!(["total"]), json!([1]), json!(vec!["/total"; 51])] {
+        assert_eq!(code(&select(wrong)), "VALIDATION_ERROR");
+    }
+    let cursor = bench.run("get_it", json!({}))["meta"]["more"]["cursor"].clone();
+    let read = |select: Value| bench.call("read_result", json!({"cursor": cursor, "select": select}));
+    assert_eq!(read(json!(["/total", "/rows/59/id"]))["fields"], json!({"/total": 60, "/rows/59/id": 59}));
+    let refused = read(json!(["/rows/*/name"]));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("id, title"), "{refused}");
+    let long = read(json!(["/rows"]));
+    assert_eq!(bench.call("read_result", json!({"cursor": long["next"]}))["of"], 60);
+    let batch = json!([{"op": "get_it", "args": {}, "select": ["/total"]}]);
+    assert_eq!(
+        bench.call("tool_batch", json!({"calls": batch}))["results"][0]["result"],
+        json!({"/total": 60})
+    );
+}
+
+#[test]
+fn select_is_checked_against_the_schema_of_the_result_before_the_call() {
+    let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+        "task": {"$ref": "#/$defs/task"}, "open": {"type": "object"},
+        "tasks": {"type": "array", "items": {"$ref": "#/$defs/task"}}},
+        "$defs": {"task": {"type": "object", "properties": {"title": {"type": "string"}, "state": {"type": "string"}}}}});
+    let tools = json!([{"name": "get_it", "effect": "read", "description": "Get it.", "parameters": {"type": "object", "properties": {}},
+        "result_schema": schema, "backend": {"type": "static", "content": {"task": {"title": "t"}, "open": {"any": 1}}}}]);
+    let bench = Bench::of(&tools.to_string(), "", None);
+    let select = |pointer: &str| bench.exec(json!({"op": "get_it", "args": {}, "select": [pointer]}));
+    assert_eq!(select("/task/title")["result"], json!({"/task/title": "t"}));
+    assert_eq!(select("/open/any")["result"], json!({"/open/any": 1}));
+    for (unknown, near) in
+        [("/tsk", "task, tasks"), ("/task/titel", "`/task` has title"), ("/tasks/*/stat", "state")]
+    {
+        let refused = select(unknown);
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(code(&refused) == "VALIDATION_ERROR" && message.contains(near), "{refused}");
+    }
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn an_undone_adoption_leaves_the_file_byte_for_byte() {
     assert_eq!(home.run(&["adopt", "cursor", "--undo"]).code, 1, "there is nothing to undo");
 }
 
-/// What the client or its user has changed since stays; only the servers come back.
+/// Changes by the client or its user stay; only the servers come back.
 #[test]
 fn an_adoption_is_undone_in_a_file_that_was_edited_since() {
     let home = cursor();

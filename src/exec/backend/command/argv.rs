@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::catalog::ToolArgument;
 use crate::exec::backend::http::plain;
 use crate::exec::backend::{BackendError, BackendRequest};
 use crate::tool::CommandBackend;
@@ -13,12 +14,17 @@ pub(super) fn filled(
 ) -> Result<Vec<String>, BackendError> {
     let (program, templates) =
         backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
-    // Braces around other names belong to the program. The schema names the arguments, not the call.
+    // Braces around other names belong to the program. Schema and operator name the arguments, not the call.
     let properties = call.tool.parameters.schema()["properties"].as_object();
     let mut argv = vec![program.clone()];
     let mut are_options_over = false;
     for template in templates {
-        let filling = Filling { properties, arguments: call.arguments, are_options_over };
+        let filling = Filling {
+            properties,
+            set: &call.tool.set_arguments,
+            arguments: call.arguments,
+            are_options_over,
+        };
         argv.extend(filling.argument(template)?);
         are_options_over |= template == "--";
     }
@@ -27,6 +33,7 @@ pub(super) fn filled(
 
 struct Filling<'f> {
     properties: Option<&'f Map<String, Value>>,
+    set: &'f [ToolArgument],
     arguments: &'f Value,
     /// Whether `--` came before.
     are_options_over: bool,
@@ -58,7 +65,9 @@ impl Filling<'_> {
 
     fn placeholder<'t>(&self, from: &'t str) -> Option<(&'t str, &'t str)> {
         let (name, after) = from.strip_prefix('{')?.split_once('}')?;
-        self.properties?.contains_key(name).then_some((name, after))
+        let is_argument = self.properties.is_some_and(|known| known.contains_key(name))
+            || self.set.iter().any(|argument| argument.name == name);
+        is_argument.then_some((name, after))
     }
 
     /// Refuses a value that the program would read as an option, and one with a NUL.

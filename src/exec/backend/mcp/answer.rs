@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::sources::mcp::FilledSecrets;
+
 /// The answer of an MCP server as it came, without secrets: a client that calls the tool by name gets it unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpAnswer {
@@ -32,6 +34,17 @@ pub struct DataBlock<'a> {
 }
 
 impl McpAnswer {
+    /// The same answer without these secrets.
+    pub(in crate::exec) fn without(self, secrets: &FilledSecrets) -> Self {
+        match self {
+            McpAnswer::Result(result) => McpAnswer::Result(secrets.hide_in(result)),
+            McpAnswer::Error { code, message, data } => {
+                let data = data.map(|data| secrets.hide_in(data));
+                McpAnswer::Error { code, message: secrets.hide(&message), data }
+            }
+        }
+    }
+
     /// The blocks of the result.
     pub fn blocks(&self) -> &[Value] {
         match self {

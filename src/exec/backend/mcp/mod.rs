@@ -41,17 +41,15 @@ pub(super) async fn run(
     loop {
         let session = errand.session(connections, &endpoint).await?;
         call.begun.mark();
-        let problem =
-            match timeout_at(deadline, session.call(tool, errand.arguments(), call.caller.origin.as_ref()))
-                .await
-            {
-                Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
-                Ok(Err(problem)) => problem,
-                Err(_) => {
-                    session.doubt();
-                    return Err(errand.too_slow());
-                }
-            };
+        let origin = call.caller.origin.as_ref();
+        let problem = match timeout_at(deadline, session.call(tool, errand.arguments(), origin)).await {
+            Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
+            Ok(Err(problem)) => problem,
+            Err(_) => {
+                session.doubt();
+                return Err(errand.too_slow());
+            }
+        };
         let may_repeat = match problem {
             McpCallError::NotSent(_) => true,
             McpCallError::ConnectionLost(_) => errand.is_repeatable(),
@@ -83,8 +81,9 @@ pub(super) async fn live_session(
 
 /// The connection of a caller to a server: its client's own one, where the server can ask that client.
 fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, Missing> {
+    let session = caller.session.as_ref().filter(|_| server.1.per_session);
+    let session = session.map(|session| format!("{}\n{session}", caller.name));
     let client = caller.origin.as_ref().and_then(|origin| origin.session());
-    let session = caller.session.as_ref().map(|session| format!("{}\n{session}", caller.name));
     Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_client(client))
 }
 

@@ -1,0 +1,172 @@
+//! Arguments whose values the operator sets: a hidden one leaves the schema and the examples of its tool, any other is no
+//! longer required.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use crate::config::SetArgument;
+use crate::tool::{Definition, Schema};
+
+/// Levels of a schema that are searched: schemas are untrusted, and may nest without an end.
+const MAX_DEPTH: usize = 16;
+/// Keywords with schemas for the same value.
+const PARTS: [&str; 7] = ["allOf", "anyOf", "oneOf", "if", "then", "else", "not"];
+
+/// An argument of a tool whose value the operator sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolArgument {
+    /// Its name.
+    pub name: String,
+    /// The value, or its variable.
+    pub set: SetArgument,
+    /// Whether the text of a variable is the value; otherwise it is JSON, such as a number.
+    pub is_text: bool,
+}
+
+/// Lays the arguments that the schema of a definition has over it, and returns them.
+pub(super) fn apply(definition: &mut Definition, set: IndexMap<String, SetArgument>) -> Vec<ToolArgument> {
+    let Some(parameters) = definition.parameters.as_ref().filter(|_| !set.is_empty()) else {
+        return Vec::new();
+    };
+    let mut schema = parameters.value().clone();
+    let mut provided = definition.provider_schema.as_ref().map(|schema| schema.value().clone());
+    let mut arguments = Vec::with_capacity(set.len());
+    for (name, set) in set {
+        let Some(property) = property(&schema, &name, 0) else { continue };
+        let is_text = property.get("type").is_none_or(|of| of == "string" || of.is_array());
+        for schema in [Some(&mut schema), provided.as_mut()].into_iter().flatten() {
+            change(schema, &name, &set, 0);
+        }
+        if set.hidden {
+            definition.examples.iter_mut().for_each(|example| drop(example.arguments.shift_remove(&name)));
+        }
+        arguments.push(ToolArgument { name, set, is_text });
+    }
+    if !arguments.is_empty() {
+        definition.parameters = Some(Schema::from_value(schema));
+        definition.provider_schema = provided.map(Schema::from_value);
+    }
+    arguments
+}
+
+/// Whether the schema of a definition has this argument.
+pub(super) fn has(definition: &Definition, name: &str) -> bool {
+    definition.parameters.as_ref().is_some_and(|schema| property(schema.value(), name, 0).is_some())
+}
+
+fn property<'s>(schema: &'s Value, name: &str, depth: usize) -> Option<&'s Value> {
+    let direct = schema.get("properties").and_then(|properties| properties.get(name));
+    let parts = || PARTS.iter().filter_map(|keyword| schema.get(*keyword)).flat_map(each);
+    let deeper = || parts().find_map(|part| property(part, name, depth + 1));
+    direct.or_else(|| if depth < MAX_DEPTH { deeper() } else { None })
+}
+
+fn each(part: &Value) -> &[Value] {
+    match part {
+        Value::Array(parts) => parts,
+        part => std::slice::from_ref(part),
+    }
+}
+
+/// Takes a hidden argument out of a schema; any other is no longer required, and has its value as default.
+fn change(schema: &mut Value, name: &str, set: &SetArgument, depth: usize) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    let was_required = optional(fields, name);
+    if let Some(properties) = fields.get_mut("properties").and_then(Value::as_object_mut) {
+        match (&set.value, properties.get_mut(name).and_then(Value::as_object_mut)) {
+            _ if set.hidden => drop(properties.shift_remove(name)),
+            (Some(value), Some(property)) => drop(property.insert("default".into(), value.clone())),
+            _ => {}
+        }
+    }
+    if set.hidden {
+        forget(fields, name);
+        let least = fields.get("minProperties").and_then(Value::as_u64).filter(|_| was_required);
+        if let Some(least) = least {
+            fields.insert("minProperties".into(), least.saturating_sub(1).into());
+        }
+    }
+    if depth < MAX_DEPTH {
+        for keyword in PARTS {
+            match fields.get_mut(keyword) {
+                Some(Value::Array(parts)) => {
+                    parts.iter_mut().for_each(|part| change(part, name, set, depth + 1))
+                }
+                Some(part) => change(part, name, set, depth + 1),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Makes an argument optional. Whether it was required.
+fn optional(fields: &mut Map<String, Value>, name: &str) -> bool {
+    let Some(required) = fields.get_mut("required").and_then(Value::as_array_mut) else { return false };
+    let before = required.len();
+    required.retain(|required| required != name);
+    let (was_required, is_empty) = (required.len() < before, required.is_empty());
+    if was_required && is_empty {
+        fields.shift_remove("required");
+    }
+    was_required
+}
+
+/// Takes a name out of the examples, defaults and dependencies of a schema.
+fn forget(fields: &mut Map<String, Value>, name: &str) {
+    for keyword in ["examples", "example", "default", "const", "enum"] {
+        let values = match fields.get_mut(keyword) {
+            Some(Value::Array(values)) => values.iter_mut().collect(),
+            Some(value) => vec![value],
+            None => Vec::new(),
+        };
+        values.into_iter().filter_map(Value::as_object_mut).for_each(|value| drop(value.shift_remove(name)));
+    }
+    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+        let Some(dependent) = fields.get_mut(keyword).and_then(Value::as_object_mut) else { continue };
+        dependent.shift_remove(name);
+        for needed in dependent.values_mut().filter_map(Value::as_array_mut) {
+            needed.retain(|needed| needed != name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn changed(schema: Value, hidden: bool) -> Value {
+        let mut schema = schema;
+        change(
+            &mut schema,
+            "token",
+            &SetArgument { value: Some("v".into()), hidden, ..SetArgument::default() },
+            0,
+        );
+        schema
+    }
+
+    #[test]
+    fn a_hidden_argument_leaves_no_trace_in_a_schema() {
+        let schema = json!({
+            "type": "object", "properties": {"token": {"type": "string"}, "a": {"type": "string"}}, "required": ["token", "a"],
+            "examples": [{"token": "x", "a": "y"}], "default": {"token": "x"}, "dependentRequired": {"a": ["token"], "token": ["a"]},
+            "anyOf": [{"required": ["token"]}, {"properties": {"token": {"minLength": 1}}}], "minProperties": 2,
+        });
+        let schema = changed(schema, true);
+        assert!(!schema.to_string().contains("token"), "{schema}");
+        assert_eq!(schema["required"], json!(["a"]));
+        assert_eq!(schema["minProperties"], 1);
+    }
+
+    #[test]
+    fn an_argument_that_is_set_and_shown_is_a_default() {
+        let schema =
+            json!({"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]});
+        assert_eq!(
+            changed(schema, false),
+            json!({"type": "object", "properties": {"token": {"type": "string", "default": "v"}}})
+        );
+    }
+}
