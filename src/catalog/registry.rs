@@ -201,7 +201,11 @@ impl Tool {
     fn digest(&self) -> &blake3::Hash {
         self.digest.get_or_init(|| {
             let content = (Record::of(self, None), &self.definition);
-            blake3::hash(serde_json::to_string(&content).unwrap_or_default().as_bytes())
+            let content = match self.definition.mcp.is_empty() {
+                true => serde_json::to_string(&content),
+                false => serde_json::to_string(&(content, &self.definition.mcp)),
+            };
+            blake3::hash(content.unwrap_or_default().as_bytes())
         })
     }
 }

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use rmcp::model::Tool;
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Profile};
+use crate::catalog::{self, Catalog, Profile};
 use crate::config::Surface;
 use crate::exec::backend::Backends;
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
 use crate::serve::ListingPolicy;
-use crate::tool::{Backend, DescriptionMode};
+use crate::tool::{Backend, DescriptionMode, clean_line};
 
 /// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
@@ -40,11 +40,18 @@ impl ListedTools {
         let place: HashMap<&str, usize> =
             names().map(|(tool, index)| (tool.safe_name.as_str(), index)).chain(canonical).collect();
         let mut bound = Self::default();
-        for mut tool in written(view, &profile, surface).into_iter().filter_map(read) {
-            let Some(&index) = place.get(&*tool.name) else { continue };
+        for mut tool in written(view, &profile, surface) {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let Some(&index) = place.get(name) else { continue };
+            let is_whole = surface == Surface::Full || view.mode(index) == Some(DescriptionMode::Full);
+            let own = &catalog.tools[index];
+            if is_whole {
+                as_its_server_lists_it(&mut tool, own);
+            }
+            let Some(mut tool) = read(tool) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more. That of an MCP server is passed on as it is.
-            if !catalog.tools.get(index).is_some_and(|tool| is_passed_on(tool, catalog)) {
+            // more. Results of MCP servers are passed on whole.
+            if !is_passed_on(own, catalog) {
                 tool.output_schema = None;
             }
             bound.places.insert(tool.name.to_string(), index);
@@ -70,7 +77,7 @@ impl ListedTools {
 }
 
 /// Whether calls of a tool are answered with the results of an MCP server.
-fn is_passed_on(tool: &crate::catalog::Tool, catalog: &Catalog) -> bool {
+fn is_passed_on(tool: &catalog::Tool, catalog: &Catalog) -> bool {
     let backend = Backends::of(tool, &catalog.config);
     matches!(backend.as_deref(), Some(Backend::Mcp { .. })) && tool.definition.dry_run != Some(true)
 }
@@ -102,6 +109,24 @@ fn written(view: &CatalogView, profile: &Profile<'_>, surface: Surface) -> Vec<V
         body.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
     tools.retain(|tool| !is_ours(tool));
     tools
+}
+
+/// Keeps what the live server of a tool says of it to clients: its answers go through as they are, too.
+fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
+    let (Some(fields), definition) = (listed.as_object_mut(), &tool.definition) else { return };
+    if !tool.place.file.starts_with("mcp:") {
+        return;
+    }
+    let schema = definition.parameters.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
+    fields.extend(schema.map(|schema: Value| ("inputSchema".to_string(), schema)));
+    if definition.effect.is_none() {
+        fields.shift_remove("annotations");
+    }
+    fields.shift_remove("title");
+    fields.extend(definition.mcp.clone());
+    if let Some(title) = fields.get_mut("title") {
+        *title = clean_line(title.as_str().unwrap_or_default()).into();
+    }
 }
 
 fn read(tool: Value) -> Option<Tool> {

@@ -38,6 +38,8 @@ pub(super) const SCHEMA_KEYS: [&str; 7] = [
 /// Keys under which formats keep the schema of a result.
 pub(super) const RESULT_KEYS: [&str; 5] =
     ["outputSchema", "output_schema", "response", "responseJsonSchema", "result_schema"];
+/// Keys of MCP's lists that only clients read.
+const MCP_KEYS: [&str; 6] = ["title", "annotations", "icons", "execution", "outputSchema", "_meta"];
 
 impl Shape {
     /// Place of its name and description below a tool of this format.
@@ -146,6 +148,10 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
     }
     read_deferral(object, &mut tool);
     read_canonical(object, &mut tool);
+    if object.contains_key("inputSchema") {
+        let listed = MCP_KEYS.iter().filter_map(|key| Some((key.to_string(), object.get(*key)?.clone())));
+        tool.mcp = listed.collect();
+    }
     (tool, written)
 }
 

@@ -113,6 +113,9 @@ pub struct Definition {
     /// The no-schema mode: which calls without a schema are allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_schema_mode: Option<NoSchemaMode>,
+    /// Fields of an MCP server's list that only clients read, as the server wrote them.
+    #[serde(skip)]
+    pub mcp: Map<String, Value>,
 }
 
 /// Kind of a definition.

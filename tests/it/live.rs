@@ -16,6 +16,8 @@ use server::{Era, Http, stdio};
 mod client;
 mod connections;
 mod follow;
+mod offered;
+mod passthrough;
 mod server;
 mod through;
 

@@ -10,7 +10,7 @@ use super::{BackendError, BackendRequest, BackendResponse, choice, command, http
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;
-use crate::sources::mcp::{Connections, Environment, Missing, Session};
+use crate::sources::mcp::{ClientSession, Connections, Environment, Missing, Session};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
@@ -123,6 +123,13 @@ impl Backends {
     pub(in crate::exec) fn variable(&self, name: &str) -> Result<String, BackendError> {
         let value = self.environment()?.get(name);
         value.ok_or_else(|| Missing::Variable(name.to_string()).into())
+    }
+
+    /// Opens connections for the only client of the process from now on.
+    pub(crate) fn serve_client(&self, client: &Arc<ClientSession>) {
+        if let Some(connections) = &self.connections {
+            connections.serve_client(client);
+        }
     }
 
     /// Closes all connections; servers get a short time to end.

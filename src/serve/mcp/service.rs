@@ -64,7 +64,7 @@ pub struct McpService {
     /// Whether the lists of live servers are followed.
     follows: AtomicBool,
     /// The sender of `ended`, for a session that ends with its handler.
-    end: Option<watch::Sender<bool>>,
+    _end: Option<watch::Sender<bool>>,
 }
 
 impl McpService {
@@ -90,7 +90,7 @@ impl McpService {
             level: Mutex::default(),
             subscribed: Mutex::default(),
             follows: AtomicBool::new(false),
-            end: None,
+            _end: None,
         }
     }
 
@@ -106,7 +106,7 @@ impl McpService {
     pub(super) fn in_session(self) -> Self {
         let (end, ended) = watch::channel(false);
         let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        Self { ended: Some(ended), end: Some(end), permits, ..self }
+        Self { ended: Some(ended), _end: Some(end), permits, ..self }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
@@ -206,8 +206,8 @@ impl McpService {
         forwarding::forwarded(context, (self.client.get(), level), input, work).await
     }
 
-    /// Begins a session of the older wire. Its client gets connections of its own over stdio, where there is no other
-    /// client, and where servers can ask it.
+    /// Begins a session of the older wire. Over stdio all connections are for its client; over HTTP a client that servers
+    /// can ask gets connections of its own.
     pub(super) fn begin_session(
         &self,
         capabilities: &ClientCapabilities,
@@ -216,15 +216,17 @@ impl McpService {
         if self.ended.is_none() {
             return;
         }
-        let _ = self.owner.set((self.request_catalog(context), caller(context)));
-        let is_alone = self.end.is_none();
-        if self.has_live_servers() && (is_alone || ClientSession::can_answer(capabilities)) {
-            let (messages, received) = to_client();
-            let session = Arc::new(ClientSession::new(capabilities.clone(), messages));
-            if self.client.set(session).is_ok() {
-                tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
+        let catalog = self.request_catalog(context);
+        let is_only = self._end.is_none();
+        let (messages, received) = to_client();
+        let client = Arc::new(ClientSession::new(capabilities.clone(), messages, is_only));
+        if self.has_live_servers() && (is_only || client.can_answer()) && self.client.set(client).is_ok() {
+            tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
+            if let Some(client) = self.client.get().filter(|_| is_only) {
+                catalog.services().backends.serve_client(client);
             }
         }
+        let _ = self.owner.set((catalog, caller(context)));
     }
 
     /// Our name, and our capabilities together with those that a live server may have.

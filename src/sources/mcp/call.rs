@@ -43,11 +43,9 @@ impl Session {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
         }
-        let call = self.begin_call();
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let answer = self.request_with_input(request, origin).await;
-        call.answered();
         match answer {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(ServerResult::InputRequiredResult(question)) if origin.is_some() => {
@@ -56,9 +54,10 @@ impl Session {
                 }
                 Err(McpCallError::UnexpectedAnswer("it asks for input, which the client gives next".into()))
             }
-            Ok(_) => Err(McpCallError::UnexpectedAnswer(
+            Ok(ServerResult::InputRequiredResult(_)) => Err(McpCallError::UnexpectedAnswer(
                 "it asks for more than arguments, which cannot be given here".into(),
             )),
+            Ok(_) => Err(McpCallError::Unreadable("the result is none of a tool".into())),
             Err(error) => Err(self.meaning(error).await),
         }
     }

@@ -7,14 +7,14 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientResult, ConstString, CreateMessageRequest,
     CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult, ElicitRequest,
     ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, Implementation, ListRootsRequest,
-    ListRootsRequestMethod, ListRootsResult, LoggingLevel, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParam, ServerNotification, ServerRequest, SetLevelRequestParams,
+    ListRootsRequestMethod, ListRootsResult, ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
+    ServerNotification, ServerRequest, SetLevelRequestParams,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
-use tokio::sync::{Notify, broadcast, oneshot, watch};
+use tokio::sync::{Notify, broadcast, oneshot};
 
-use super::request_origin::{ClientSession, ServerMessage};
+use super::request_origin::{ClientSession, CurrentClient, ServerMessage};
 use super::request_routes::RequestRoutes;
 
 /// Most announcements that wait for a reader; a slower one gets the latest.
@@ -28,14 +28,17 @@ pub(super) struct Client {
     /// Changes of resources and prompts.
     pub(super) announcements: broadcast::Sender<ServerNotification>,
     /// The client that the server can ask, where the connection is for one.
-    session: Option<Arc<ClientSession>>,
+    client: CurrentClient,
+    /// The client whose capabilities are declared.
+    declared: Option<Arc<ClientSession>>,
 }
 
 impl Client {
-    pub(super) fn new(session: Option<Arc<ClientSession>>) -> Self {
+    pub(super) fn new(client: CurrentClient) -> Self {
         let announcements = broadcast::channel(MAX_ANNOUNCEMENTS).0;
-        let routes = Arc::new(RequestRoutes::new(session.clone()));
-        Self { changed: Arc::default(), routes, announcements, session }
+        let routes = Arc::new(RequestRoutes::new(client.clone()));
+        let declared = client.borrow().clone();
+        Self { changed: Arc::default(), routes, announcements, client, declared }
     }
 
     fn announce(&self, notification: ServerNotification) {
@@ -48,12 +51,13 @@ impl Client {
         request: ServerRequest,
         context: &RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
-        let Some(session) = &self.session else { return Err(ErrorData::method_not_found::<M>()) };
+        let client = self.client.borrow().clone().filter(|_| self.declared.is_some());
+        let Some(client) = client else { return Err(ErrorData::method_not_found::<M>()) };
         let of = match context.extensions.get::<InboundStreamOrigin>() {
             Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
             _ => None,
         };
-        let to_client = self.routes.to_client(of).unwrap_or_else(|| session.messages().clone());
+        let to_client = self.routes.to_client(of).unwrap_or_else(|| client.messages().clone());
         let gone = |_| ErrorData::internal_error("the client is gone", None);
         let (answer, answered) = oneshot::channel();
         let asked = to_client.send(ServerMessage::Request(Box::new(request), answer)).await;
@@ -73,7 +77,7 @@ fn unfit() -> ErrorData {
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        let capabilities = self.session.as_ref().map(|session| session.capabilities().clone());
+        let capabilities = self.declared.as_ref().map(|client| client.capabilities().clone());
         ClientConfig::new(capabilities.unwrap_or_else(ClientCapabilities::default), name)
     }
 
@@ -132,9 +136,18 @@ impl ClientHandler for Client {
 }
 
 /// Sets the level of log messages of a connection whenever its client does.
-pub(super) async fn follow_level(peer: Peer<RoleClient>, mut levels: watch::Receiver<Option<LoggingLevel>>) {
-    let has_levels = peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some());
-    while has_levels && !peer.is_transport_closed() {
+pub(super) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClient) {
+    let info = peer.peer_info();
+    let has_levels = info
+        .is_some_and(|info| info.capabilities.logging.is_some() && info.protocol_version.has_initialize());
+    if !has_levels {
+        return;
+    }
+    let Ok(Some(client)) = client.wait_for(Option::is_some).await.map(|client| client.clone()) else {
+        return;
+    };
+    let mut levels = client.levels();
+    while !peer.is_transport_closed() {
         let level = *levels.borrow_and_update();
         if let Some(level) = level {
             let _ = peer.set_level(SetLevelRequestParams::new(level)).await;

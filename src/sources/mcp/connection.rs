@@ -9,11 +9,14 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::Environment;
+use super::backoff::{AT_LAST, Backoff, SOON};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
+use super::request_origin::{CurrentClient, until_client};
 use super::session::Session;
-use super::state::{AT_LAST, Backoff, SOON, State, Status};
+use super::state::{State, Status};
+use super::waiting::Waiting;
 use crate::config::Start;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
@@ -48,6 +51,8 @@ pub(super) struct Surroundings {
     /// Called when the list of a server changes, or when one goes away or comes back.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) remembered: Option<Remembered>,
+    /// The client of the connection, once it is known, where it has one for itself.
+    pub(super) client: CurrentClient,
 }
 
 impl Connection {
@@ -204,24 +209,47 @@ impl Connection {
 
     /// One session, from beginning to end; returns the reason for the end.
     async fn visit(&self, surroundings: &Surroundings, subscription: &mut Option<Subscription>) -> Problem {
-        let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
-        let opening = Session::open(&self.endpoint, &surroundings.environment, is_older);
-        let session = match timeout(self.endpoint.timeout, opening).await {
-            Ok(Ok(session)) => Arc::new(session),
-            Ok(Err(problem)) => return problem,
-            Err(_) => return self.endpoint.too_slow().into(),
-        };
-        self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+        let client = &surroundings.client;
+        loop {
+            let has_client = client.borrow().is_some();
+            let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
+            let opening = Session::open(&self.endpoint, &surroundings.environment, client, is_older);
+            let opened = tokio::select! {
+                opened = timeout(self.endpoint.timeout, opening) => opened,
+                () = until_client(client, |client| !has_client && client.can_answer()) => continue,
+            };
+            let session = match opened {
+                Ok(Ok(session)) => Arc::new(session),
+                Ok(Err(problem)) => return problem,
+                Err(_) => return self.endpoint.too_slow().into(),
+            };
+            self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+            tokio::select! {
+                problem = self.stay(&session, surroundings, subscription) => return problem,
+                () = until_client(client, |client| !session.suits(client)) => {}
+            }
+            self.state.send_modify(|state| state.session = None);
+            close(&session, subscription).await;
+        }
+    }
+
+    /// Keeps a session; returns the reason for its end.
+    async fn stay(
+        &self,
+        session: &Session,
+        surroundings: &Surroundings,
+        subscription: &mut Option<Subscription>,
+    ) -> Problem {
         loop {
             let mut interval = None;
             if self.is_listed() {
-                interval = match self.list(&session, surroundings, subscription).await {
+                interval = match self.list(session, surroundings, subscription).await {
                     Ok(interval) => Some(interval),
                     Err(problem) => return problem,
                 }
             }
             self.set_status(Status::Ready);
-            if let Err(problem) = self.until_changed(&session, subscription, interval).await {
+            if let Err(problem) = self.until_changed(session, subscription, interval).await {
                 return problem;
             }
         }
@@ -236,7 +264,8 @@ impl Connection {
     ) -> Result<Duration, Problem> {
         // Listens before listing, so that no change is missed in between.
         if subscription.is_none() {
-            *subscription = timeout(self.endpoint.timeout, session.subscribe()).await.ok().flatten();
+            *subscription =
+                timeout(self.endpoint.timeout.min(SOON), session.subscribe()).await.ok().flatten();
         }
         let mut was_silent = false;
         let listed = loop {
@@ -348,22 +377,6 @@ impl Connection {
         if is_new {
             (surroundings.changed)();
         }
-    }
-}
-
-/// A call that waits for a session.
-struct Waiting<'c>(&'c AtomicUsize);
-
-impl<'c> Waiting<'c> {
-    fn start(waiting: &'c AtomicUsize) -> Self {
-        waiting.fetch_add(1, Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
     }
 }
 

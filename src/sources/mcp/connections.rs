@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Runtime};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -12,6 +13,7 @@ use super::connection::{Connection, Surroundings};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
+use super::request_origin::ClientSession;
 use super::session::Session;
 use super::state::Status;
 use super::{ENDING, Environment, endpoints, runtime};
@@ -34,6 +36,8 @@ pub struct Connections {
     remembered: Option<Remembered>,
     /// Called when a list changes.
     listener: Arc<Mutex<Option<Listener>>>,
+    /// The only client of the process, once it is known.
+    client: watch::Sender<Option<Arc<ClientSession>>>,
 }
 
 type Listener = Arc<dyn Fn() + Send + Sync>;
@@ -77,7 +81,8 @@ impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
         let (own, known, listener) = Default::default();
-        Self { environment, handle: None, own, known, remembered: None, listener }
+        let client = watch::Sender::new(None);
+        Self { environment, handle: None, own, known, remembered: None, listener, client }
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -91,6 +96,11 @@ impl Connections {
     pub fn remember_in(mut self, folder: PathBuf) -> Self {
         self.remembered = Some(Remembered::new(folder));
         self
+    }
+
+    /// Opens connections for the only client of the process from now on, and again where servers may ask it.
+    pub(crate) fn serve_client(&self, client: &Arc<ClientSession>) {
+        self.client.send_replace(Some(Arc::clone(client)));
     }
 
     /// The environment.
@@ -207,11 +217,11 @@ impl Connections {
         let connection = Arc::new(Connection::new(endpoint.clone(), listing));
         known.connections.push(Arc::clone(&connection));
         known.tasks.retain(|task| !task.is_finished());
-        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings())));
+        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings(endpoint))));
         Ok(connection)
     }
 
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&self, endpoint: &Endpoint) -> Surroundings {
         let listener = Arc::clone(&self.listener);
         let changed = move || {
             let listener = locked(&listener).clone();
@@ -220,7 +230,11 @@ impl Connections {
             }
         };
         let (environment, remembered) = (self.environment.clone(), self.remembered.clone());
-        Surroundings { environment, changed: Arc::new(changed), remembered }
+        let client = match &endpoint.client {
+            Some(client) => watch::channel(Some(Arc::clone(client))).1,
+            None => self.client.subscribe(),
+        };
+        Surroundings { environment, changed: Arc::new(changed), remembered, client }
     }
 
     fn runtime(&self) -> Result<Handle, Problem> {

@@ -87,7 +87,7 @@ impl Endpoint {
 
     /// The same endpoint for a client that the server can ask.
     pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
-        Self { client: client.cloned(), ..self }
+        Self { client: client.filter(|client| !client.is_only()).cloned(), ..self }
     }
 
     pub(crate) fn too_slow(&self) -> String {

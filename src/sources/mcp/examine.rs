@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::problem::Problem;
@@ -119,7 +120,7 @@ async fn list_once(
     environment: &Environment,
 ) -> Result<(SessionFacts, Listing), Problem> {
     let asked = async {
-        let session = Session::open(endpoint, environment, false).await?;
+        let session = Session::open(endpoint, environment, &watch::channel(None).1, false).await?;
         let listed = session.list().await;
         let facts = session.facts();
         session.close().await;

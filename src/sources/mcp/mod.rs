@@ -8,10 +8,11 @@
 //!    reads them.
 //! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
 //!    [`Problem`] is the reason why there is none.
-//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages
-//!    of the server back to its client.
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take
+//!    messages of the server back to its client.
 //! 7. [`Listings`](super::Listings) are read like dumps.
 
+mod backoff;
 mod call;
 mod changes;
 mod client_handler;
@@ -32,6 +33,7 @@ mod session;
 mod state;
 mod stderr;
 mod subscribers;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;

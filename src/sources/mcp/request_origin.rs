@@ -41,18 +41,26 @@ pub(crate) fn to_client() -> (ToClient, mpsc::Receiver<ServerMessage>) {
 pub struct ClientSession {
     capabilities: ClientCapabilities,
     messages: ToClient,
+    /// Whether this is the only client of the process, so that all connections are for it.
+    is_only: bool,
     levels: watch::Sender<Option<LoggingLevel>>,
 }
 
 impl ClientSession {
     /// A session with a client of the older wire.
-    pub(crate) fn new(capabilities: ClientCapabilities, messages: ToClient) -> Self {
-        Self { capabilities, messages, levels: watch::channel(None).0 }
+    pub(crate) fn new(capabilities: ClientCapabilities, messages: ToClient, is_only: bool) -> Self {
+        Self { capabilities, messages, is_only, levels: watch::channel(None).0 }
     }
 
     /// Whether servers may ask the client anything.
-    pub(crate) fn can_answer(capabilities: &ClientCapabilities) -> bool {
-        capabilities.elicitation.is_some() || capabilities.sampling.is_some() || capabilities.roots.is_some()
+    pub(crate) fn can_answer(&self) -> bool {
+        let ClientCapabilities { elicitation, sampling, roots, .. } = &self.capabilities;
+        elicitation.is_some() || sampling.is_some() || roots.is_some()
+    }
+
+    /// Whether all connections are for this client.
+    pub(super) fn is_only(&self) -> bool {
+        self.is_only
     }
 
     pub(super) fn capabilities(&self) -> &ClientCapabilities {
@@ -81,6 +89,16 @@ impl PartialEq for ClientSession {
 }
 
 impl Eq for ClientSession {}
+
+/// The client of a connection, as soon as it is known.
+pub(super) type CurrentClient = watch::Receiver<Option<Arc<ClientSession>>>;
+
+/// Waits until there is a client like this.
+pub(super) async fn until_client(client: &CurrentClient, is_like: impl Fn(&ClientSession) -> bool) {
+    if client.clone().wait_for(|client| client.as_deref().is_some_and(&is_like)).await.is_err() {
+        std::future::pending().await
+    }
+}
 
 /// The request of a client, as far as a server is concerned.
 #[derive(Debug)]

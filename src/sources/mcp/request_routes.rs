@@ -10,14 +10,14 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 
-use super::request_origin::{ClientSession, ServerMessage, ToClient};
+use super::request_origin::{CurrentClient, ServerMessage, ToClient};
 
 /// The requests in progress that were made for a client.
 #[derive(Debug)]
 pub(super) struct RequestRoutes {
     routes: Mutex<IndexMap<RequestId, Route>>,
     /// The client of the whole connection, where there is one.
-    session: Option<Arc<ClientSession>>,
+    client: CurrentClient,
 }
 
 #[derive(Debug)]
@@ -27,8 +27,8 @@ struct Route {
 }
 
 impl RequestRoutes {
-    pub(super) fn new(session: Option<Arc<ClientSession>>) -> Self {
-        Self { routes: Mutex::default(), session }
+    pub(super) fn new(client: CurrentClient) -> Self {
+        Self { routes: Mutex::default(), client }
     }
 
     fn lock(&self) -> MutexGuard<'_, IndexMap<RequestId, Route>> {
@@ -70,14 +70,14 @@ impl RequestRoutes {
                 routes.values().find(|route| route.token.as_ref() == token)
             }
             ServerNotification::LoggingMessageNotification(_) => {
-                let is_certain = self.session.is_some() || routes.len() == 1;
+                let is_certain = routes.len() == 1 || self.client.borrow().is_some();
                 routes.values().next_back().filter(|_| is_certain)
             }
             _ => return,
         };
         let is_log = matches!(message.notification, ServerNotification::LoggingMessageNotification(_));
-        let of_session = || self.session.as_ref().filter(|_| is_log).map(|session| session.messages());
-        if let Some(to_client) = route.map(|route| &route.to_client).or_else(of_session) {
+        let of_client = || Some(self.client.borrow().as_ref().filter(|_| is_log)?.messages().clone());
+        if let Some(to_client) = route.map(|route| route.to_client.clone()).or_else(of_client) {
             let _ = to_client.try_send(ServerMessage::Notification(message.notification.clone()));
         }
     }

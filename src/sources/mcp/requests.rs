@@ -96,6 +96,7 @@ impl Session {
             options.meta = Some(origin.meta_for(self.is_newer_wire()));
             request.extensions_mut().insert::<ToClient>(origin.messages().clone());
         }
+        let call = self.begin_call();
         let handle = self.peer().send_request_with_option(request, options).await?;
         let mut waiting = Waiting { peer: self.peer(), routes: &self.routes, id: Some(handle.id.clone()) };
         let answer = tokio::select! {
@@ -103,6 +104,7 @@ impl Session {
             () = cancelled(origin) => return Err(ServiceError::Cancelled { reason: None }),
         };
         waiting.id = None;
+        call.answered();
         answer
     }
 

@@ -20,6 +20,7 @@ use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
 use super::process::Process;
+use super::request_origin::{ClientSession, CurrentClient};
 use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
 use super::stderr::Stderr;
@@ -33,6 +34,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// A connection that is open, shared by all that use its server.
 pub(crate) struct Session {
     peer: Peer<RoleClient>,
+    /// The client whose capabilities were declared.
+    declared: Option<Arc<ClientSession>>,
     /// The connection with its process, until it is closed.
     open: tokio::sync::Mutex<Option<Open>>,
     pub(super) stderr: Option<Stderr>,
@@ -65,11 +68,12 @@ pub struct SessionFacts {
 }
 
 impl Session {
-    /// Connects. A server that is known to speak the older protocol is not asked for the newer one: a slow one would
-    /// answer both questions at once.
+    /// Opens a connection for this client, where there is one, or for all. A server that is known to speak the older
+    /// protocol is not asked for the newer one: a slow one would answer both questions at once.
     pub(super) async fn open(
         endpoint: &Endpoint,
         environment: &Environment,
+        client: &CurrentClient,
         is_older: bool,
     ) -> Result<Self, Problem> {
         let newest = ClientLifecycleMode::Auto {
@@ -78,36 +82,35 @@ impl Session {
         };
         let mut secrets = FilledSecrets::default();
         // A client that servers may ask has the older wire, and so have its connections.
-        let asks_older = is_older || endpoint.client.is_some();
+        let asks_older = is_older || client.borrow().is_some();
         let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest.clone() };
-        let begun = match Self::begin(endpoint, environment, &mut secrets, mode).await {
+        let begun = match Self::begin((endpoint, client), environment, &mut secrets, mode).await {
             // The server speaks the newer protocol only.
             Err(ConnectError { is_other: true, .. }) if asks_older => {
-                Self::begin(endpoint, environment, &mut secrets, newest).await
+                Self::begin((endpoint, client), environment, &mut secrets, newest).await
             }
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
-                Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
+                Self::begin((endpoint, client), environment, &mut secrets, ClientLifecycleMode::Initialize)
+                    .await
             }
             begun => begun,
         };
         let mut session = begun.map_err(|refusal| refusal.problem)?;
         session.is_older = is_older || (!asks_older && !session.is_newer_wire());
-        if let Some(client) = endpoint.client.as_ref().filter(|_| !session.is_newer_wire()) {
-            tokio::spawn(follow_level(session.peer().clone(), client.levels()));
-        }
         Ok(session)
     }
 
     async fn begin(
-        endpoint: &Endpoint,
+        (endpoint, current): (&Endpoint, &CurrentClient),
         environment: &Environment,
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         let twice = Arc::<Mutex<Option<String>>>::default();
-        let client = Client::new(endpoint.client.clone());
+        let client = Client::new(current.clone());
+        let declared = current.borrow().clone();
         let (changed, announcements) = (client.changed.clone(), client.announcements.clone());
         let routes = Arc::clone(&client.routes);
         let routed = Arc::clone(&routes);
@@ -133,7 +136,11 @@ impl Session {
         };
         match service {
             Ok(service) => Ok(Self {
-                peer: service.peer().clone(),
+                peer: {
+                    tokio::spawn(follow_level(service.peer().clone(), current.clone()));
+                    service.peer().clone()
+                },
+                declared,
                 stderr: process.as_ref().map(|process| process.stderr.clone()),
                 open: tokio::sync::Mutex::new(Some((service, process))),
                 secrets: secrets.clone(),
@@ -215,6 +222,11 @@ impl Session {
     /// The connection itself, for requests of every kind.
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
         &self.peer
+    }
+
+    /// Whether the connection can stay for this client: it was opened for it, or the client has nothing to declare.
+    pub(super) fn suits(&self, client: &ClientSession) -> bool {
+        !client.can_answer() || self.declared.as_deref().is_some_and(|declared| declared == client)
     }
 
     /// Counts a call as long as it is in progress.
