@@ -16,6 +16,8 @@ pub(super) struct Listing {
     pub(super) count: usize,
     /// Its own name.
     pub(super) server: Option<String>,
+    /// Whether it speaks the older protocol.
+    pub(super) is_older: bool,
     pub(super) problem: Option<String>,
 }
 
