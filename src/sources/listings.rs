@@ -16,6 +16,8 @@ pub(super) struct Listing {
     pub(super) count: usize,
     /// Its own name.
     pub(super) server: Option<String>,
+    /// Its title, for people: the category of its tools.
+    pub(super) title: Option<String>,
     pub(super) problem: Option<String>,
 }
 
@@ -97,6 +99,9 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
         return ServerListing { index, source, document, stale: None };
     };
     source.server = source.server.or_else(|| listing.server.clone());
+    // A title is one word of a path.
+    let title = listing.title.as_ref().map(|title| title.replace('/', " "));
+    source.category = source.category.or(title);
     let problem = listing.problem.as_deref().unwrap_or("no answer");
     let Some(tools) = &listing.tools else {
         let document = Err(found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}")));

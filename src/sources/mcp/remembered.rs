@@ -34,6 +34,9 @@ struct Head {
     version: u32,
     /// The server's own name.
     server: Option<String>,
+    /// The server's title.
+    #[serde(default)]
+    title: Option<String>,
     /// The hash of the list.
     hash: String,
 }
@@ -52,13 +55,20 @@ impl Remembered {
         let head: Head = serde_json::from_str(head).ok()?;
         let is_ours = head.version == VERSION && head.hash == hash(tools);
         let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
-        Some(Listing { tools: Some(tools.into()), count, server: head.server, problem: None })
+        Some(Listing {
+            tools: Some(tools.into()),
+            count,
+            server: head.server,
+            title: head.title,
+            problem: None,
+        })
     }
 
     /// Writes the list of a server, whole or not at all.
     pub(super) fn write(&self, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
         let Some(tools) = &listing.tools else { return Ok(()) };
-        let head = Head { version: VERSION, server: listing.server.clone(), hash: hash(tools) };
+        let (server, title) = (listing.server.clone(), listing.title.clone());
+        let head = Head { version: VERSION, server, title, hash: hash(tools) };
         create_folder(&self.folder)?;
         let file = self.file(endpoint);
         if !file.exists() {
@@ -169,7 +179,13 @@ mod tests {
     }
 
     fn listing() -> Listing {
-        Listing { tools: Some(TOOLS.into()), count: 1, server: Some("weather".into()), problem: None }
+        Listing {
+            tools: Some(TOOLS.into()),
+            count: 1,
+            server: Some("weather".into()),
+            title: None,
+            problem: None,
+        }
     }
 
     #[test]
