@@ -215,7 +215,7 @@ mod tests {
         let whole = fs::read_to_string(&file).unwrap();
         let (head, _) = whole.split_once('\n').unwrap();
         let forged = |tools: &str| {
-            let head = Head { version: VERSION, server: None, hash: hash(tools) };
+            let head = Head { version: VERSION, server: None, title: None, hash: hash(tools) };
             format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
         };
         for text in [

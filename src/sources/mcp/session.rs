@@ -31,14 +31,11 @@ use super::secrets::FilledSecrets;
 use super::stderr::Stderr;
 use super::subscribers::Subscribers;
 use crate::sources::listings::Listing;
-use crate::tool::clean_line;
 
 /// Limits of a server's list; above any real one.
 const MAX_PAGES: usize = 500;
 pub(super) const MAX_TOOLS: usize = 50_000;
 pub(super) const MAX_BYTES: usize = 64 << 20;
-/// Most characters of a server's title.
-const MAX_TITLE: usize = 60;
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
 /// Longest wait for a connection to close by itself.
@@ -82,11 +79,6 @@ pub struct SessionFacts {
     pub name: String,
     /// The server's own version.
     pub version: String,
-}
-
-/// A title on one line, cut where it is no title.
-fn titled(title: &str) -> String {
-    clean_line(title).chars().take(MAX_TITLE).collect()
 }
 
 impl Session {
@@ -217,10 +209,8 @@ impl Session {
                 Some(next) => cursor = Some(next.to_string()),
             }
         }
-        let info = self.peer.peer_info();
-        let info = info.as_ref().and_then(|info| info.server_info.as_ref());
-        let server = info.map(|info| info.name.clone());
-        let title = info.and_then(|info| info.title.as_deref()).map(titled).filter(|title| !title.is_empty());
+        let info = self.peer.peer_info().and_then(|info| info.server_info.clone());
+        let (server, title) = info.map_or((None, None), |info| (Some(info.name), info.title));
         let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
         Ok(FreshListing {
             listing: Listing { tools: Some(text.into()), count: tools.len(), server, title, problem: None },
