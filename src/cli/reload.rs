@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CommandError;
 use super::catalog::CatalogArgs;
-use crate::finding::Severity;
+use crate::finding::{Code, Finding, Severity};
 use crate::guard::{MISTAKE, guarded_now};
 use crate::serve::LiveCatalog;
 use crate::watch::{Change, Follow};
@@ -26,7 +26,11 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     let Change { checked, is_worse, files, notices } = change;
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
-    for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10) {
+    let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
+    let is_told = |finding: &&Finding| {
+        finding.severity == Severity::Error && (awaited.is_none() || finding.code != Code::SourceUnreachable)
+    };
+    for finding in checked.findings.iter().filter(is_told).take(10) {
         let place = finding.place.clone().unwrap_or_default();
         let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
         let message = crate::tool::clean_line(&finding.message);
@@ -40,6 +44,14 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     let version = live.current().version.clone();
     match live.stale() {
         None => tracing::info!(tools, version, changed, "the catalog changed"),
+        Some(_) if awaited.is_some() => {
+            tracing::info!(
+                tools,
+                version,
+                awaited,
+                "the catalog changed, and some servers have not answered yet"
+            )
+        }
         Some(_) if is_worse => {
             tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
         }

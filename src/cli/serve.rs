@@ -25,7 +25,7 @@ use crate::serve::live::ServeOptions;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
 use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
-use crate::tool::{Effect, NoSchemaMode};
+use crate::tool::{Effect, NoSchemaMode, clean_line};
 use crate::watch::{Change, Follow, Options};
 use refusals::{refuse_broken_configuration, refuse_nothing};
 
@@ -137,7 +137,13 @@ impl ServeArgs {
         progress.finish();
         first.notices.iter().for_each(print_note);
         let checked = first.checked;
-        self.catalog.report_briefly(&checked);
+        match &checked.awaited {
+            Some(awaited) => {
+                let servers = clean_line(&awaited.servers.join(", "));
+                print_note(format!("waiting for the first list of tools of {servers}"));
+            }
+            None => self.catalog.report_briefly(&checked),
+        }
         refuse_broken_configuration(&checked)?;
         refuse_nothing(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);

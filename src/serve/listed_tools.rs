@@ -12,7 +12,7 @@ use crate::exec::backend::Backends;
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
 use crate::serve::ListingPolicy;
-use crate::tool::{Backend, DescriptionMode};
+use crate::tool::{Backend, DescriptionMode, clean_line};
 
 /// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl ListedTools {
             }
             let Some(mut tool) = read(tool) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more. That of an MCP server is passed on as it is.
+            // more. Results of MCP servers are passed on whole.
             if !is_passed_on(own, catalog) {
                 tool.output_schema = None;
             }
@@ -122,7 +122,11 @@ fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
     if definition.effect.is_none() {
         fields.shift_remove("annotations");
     }
+    fields.shift_remove("title");
     fields.extend(definition.mcp.clone());
+    if let Some(title) = fields.get_mut("title") {
+        *title = clean_line(title.as_str().unwrap_or_default()).into();
+    }
 }
 
 fn read(tool: Value) -> Option<Tool> {

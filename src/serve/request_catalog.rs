@@ -49,7 +49,8 @@ impl RequestCatalog {
 
     /// The current generation, with the same profile, if it still has that.
     pub(super) fn renewed(&self) -> Option<Self> {
-        self.live.for_request().in_profile(self.profile_name())
+        let renewed = self.live.for_request().in_profile(self.profile_name())?;
+        Some(renewed.below(self.root.clone(), self.chosen_by_header))
     }
 
     /// The name of the profile; `None` for the whole catalog.

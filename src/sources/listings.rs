@@ -22,6 +22,8 @@ pub(super) struct Listing {
     pub(super) server: Option<String>,
     /// Its title, for people: the category of its tools.
     pub(super) title: Option<String>,
+    /// Whether it speaks the older protocol.
+    pub(super) is_older: bool,
     pub(super) problem: Option<String>,
 }
 

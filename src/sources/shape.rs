@@ -39,7 +39,7 @@ pub(super) const SCHEMA_KEYS: [&str; 7] = [
 pub(super) const RESULT_KEYS: [&str; 5] =
     ["outputSchema", "output_schema", "response", "responseJsonSchema", "result_schema"];
 /// Keys of MCP's lists that only clients read.
-const MCP_KEYS: [&str; 5] = ["annotations", "icons", "execution", "outputSchema", "_meta"];
+const MCP_KEYS: [&str; 6] = ["title", "annotations", "icons", "execution", "outputSchema", "_meta"];
 
 impl Shape {
     /// Place of its name and description below a tool of this format.

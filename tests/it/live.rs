@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
-use toolcrib::sources::mcp::{Environment, list_all};
+use toolcrib::sources::mcp::{Environment, examine, list_all};
 
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
 use server::{Era, Http, stdio};
@@ -16,6 +16,8 @@ use server::{Era, Http, stdio};
 mod client;
 mod connections;
 mod follow;
+mod offered;
+mod passthrough;
 mod server;
 mod through;
 
@@ -139,6 +141,37 @@ fn a_list_without_an_end_is_given_up() {
 fn a_server_in_the_way_of_http_is_told_apart() {
     let http = Http::start(Era::New, &["x"]);
     check_lost(&format!("{{ url = '{}/nowhere' }}", http.url), "404");
+}
+
+/// Answers every request with this status.
+fn refusing(status: &'static str) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 65536]);
+            let _ = write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        }
+    });
+    url
+}
+
+#[test]
+fn a_server_that_wants_a_token_says_which_line_to_add() {
+    for (status, why) in [
+        ("401 Unauthorized", "it wants a token: it answered 401"),
+        ("401 Unauthorized\r\nwww-authenticate: Bearer", "it wants a token: it answered 401"),
+        ("403 Forbidden", "it wants a token: it answered 403"),
+    ] {
+        let mcp = format!("{{ url = '{}' }}", refusing(status));
+        check_lost(&mcp, why);
+        check_lost(&mcp, "headers = { Authorization = \"Bearer ${NAME}\" }");
+        let root = catalog(&mcp);
+        let (examined, _) = examine(&config::read(root.path()), &environment(), &|_| ());
+        let problem = examined[0].outcome.as_ref().unwrap_err();
+        assert!(problem.wants_token && examined[0].transport == "http", "{examined:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -88,8 +89,7 @@ impl ServerHandler for McpService {
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
             let after = cursor::after(request)?;
-            self.live.listed().await;
-            let (caller, catalog) = (caller(&context), self.request_catalog(&context));
+            let (caller, catalog) = (caller(&context), self.whole_catalog(&context, Duration::MAX).await);
             let scope = scope(&caller, &catalog);
             tools::list(catalog.cache(&caller), after.as_deref(), scope)
         })

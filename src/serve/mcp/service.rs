@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-
 use std::time::Duration;
 
 use rmcp::model::{
@@ -25,14 +24,14 @@ use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
 use crate::sources::mcp::{ClientSession, RequestOrigin, to_client};
 use crate::state::{Session, random_id};
 
+/// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
+const PATIENCE: Duration = Duration::from_secs(4);
+
 /// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
 
 /// Most resources that one client may subscribe to.
 pub(super) const MAX_WATCHED: usize = 1_000;
-
-/// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
-const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
@@ -129,9 +128,22 @@ impl McpService {
         (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
     }
 
+    /// The catalog of a request, once the live servers have listed their tools, or have had this time for it.
+    pub(super) async fn whole_catalog(
+        &self,
+        context: &RequestContext<RoleServer>,
+        patience: Duration,
+    ) -> RequestCatalog {
+        let catalog = self.request_catalog(context);
+        self.live.listed_within(patience).await;
+        match catalog.generation().awaited {
+            Some(_) => catalog.renewed().unwrap_or(catalog),
+            None => catalog,
+        }
+    }
+
     pub(super) async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
-        self.live.listed_within(PATIENCE).await;
-        let (caller, catalog) = (caller(context), self.request_catalog(context));
+        let (caller, catalog) = (caller(context), self.whole_catalog(context, PATIENCE).await);
         let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
         instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
     }

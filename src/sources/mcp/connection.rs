@@ -212,7 +212,8 @@ impl Connection {
         let client = &surroundings.client;
         loop {
             let has_client = client.borrow().is_some();
-            let opening = Session::open(&self.endpoint, &surroundings.environment, client);
+            let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
+            let opening = Session::open(&self.endpoint, &surroundings.environment, client, is_older);
             let opened = tokio::select! {
                 opened = timeout(self.endpoint.timeout, opening) => opened,
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,

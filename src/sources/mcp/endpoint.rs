@@ -54,7 +54,7 @@ impl Endpoint {
         Self {
             name: clean_line(name),
             server: server.clone(),
-            root: root.to_path_buf(),
+            root: whole(root),
             timeout: server.timeout(),
             caller: None,
             session: None,
@@ -126,8 +126,12 @@ impl Endpoint {
 
     /// The folder that the command runs in.
     pub(super) fn folder(&self) -> PathBuf {
-        let folder = self.server.cwd.as_ref().map_or_else(|| self.root.clone(), |cwd| self.root.join(cwd));
-        // A root of `.` is empty.
-        if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
+        self.server.cwd.as_ref().map_or_else(|| self.root.clone(), |cwd| self.root.join(cwd))
     }
+}
+
+/// A folder as an absolute path: the same one, however it was written.
+fn whole(folder: &Path) -> PathBuf {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf())
 }

@@ -120,7 +120,7 @@ async fn list_once(
     environment: &Environment,
 ) -> Result<(SessionFacts, Listing), Problem> {
     let asked = async {
-        let session = Session::open(endpoint, environment, &watch::channel(None).1).await?;
+        let session = Session::open(endpoint, environment, &watch::channel(None).1, false).await?;
         let listed = session.list().await;
         let facts = session.facts();
         session.close().await;

@@ -1,7 +1,7 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
+//! 2. [`session`] connects, in either version of the protocol; [`list`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
@@ -21,6 +21,7 @@ mod connections;
 mod endpoint;
 mod examine;
 mod line_check;
+mod list;
 mod problem;
 mod process;
 mod remembered;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::endpoint::Endpoint;
-use super::session::{MAX_BYTES, MAX_TOOLS};
+use super::list::{MAX_BYTES, MAX_TOOLS};
 use crate::sources::listings::Listing;
 
 /// Most lists that are remembered; the ones written first are forgotten.
@@ -37,6 +37,8 @@ struct Head {
     /// The server's title.
     #[serde(default)]
     title: Option<String>,
+    /// Whether the server speaks the older protocol.
+    is_older: bool,
     /// The hash of the list.
     hash: String,
 }
@@ -55,20 +57,15 @@ impl Remembered {
         let head: Head = serde_json::from_str(head).ok()?;
         let is_ours = head.version == VERSION && head.hash == hash(tools);
         let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
-        Some(Listing {
-            tools: Some(tools.into()),
-            count,
-            server: head.server,
-            title: head.title,
-            problem: None,
-        })
+        let Head { server, title, is_older, .. } = head;
+        Some(Listing { tools: Some(tools.into()), count, server, title, is_older, problem: None })
     }
 
     /// Writes the list of a server, whole or not at all.
     pub(super) fn write(&self, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
         let Some(tools) = &listing.tools else { return Ok(()) };
-        let (server, title) = (listing.server.clone(), listing.title.clone());
-        let head = Head { version: VERSION, server, title, hash: hash(tools) };
+        let (server, title, is_older) = (listing.server.clone(), listing.title.clone(), listing.is_older);
+        let head = Head { version: VERSION, server, title, is_older, hash: hash(tools) };
         create_folder(&self.folder)?;
         let file = self.file(endpoint);
         if !file.exists() {
@@ -184,6 +181,7 @@ mod tests {
             count: 1,
             server: Some("weather".into()),
             title: None,
+            is_older: true,
             problem: None,
         }
     }
@@ -215,7 +213,8 @@ mod tests {
         let whole = fs::read_to_string(&file).unwrap();
         let (head, _) = whole.split_once('\n').unwrap();
         let forged = |tools: &str| {
-            let head = Head { version: VERSION, server: None, title: None, hash: hash(tools) };
+            let head =
+                Head { version: VERSION, server: None, title: None, is_older: false, hash: hash(tools) };
             format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
         };
         for text in [

@@ -1,22 +1,17 @@
-//! One connection to a server: opened in either version of the protocol, listed page by page, closed.
+//! One connection to a server: opened in either version of the protocol, and closed.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{
-    ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestOptionalParam,
-    ServerNotification, SubscriptionFilter,
-};
+use rmcp::model::{ProtocolVersion, ServerNotification, SubscriptionFilter};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
@@ -30,12 +25,7 @@ use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
 use super::stderr::Stderr;
 use super::subscribers::Subscribers;
-use crate::sources::listings::Listing;
 
-/// Limits of a server's list; above any real one.
-const MAX_PAGES: usize = 500;
-pub(super) const MAX_TOOLS: usize = 50_000;
-pub(super) const MAX_BYTES: usize = 64 << 20;
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
 /// Longest wait for a connection to close by itself.
@@ -48,27 +38,23 @@ pub(crate) struct Session {
     declared: Option<Arc<ClientSession>>,
     /// The connection with its process, until it is closed.
     open: tokio::sync::Mutex<Option<Open>>,
-    stderr: Option<Stderr>,
-    secrets: FilledSecrets,
+    pub(super) stderr: Option<Stderr>,
+    pub(super) secrets: FilledSecrets,
     /// Calls in progress.
     calls: AtomicUsize,
     /// Answers so far.
     answers: AtomicUsize,
+    /// Whether the server is known to speak the older protocol alone.
+    pub(super) is_older: bool,
     changed: Arc<Notify>,
     pub(super) announcements: broadcast::Sender<ServerNotification>,
     pub(super) routes: Arc<RequestRoutes>,
     pub(super) subscribers: Mutex<Subscribers>,
     /// The error of its last message with a repeated key.
-    twice: Arc<Mutex<Option<String>>>,
+    pub(super) twice: Arc<Mutex<Option<String>>>,
 }
 
 type Open = (RunningService<RoleClient, Client>, Option<Process>);
-
-/// A server's list, and the time for which it holds.
-pub(super) struct FreshListing {
-    pub(super) listing: Listing,
-    pub(super) fresh_for: Option<Duration>,
-}
 
 /// Facts that a server gives about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,25 +68,27 @@ pub struct SessionFacts {
 }
 
 impl Session {
-    /// Opens a connection for this client, where there is one, or for all.
+    /// Opens a connection for this client, where there is one, or for all. A server that is known to speak the older
+    /// protocol is not asked for the newer one: a slow one would answer both questions at once.
     pub(super) async fn open(
         endpoint: &Endpoint,
         environment: &Environment,
         client: &CurrentClient,
+        is_older: bool,
     ) -> Result<Self, Problem> {
         let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
         let mut secrets = FilledSecrets::default();
-        if client.borrow().is_some() {
-            // The wire of the client: on the newer one, a server cannot ask.
-            let older = ClientLifecycleMode::Initialize;
-            if let Ok(session) = Self::begin((endpoint, client), environment, &mut secrets, older).await {
-                return Ok(session);
+        // A client that servers may ask has the older wire, and so have its connections.
+        let asks_older = is_older || client.borrow().is_some();
+        let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest.clone() };
+        let begun = match Self::begin((endpoint, client), environment, &mut secrets, mode).await {
+            // The server speaks the newer protocol only.
+            Err(ConnectError { is_other: true, .. }) if asks_older => {
+                Self::begin((endpoint, client), environment, &mut secrets, newest).await
             }
-        }
-        match Self::begin((endpoint, client), environment, &mut secrets, newest).await {
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
@@ -108,8 +96,10 @@ impl Session {
                     .await
             }
             begun => begun,
-        }
-        .map_err(|refusal| refusal.problem)
+        };
+        let mut session = begun.map_err(|refusal| refusal.problem)?;
+        session.is_older = is_older || (!asks_older && !session.is_newer_wire());
+        Ok(session)
     }
 
     async fn begin(
@@ -156,76 +146,32 @@ impl Session {
                 secrets: secrets.clone(),
                 calls: AtomicUsize::default(),
                 answers: AtomicUsize::default(),
+                is_older: false,
                 changed,
                 announcements,
                 routes,
                 subscribers: Mutex::default(),
                 twice,
             }),
-            Err(error) => Err(ConnectError {
-                is_older: matches!(
+            Err(error) => {
+                let is_older = matches!(
                     error,
                     ClientInitializeError::NoCompatibleProtocolVersion { .. }
                         | ClientInitializeError::UncorrelatedErrorResponse { .. }
                         | ClientInitializeError::ConflictInitResponseId(..)
-                ),
-                problem: {
-                    let stderr = process.as_ref().map(|process| process.stderr.clone());
-                    with_last_stderr(Problem::of(&error), stderr.as_ref(), secrets).await
-                },
-            }),
-        }
-    }
-
-    /// All tools, page by page.
-    pub(super) async fn list(&self) -> Result<FreshListing, Problem> {
-        let mut tools = Vec::new();
-        let mut bytes = 0;
-        let mut cursor = None;
-        let mut cursors = HashSet::new();
-        let mut holds = None;
-        loop {
-            let page = self.page(cursor.take()).await?;
-            if let Some(problem) = self.twice.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Err(format!("in its answer {problem}").into());
-            }
-            let listed =
-                page.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
-            for tool in listed {
-                let text = tool.to_string();
-                bytes += text.len();
-                tools.push(text);
-            }
-            if tools.len() > MAX_TOOLS || bytes > MAX_BYTES {
-                return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20).into());
-            }
-            let ttl = page.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
-            holds = holds.into_iter().chain(ttl).min();
-            match page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()) {
-                None => break,
-                Some(next) if cursors.len() == MAX_PAGES || !cursors.insert(next.to_string()) => {
-                    return Err("its list has no end".into());
-                }
-                Some(next) => cursor = Some(next.to_string()),
-            }
-        }
-        let info = self.peer.peer_info().and_then(|info| info.server_info.clone());
-        let (server, title) = info.map_or((None, None), |info| (Some(info.name), info.title));
-        let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
-        Ok(FreshListing {
-            listing: Listing { tools: Some(text.into()), count: tools.len(), server, title, problem: None },
-            fresh_for: holds,
-        })
-    }
-
-    /// One page as the server wrote it; `sources` reports invalid tools later.
-    async fn page(&self, cursor: Option<String>) -> Result<Value, Problem> {
-        let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let request: ListToolsRequest = RequestOptionalParam::with_param(params);
-        match self.peer.send_request(ClientRequest::ListToolsRequest(request)).await {
-            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string().into()),
-            Err(error) => {
-                Err(with_last_stderr(Problem::of(&error), self.stderr.as_ref(), &self.secrets).await)
+                );
+                let has_answered = match error {
+                    ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => {
+                        true
+                    }
+                    // Over HTTP an answer may be a status.
+                    ClientInitializeError::TransportError { .. } => process.is_none(),
+                    _ => is_older,
+                };
+                let stderr = process.as_ref().map(|process| process.stderr.clone());
+                let problem = with_last_stderr(Problem::of(&error), stderr.as_ref(), secrets).await;
+                let is_other = has_answered && !problem.wants_token;
+                Err(ConnectError { problem, is_older, is_other })
             }
         }
     }
@@ -379,16 +325,22 @@ struct ConnectError {
     problem: Problem,
     /// Whether the reason is that the server speaks other versions of the protocol.
     is_older: bool,
+    /// Whether it answered, so that it may speak another version.
+    is_other: bool,
 }
 
 impl From<String> for ConnectError {
     fn from(problem: String) -> Self {
-        Self { problem: problem.into(), is_older: false }
+        Self { problem: problem.into(), is_older: false, is_other: false }
     }
 }
 
 /// The reason with a command's last line on stderr, with secrets redacted.
-async fn with_last_stderr(problem: Problem, stderr: Option<&Stderr>, secrets: &FilledSecrets) -> Problem {
+pub(super) async fn with_last_stderr(
+    problem: Problem,
+    stderr: Option<&Stderr>,
+    secrets: &FilledSecrets,
+) -> Problem {
     let words = match stderr {
         Some(stderr) => stderr.end().await,
         None => String::new(),

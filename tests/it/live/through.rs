@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fixture::{folder, program, text, write};
+use crate::fixture::{folder, program, write};
 
 /// Notes starts, calls and its end in `log`. Lists the names in `list`; sleeps `slow` seconds before it answers. A call is
 /// answered by its number, unless the file `die`, `die_late`, `hang` or `changed` is there: then that is removed, and it is done.
@@ -95,8 +95,10 @@ impl Client {
     /// Serves a folder; `state` is the user's folder of state.
     pub fn start(root: &Path, state: &Path, more: &[&str]) -> Self {
         let log = state.join("stderr");
-        let mut command = program(&[&["serve", "--stdio", "--catalog", text(root)], more].concat());
+        // A file of the working folder: its folder has no name.
+        let mut command = program(&[&["serve", "--stdio", "--catalog", "toolcrib.toml"], more].concat());
         command
+            .current_dir(root)
             .env("XDG_STATE_HOME", state)
             .env("SECRET", "s3cr3t-value")
             .stderr(std::fs::File::create(&log).unwrap());

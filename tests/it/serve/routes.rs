@@ -277,7 +277,11 @@ fn the_docs_list_every_route_and_no_other() {
     let functions: Vec<&str> = Function::all().iter().map(Function::name).collect();
     let written = |path: &String| match path.strip_prefix("/v1/") {
         Some(name) if functions.contains(&name) => "/v1/FUNCTION".to_string(),
-        _ => path.replace("{name}", "NAME").replace("{id}", "ID").replace("{page}", "*"),
+        _ => path
+            .replace("{name}", "NAME")
+            .replace("{id}", "ID")
+            .replace("{page}", "*")
+            .replace("{block}", "N"),
     };
     let served = api["paths"].as_object().unwrap().keys().map(written);
     // Pages for people, and a protocol of its own.
