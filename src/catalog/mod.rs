@@ -46,7 +46,7 @@ mod validation_cost;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use crate::config::{Config, Workspace};
+use crate::config::{Config, Server, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
@@ -182,9 +182,13 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
-    let Loaded { tools, categories, mut documents, parts, registries, findings } =
+    let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
+    for (name, url) in bases {
+        let server = Server { url: Some(url), ..Server::default() };
+        workspace.config.servers.entry(name).or_insert(server);
+    }
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
     let tools = own_output::refuse(tools, &mut all);

@@ -14,6 +14,7 @@ use strum::VariantArray;
 use toml_edit::DocumentMut;
 
 use super::catalog::{counted, word};
+use super::private_file::write_private;
 use super::{CommandError, CommandResult, failed, print, print_note, trust};
 use crate::config::{self, ServeSurface, Source, Workspace};
 use crate::render::folder::write_whole;
@@ -21,7 +22,6 @@ use crate::tool::clean_line;
 use client::Client;
 use client_text::{ClientText, OWN, OwnEntry};
 use moved::Secrets;
-pub(super) use record::write_private;
 use record::{Folder, Record, hash};
 
 /// Move the servers of an MCP client behind toolcrib, which becomes the one entry in the client's file.

@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::adopt::write_private;
+use super::private_file::write_private;
 use super::{source_table, trust};
 use crate::config::Server;
 use crate::finding::{Document, Format, Limits};

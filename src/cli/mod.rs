@@ -19,6 +19,7 @@ mod parse;
 mod patch;
 mod payload;
 mod pick;
+mod private_file;
 mod progress;
 mod prompt;
 mod reload;

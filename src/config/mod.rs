@@ -173,12 +173,22 @@ pub struct Source {
     /// Whether the names of its tools begin with its server: `server__tool`. The default is yes for a client's
     /// configuration and for several live servers, and no for any other source.
     pub prefix: Option<bool>,
+    /// Whether the address of an API is the one that its OpenAPI document names first, where no `[server.NAME]` has another.
+    pub base_url_from: Option<BaseUrlFrom>,
     /// Place of its server in the configuration of a client.
     #[serde(skip)]
     pub pointer: Option<String>,
     /// Whether its definitions may name programs and environment variables: `run`, or `read` when absent.
     #[serde(skip_serializing_if = "Trust::is_read")]
     pub trust: Trust,
+}
+
+/// The origin of an API's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BaseUrlFrom {
+    /// The OpenAPI document.
+    Document,
 }
 
 /// Trust of the operator in the definitions of a source.

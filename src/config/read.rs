@@ -36,6 +36,7 @@ impl Workspace {
         self.is_found = true;
         let config = &mut self.config;
         for (index, source) in config.sources.iter_mut().enumerate() {
+            source.base_url_from = None;
             if source.mcp.take().is_some() {
                 let finding =
                     Finding::new(Code::SourceUnreachable, "this live server was not contacted").help(help);

@@ -40,6 +40,7 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
         server: None,
         category: None,
         prefix: None,
+        base_url_from: None,
         pointer: None,
         trust: Trust::Read,
     };

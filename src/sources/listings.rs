@@ -6,6 +6,10 @@ use std::time::Instant;
 
 use crate::config::{Server, Source, Workspace};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place};
+use crate::tool::clean_line;
+
+/// Most characters of a server's title.
+const MAX_TITLE: usize = 60;
 
 /// Result of listing one server, and the reason why it does not answer now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(super) struct Listing {
     pub(super) count: usize,
     /// Its own name.
     pub(super) server: Option<String>,
+    /// Its title, for people: the category of its tools.
+    pub(super) title: Option<String>,
     /// Whether it speaks the older protocol.
     pub(super) is_older: bool,
     pub(super) problem: Option<String>,
@@ -99,6 +105,11 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
         return ServerListing { index, source, document, stale: None };
     };
     source.server = source.server.or_else(|| listing.server.clone());
+    // A title is one segment of a path.
+    let titled =
+        |title: &String| clean_line(&title.replace('/', " ")).chars().take(MAX_TITLE).collect::<String>();
+    let title = listing.title.as_ref().map(titled).filter(|title| !title.is_empty());
+    source.category = source.category.or(title);
     let problem = listing.problem.as_deref().unwrap_or("no answer");
     let Some(tools) = &listing.tools else {
         let document = Err(found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}")));

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::config::{Category, Source, Trust, Workspace};
+use crate::config::{BaseUrlFrom, Category, Source, Trust, Workspace};
 use crate::finding::{Code, Document, Finding, Limits, Place, Unread, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 use parts::{Parts, References};
@@ -79,6 +79,8 @@ pub struct Loaded {
     pub parts: BTreeSet<String>,
     /// The files that are a `registry.json` of ours.
     pub registries: BTreeSet<String>,
+    /// Addresses of APIs that their documents name, by server, where the operator says so.
+    pub bases: Vec<(String, String)>,
     /// Mistakes in them.
     pub findings: Vec<Finding>,
 }
@@ -130,6 +132,7 @@ impl Loaded {
                     if !(file.is_bare && self.parts.contains(&file.document.file)) {
                         self.tools.extend(file.tools);
                         self.categories.extend(file.categories);
+                        self.bases.extend(file.base);
                         self.findings.extend(file.findings);
                     }
                     self.registries.extend(file.is_registry.then(|| file.document.file.clone()));
@@ -155,6 +158,8 @@ struct Imported {
     is_registry: bool,
     tools: Vec<RawTool>,
     categories: Vec<Category>,
+    /// The server with the address that the document names.
+    base: Option<(String, String)>,
     findings: Vec<Finding>,
     /// The files that its definitions refer to.
     parts: BTreeSet<String>,
@@ -169,7 +174,7 @@ fn import(
     named: bool,
     mut references: Option<References<'_>>,
 ) -> Imported {
-    let mut categories = Vec::new();
+    let (mut categories, mut base) = (Vec::new(), None);
     let is_openapi = openapi::recognise(&document.value);
     let is_registry = document.value.get("registry_version").is_some_and(serde_json::Value::is_string);
     let (mut tools, mut findings) = if is_openapi {
@@ -179,7 +184,8 @@ fn import(
         };
         let mut imported = openapi::import(&document.file, &document.value);
         imported.findings.iter_mut().for_each(|finding| places.explain(finding));
-        let server = imported.server;
+        let server = source.server.clone().or(imported.server);
+        base = source.base_url_from.and_then(|BaseUrlFrom::Document| Some((server.clone()?, imported.base?)));
         categories = imported.categories;
         let tool = |operation: openapi::Operation| {
             let place = Place::new(&document.file, operation.pointer);
@@ -218,7 +224,7 @@ fn import(
     let parts = references.map(|references| references.files).unwrap_or_default();
     // Findings need only the text; the values, which take several times its size, are freed.
     document.value = serde_json::Value::Null;
-    Imported { document, is_bare, is_registry, tools, categories, findings, parts, texts }
+    Imported { document, is_bare, is_registry, tools, categories, base, findings, parts, texts }
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {

@@ -133,8 +133,11 @@ impl Content {
 
 /// The definitions below sources with `trust = "run"`.
 fn trusted_definitions(workspace: &Workspace) -> Loaded {
-    let trusted =
-        |source: &&Source| source.trust == Trust::Run && source.mcp.is_none() && !source.path.is_empty();
+    let trusted = |source: &&Source| {
+        (source.trust == Trust::Run || source.base_url_from.is_some())
+            && source.mcp.is_none()
+            && !source.path.is_empty()
+    };
     let sources: Vec<Source> = workspace.config.sources.iter().filter(trusted).cloned().collect();
     if sources.is_empty() {
         return Loaded::default();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::moved::SECRETS;
-use crate::render::folder::write_whole;
+use crate::cli::private_file::write_private;
 
 /// The name of the record.
 const FILE: &str = ".adopted";
@@ -83,20 +83,4 @@ impl Folder {
 
 pub(super) fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
-}
-
-/// Writes a file that only its owner can read.
-pub(in crate::cli) fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        // An existing file gives its permissions to the one that replaces it.
-        let mut options = fs::OpenOptions::new();
-        options.create(true).append(true).mode(0o600).open(file)?;
-        fs::set_permissions(file, fs::Permissions::from_mode(0o600))?;
-    }
-    write_whole(file, text.as_bytes())
 }

@@ -56,7 +56,9 @@ impl Session {
             }
         }
         let info = self.peer().peer_info();
-        let server = info.as_ref().and_then(|info| info.server_info.as_ref()).map(|info| info.name.clone());
+        let named = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let server = named.map(|named| named.name.clone());
+        let title = named.and_then(|named| named.title.clone());
         let is_older = self.is_older;
         let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
         Ok(FreshListing {
@@ -64,6 +66,7 @@ impl Session {
                 tools: Some(text.into()),
                 count: tools.len(),
                 server,
+                title,
                 is_older,
                 problem: None,
             },

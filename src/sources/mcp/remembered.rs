@@ -34,6 +34,9 @@ struct Head {
     version: u32,
     /// The server's own name.
     server: Option<String>,
+    /// The server's title.
+    #[serde(default)]
+    title: Option<String>,
     /// Whether the server speaks the older protocol.
     is_older: bool,
     /// The hash of the list.
@@ -54,15 +57,15 @@ impl Remembered {
         let head: Head = serde_json::from_str(head).ok()?;
         let is_ours = head.version == VERSION && head.hash == hash(tools);
         let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
-        let Head { server, is_older, .. } = head;
-        Some(Listing { tools: Some(tools.into()), count, server, is_older, problem: None })
+        let Head { server, title, is_older, .. } = head;
+        Some(Listing { tools: Some(tools.into()), count, server, title, is_older, problem: None })
     }
 
     /// Writes the list of a server, whole or not at all.
     pub(super) fn write(&self, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
         let Some(tools) = &listing.tools else { return Ok(()) };
-        let (server, is_older) = (listing.server.clone(), listing.is_older);
-        let head = Head { version: VERSION, server, is_older, hash: hash(tools) };
+        let (server, title, is_older) = (listing.server.clone(), listing.title.clone(), listing.is_older);
+        let head = Head { version: VERSION, server, title, is_older, hash: hash(tools) };
         create_folder(&self.folder)?;
         let file = self.file(endpoint);
         if !file.exists() {
@@ -177,6 +180,7 @@ mod tests {
             tools: Some(TOOLS.into()),
             count: 1,
             server: Some("weather".into()),
+            title: None,
             is_older: true,
             problem: None,
         }
@@ -209,7 +213,8 @@ mod tests {
         let whole = fs::read_to_string(&file).unwrap();
         let (head, _) = whole.split_once('\n').unwrap();
         let forged = |tools: &str| {
-            let head = Head { version: VERSION, server: None, is_older: false, hash: hash(tools) };
+            let head =
+                Head { version: VERSION, server: None, title: None, is_older: false, hash: hash(tools) };
             format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
         };
         for text in [

@@ -11,6 +11,7 @@
 //! schema stays within [`TOTAL_BUDGET`]; parts over the budget accept any value, and are reported.
 
 mod argument;
+mod base;
 mod body;
 mod bundle;
 mod category;
@@ -64,6 +65,8 @@ pub struct Operation {
 pub struct Imported {
     /// The title of the API.
     pub server: Option<String>,
+    /// The first address of the API that it names.
+    pub base: Option<String>,
     /// Its operations, in the order of the document.
     pub operations: Vec<Operation>,
     /// Its descriptions of their categories.
@@ -114,6 +117,7 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
     Imported {
         categories,
         server: title.filter(|title| !title.is_empty()),
+        base: base::of(document.root),
         operations,
         findings: importer.report.findings,
     }

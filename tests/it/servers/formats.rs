@@ -1,4 +1,4 @@
-//! What clients write about their servers, beside a command: projects, files of variables, old transports.
+//! Settings of clients for their servers, beside a command: projects, files of variables, old transports.
 
 use std::io::{BufRead, BufReader};
 
