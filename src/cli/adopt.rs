@@ -118,7 +118,9 @@ impl AdoptArgs {
             let (called, title) = (client.name().to_string(), client.title().to_string());
             return Ok(Target { called, title, is_of_project: false, file, folder });
         }
-        let project = config::read(&file).root;
+        let folder_of = config::read(&file).root;
+        let is_hidden = folder_of.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        let project = folder_of.parent().filter(|_| is_hidden).unwrap_or(&folder_of);
         let name = project.file_name().unwrap_or_default().to_string_lossy();
         let name: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
@@ -313,6 +315,12 @@ fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target
     let entry = text.entry(name).unwrap_or_default();
     if !target.is_of_project && entry.contains("${workspaceFolder") {
         return Err("it has another ${workspaceFolder} in each window of the client".into());
+    }
+    let filters = ["includeTools", "excludeTools", "enabled_tools", "disabled_tools", "disabledTools"];
+    if let Some(filter) = filters.iter().find(|filter| entry.contains(**filter)) {
+        return Err(format!(
+            "its `{filter}` would not count: make a [profile] of the tools that you want, and remove it"
+        ));
     }
     let mut source = source.clone();
     if let Some(server) = source.mcp.as_mut().filter(|server| target.is_of_project && server.url.is_none()) {

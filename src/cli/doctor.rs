@@ -46,7 +46,7 @@ impl DoctorArgs {
             });
             print(&format!("{report:#}\n"))?;
         } else {
-            print(&text(&configuration(&self.catalog, &workspace), &standing, &mistakes, &servers))?;
+            print(&text(&configuration(&self.catalog, &workspace), standing, &mistakes, &servers))?;
         }
         if is_well { Ok(()) } else { Err(CommandError::Findings(None)) }
     }

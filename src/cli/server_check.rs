@@ -1,13 +1,13 @@
 //! One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::catalog::{self, Checked};
 use crate::config::{Config, Server, Source, Surface, Workspace};
 use crate::finding::{Code, Severity, nearest};
 use crate::provider::{self, PayloadRequest, Provider};
-use crate::sources::mcp::{Environment, list_all};
+use crate::sources::mcp::{self, Environment, examine};
 use crate::tokens::exact;
 use crate::tool::clean_line;
 
@@ -47,12 +47,13 @@ impl ServerCheck {
             return Self { name, tools: Vec::new(), took, tokens, problem: Some(problem), lost: Vec::new() };
         }
         let alone = alone(workspace, source);
-        let start = Instant::now();
-        let listings = list_all(&alone, environment, &|_| ());
-        let took = start.elapsed();
+        let (examined, listings) = examine(&alone, environment, &|_| ());
         let checked = catalog::open_with(alone, &listings);
         let tools: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect();
-        let problem = problem_of(&checked, &server, &name, tools.is_empty());
+        let examined = examined.into_iter().next();
+        let took = examined.as_ref().map(|examined| examined.took).unwrap_or_default();
+        let failed = examined.and_then(|examined| examined.outcome.err());
+        let problem = problem_of(failed, &server, &name, tools.is_empty());
         let tokens = if tools.is_empty() { 0 } else { tokens_of(&checked) };
         let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
         let lost = checked
@@ -157,42 +158,36 @@ fn variables(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The problem that shows once the server was asked.
-fn problem_of(checked: &Checked, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
-    let unreachable = checked.findings.iter().find(|finding| finding.code == Code::SourceUnreachable);
-    let Some(finding) = unreachable else {
+fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
+    let Some(failed) = failed else {
         return is_empty.then(|| Problem {
             what: "it lists no tools".into(),
             help: "look at its settings: some servers list tools only with the right arguments or variables"
                 .into(),
         });
     };
-    let what = clean_line(&finding.message);
-    let what = what.split_once(" gives no tools: ").map_or(what.as_str(), |(_, reason)| reason);
-    let what: String = what.chars().take(MAX_PROBLEM).collect();
-    let help = help_for(&what, server, name);
-    Some(Problem { what, help })
+    let what = clean_line(&failed.reason).chars().take(MAX_PROBLEM).collect();
+    Some(Problem { what, help: help_for(&failed, server, name) })
 }
 
-fn help_for(what: &str, server: &Server, name: &str) -> String {
-    let says = |word: &str| what.contains(word);
-    if says("401") || says("403") || says("uth required") || says("nauthorized") {
-        let variable =
-            format!("{}_TOKEN", name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
+    if failed.wants_token {
+        let variable = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_") + "_TOKEN";
         return match server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
             true => "its token is not accepted: set a new one in the variable of its header `Authorization`"
                 .into(),
             false => format!(
-                "it wants a token: add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` table, and set {variable}"
+                "add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` table, and set {variable}"
             ),
         };
     }
-    if says("no answer within") {
+    if failed.reason.contains("no answer within") {
         let seconds = server.timeout_seconds.saturating_mul(4);
         return format!(
             "it is too slow, or waits for something: try its command by itself, or set `timeout_seconds = {seconds}`"
         );
     }
-    match (&server.url, says("it said:")) {
+    match (&server.url, failed.reason.contains("it said:")) {
         (Some(url), _) => format!("check that {} is right, and that the server runs", clean_line(url)),
         (None, true) => "its last words are above; try its command by itself".into(),
         (None, false) => format!("try its command by itself: {}", clean_line(&server.command.join(" "))),

@@ -14,6 +14,7 @@ use indexmap::IndexMap;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
+use super::env_file::env_variables;
 use super::{Server, Source};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place, pointer_join};
 
@@ -34,6 +35,8 @@ const NAMES: [&str; 9] = [
 const MAPS: [&str; 5] = ["/mcpServers", "/servers", "/mcp/servers", "/context_servers", "/mcp_servers"];
 /// The longest configuration of a client, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
+/// Folders in which projects keep the files of a client; `${workspaceFolder}` is the folder around them.
+const FOLDERS: [&str; 6] = [".codex", ".cursor", ".gemini", ".vscode", ".windsurf", ".zed"];
 /// A timeout from this number on is one in milliseconds.
 const MILLISECONDS: u64 = 1000;
 
@@ -65,10 +68,11 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         let servers = document.value.pointer(map)?.as_object()?;
         servers.values().any(starts_or_connects).then_some((*map, servers))
     })?;
+    let project = Project::of(root);
     for (name, entry) in servers {
         let pointer = pointer_join(map, name);
         let place = || Place::new(&shown, pointer.clone());
-        match server(entry, root) {
+        match server(entry, &project) {
             Ok(Some(server)) => sources.push(Source {
                 mcp: Some(server),
                 server: Some(name.clone()),
@@ -82,11 +86,49 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             }
             Err(problem) => {
                 let finding = Finding::new(Code::ConfigInvalid, format!("the server `{name}`: {problem}"));
-                findings.push(finding.at(place()).help("a server has a `command` or a `url`"));
+                let help = match is_sse(entry) {
+                    true => {
+                        "name its address for streamable HTTP, which often ends in `/mcp` in place of `/sse`, with `\"type\": \"http\"`; or start a program that speaks both"
+                    }
+                    false => "a server has a `command` or a `url`",
+                };
+                findings.push(finding.at(place()).help(help));
             }
         }
     }
     Some(ClientConfig { document, sources, findings })
+}
+
+/// The project of a client's file.
+struct Project {
+    /// Its folder, absolute.
+    folder: PathBuf,
+    /// Whether the file lies in a folder of the client's own.
+    is_around: bool,
+}
+
+impl Project {
+    fn of(root: &Path) -> Self {
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+        let name = root.file_name().and_then(|name| name.to_str());
+        let is_around = name.is_some_and(|name| FOLDERS.contains(&name));
+        let folder = root.parent().filter(|_| is_around).unwrap_or(&root).to_path_buf();
+        Self { folder, is_around }
+    }
+
+    /// A program as it is started from this folder.
+    fn program(&self, program: String) -> String {
+        let is_beside = self.is_around && program.contains(['/', '\\']) && !program.contains("${");
+        let path = Path::new(&program);
+        let joined = (is_beside && path.is_relative()).then(|| self.folder.join(path));
+        joined.map_or(program, |path| path.to_string_lossy().into_owned())
+    }
+}
+
+/// Whether an entry is a server of the transport that streamable HTTP has replaced.
+fn is_sse(entry: &Value) -> bool {
+    let named = |key: &str| entry.get(key).and_then(Value::as_str);
+    ["type", "transport", "transportType"].iter().any(|key| named(key) == Some("sse"))
 }
 
 /// Whether an entry is a server, and not a list of its tools.
@@ -96,18 +138,21 @@ fn starts_or_connects(entry: &Value) -> bool {
 }
 
 /// The server of an entry; `None` if it is disabled.
-fn server(entry: &Value, root: &Path) -> Result<Option<Server>, String> {
-    let entry = entry.as_object().ok_or("expected an object")?;
+fn server(entry: &Value, project: &Project) -> Result<Option<Server>, String> {
+    let (is_sse, entry) = (is_sse(entry), entry.as_object().ok_or("expected an object")?);
     let is = |key: &str, value: bool| entry.get(key) == Some(&Value::Bool(value));
     if is("disabled", true) || is("enabled", false) {
         return Ok(None);
+    }
+    if is_sse {
+        return Err("it speaks HTTP with SSE, the transport that streamable HTTP has replaced".into());
     }
     // Zed once had a table of its own below `command`.
     let (program, fields) = match entry.get("command") {
         Some(Value::Object(table)) => (table.get("path"), table),
         program => (program, entry),
     };
-    let filled = |text: &str| as_placeholders(text, root);
+    let filled = |text: &str| as_placeholders(text, &project.folder);
     let mut command = texts(program, "command")?;
     command.extend(texts(fields.get("args"), "args")?);
     let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key)?.as_str());
@@ -115,10 +160,16 @@ fn server(entry: &Value, root: &Path) -> Result<Option<Server>, String> {
     if let Some(variable) = entry.get("bearer_token_env_var").and_then(Value::as_str) {
         headers.insert("Authorization".into(), format!("Bearer ${{{variable}}}"));
     }
+    for (header, variable) in pairs(entry, &["env_http_headers"], &filled)? {
+        headers.insert(header, format!("${{{variable}}}"));
+    }
     let cwd = entry.get("cwd").and_then(Value::as_str).map(|cwd| PathBuf::from(filled(cwd)));
+    let cwd = if project.is_around { Some(project.folder.join(cwd.unwrap_or_default())) } else { cwd };
+    let mut command = command.iter().map(|text| filled(text));
+    let program = command.next().map(|program| project.program(program));
     let mut server = Server {
-        command: command.iter().map(|text| filled(text)).collect(),
-        env: pairs(fields, &["env", "environment"], &filled)?,
+        command: program.into_iter().chain(command).collect(),
+        env: variables(fields, project, &filled)?,
         cwd,
         url: url.map(filled),
         headers,
@@ -131,6 +182,26 @@ fn server(entry: &Value, root: &Path) -> Result<Option<Server>, String> {
         Some(problem) => Err(problem.to_string()),
         None => Ok(Some(server)),
     }
+}
+
+/// The variables of a server: those of `envFile`, those that it takes from the environment, and its own, which win.
+fn variables(
+    entry: &Map<String, Value>,
+    project: &Project,
+    filled: &dyn Fn(&str) -> String,
+) -> Result<IndexMap<String, String>, String> {
+    let mut variables = IndexMap::new();
+    if let Some(file) = entry.get("envFile").and_then(Value::as_str).map(filled) {
+        let path = project.folder.join(&file);
+        let is_small = std::fs::metadata(&path).is_ok_and(|about| about.len() <= MAX_BYTES);
+        let text = is_small.then(|| std::fs::read_to_string(&path).ok()).flatten();
+        variables.extend(env_variables(&text.ok_or_else(|| format!("its `envFile` {file} cannot be read"))?));
+    }
+    let taken = entry.get("env_vars").and_then(Value::as_array).into_iter().flatten();
+    let taken = taken.filter_map(|name| name.as_str().or_else(|| name.get("name")?.as_str()));
+    variables.extend(taken.map(|name| (name.to_string(), format!("${{{name}}}"))));
+    variables.extend(pairs(entry, &["env", "environment"], filled)?);
+    Ok(variables)
 }
 
 /// The timeout in seconds: clients count it in milliseconds, or in seconds.

@@ -2,7 +2,8 @@
 //!
 //! 1. [`CallRequest`] is the call as a [`Caller`] sent it, [`context`] its surroundings; [`call`] carries both.
 //! 2. [`admit`] finds the tool, takes in its arguments and asks every gate; an admitted call does not change any more.
-//! 3. [`mod@run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work.
+//! 3. [`mod@run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work. [`select`] takes
+//!    fields of its result.
 //! 4. [`record`] counts what came of it, writes it down, and makes the [`CallResult`].
 //!
 //! A [`Refusal`](crate::refusal::Refusal) at any step takes the call to the last one.
@@ -17,6 +18,7 @@ mod fingerprint;
 mod record;
 mod request;
 mod run;
+mod select;
 
 pub use answer_part::{part_of, reached};
 pub use caller::{Caller, EVERY_ROLE};

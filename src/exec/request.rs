@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::run::select;
+use super::select;
 use crate::arguments::{FieldError, WRAPPERS};
 use crate::finding::{from_json, normalized};
 use crate::refusal::Refusal;

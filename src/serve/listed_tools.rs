@@ -50,7 +50,7 @@ impl ListedTools {
             }
             let Some(mut tool) = read(tool) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more. A result of an MCP server is passed on as it is.
+            // more. Results of MCP servers are passed on whole.
             if !is_passed_on(own, catalog) {
                 tool.output_schema = None;
             }

@@ -30,7 +30,7 @@ pub struct Content {
 
 /// `${NAME}`, but not `${caller:NAME}`.
 static VARIABLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}").ok());
+    LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}").ok());
 
 impl Content {
     /// The content of a workspace. Reads the definitions that may name programs.

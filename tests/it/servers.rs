@@ -14,6 +14,7 @@ use crate::fixture::{Run, program, text, write};
 mod add;
 mod adopt;
 mod doctor;
+mod formats;
 mod set_arguments;
 mod url;
 
@@ -26,7 +27,8 @@ const SERVER: &str = r#"while read -r line; do
     *'"tools/list"'*) say '"result":{"tools":[{"name":"look","description":"Looks at a thing on the shelf.","inputSchema":{"type":"object","properties":{"thing":{"type":"string","description":"Its name."}}},"annotations":{"readOnlyHint":true}},{"name":"put","description":"Puts a thing on the shelf.","inputSchema":{"type":"object","properties":{"thing":{"type":"string","description":"Its name."},"token":{"type":"string","description":"The key of the shelf."}},"required":["thing","token"]}}]}' ;;
     *'"tools/call"'*)
       echo "$line" >> "$0.calls"
-      say "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done in $PWD for $MODE, key length ${#KEY}\"}]}" ;;
+      token=$(printf '%s' "$line" | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+      say "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done in $PWD for $MODE, key length ${#KEY}, given $token\"}]}" ;;
     *'"id"'*) say '"error":{"code":-32601,"message":"no such method"}' ;;
   esac
 done"#;

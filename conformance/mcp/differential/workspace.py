@@ -97,7 +97,7 @@ def site(folder):
     """A site with one page; its address."""
     folder.mkdir()
     words = "".join(f"<p>Paragraph {n} with some words.</p>" for n in range(200))
-    (folder / "page.html").write_text(f"<!doctype html><title>A page</title><h1>Of words</h1>{words}")
+    (folder / "page.html").write_text(f"<!doctype html><title>A page</title><link rel=icon href=data:,><h1>Of words</h1>{words}")
     handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

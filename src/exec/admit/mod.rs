@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::Outcome;
 use super::call::{Call, RunNotes};
 use super::record::{Ran, Received, repeat_guard};
-use super::run::select;
+use super::select;
 use crate::arguments::{Repair, validate};
 use crate::catalog::{Callable, Tool};
 use crate::refusal::{ErrorCode, Refusal};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::McpAnswer;
+use super::mcp_answer::McpAnswer;
 use crate::refusal::Refusal;
 use crate::sources::mcp::Missing;
 

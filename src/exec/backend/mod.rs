@@ -11,9 +11,10 @@ mod error;
 pub(super) mod failure;
 mod http;
 mod mcp;
+mod mcp_answer;
 mod request;
 
 pub use backends::Backends;
 pub use error::{BackendError, BackendErrorKind, ErrorAnswer};
-pub use mcp::answer::{DataBlock, McpAnswer};
+pub use mcp_answer::{DataBlock, McpAnswer};
 pub use request::{BackendRequest, BackendResponse, Begun};

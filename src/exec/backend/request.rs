@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::McpAnswer;
+use super::mcp_answer::McpAnswer;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;

@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use super::run_failure::{Certainty, RunFailure};
 use super::sent_arguments::SentArguments;
-use super::{result_paging, select, steps};
+use super::{result_paging, steps};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
@@ -14,6 +14,7 @@ use crate::exec::backend::{
 };
 use crate::exec::call::RunNotes;
 use crate::exec::record::session_context;
+use crate::exec::select;
 use crate::guard::guarded;
 use crate::refusal::Refusal;
 use crate::sources::mcp::FilledSecrets;

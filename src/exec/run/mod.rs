@@ -4,8 +4,8 @@
 //! 2. [`idempotency`] claims the key of a call, so that it is run once.
 //! 3. [`approval`] asks a person, if the tool needs that, and gives back the approval of a call that was not run.
 //! 4. [`execution`] sends the call to its backend, or runs its [`steps`].
-//! 5. [`select`] takes fields of the result. [`result_paging`] stores a long one: it is read in parts ([`result_page`]) by
-//!    cursors ([`result_cursor`]), and the first says its [shape](result_shape).
+//! 5. [`result_paging`] stores a long result: it is read in parts ([`result_page`]) by cursors ([`result_cursor`]), and the
+//!    first says its [shape](result_shape).
 
 pub(super) mod approval;
 mod execution;
@@ -15,7 +15,6 @@ mod result_page;
 pub(super) mod result_paging;
 mod result_shape;
 mod run_failure;
-pub(super) mod select;
 mod sent_arguments;
 mod steps;
 

@@ -4,8 +4,9 @@
 use serde_json::{Map, Value};
 
 use super::result_cursor::Position;
-use super::{result_page, result_shape, select};
+use super::{result_page, result_shape};
 use crate::exec::call::{Call, RunNotes};
+use crate::exec::select;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
 

@@ -54,9 +54,10 @@ impl Session {
                 }
                 Err(McpCallError::UnexpectedAnswer("it asks for input, which the client gives next".into()))
             }
-            Ok(_) => Err(McpCallError::UnexpectedAnswer(
+            Ok(ServerResult::InputRequiredResult(_)) => Err(McpCallError::UnexpectedAnswer(
                 "it asks for more than arguments, which cannot be given here".into(),
             )),
+            Ok(_) => Err(McpCallError::Unreadable("the result is none of a tool".into())),
             Err(error) => Err(self.meaning(error).await),
         }
     }

@@ -59,9 +59,10 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// `${caller:NAME}` or `${NAME}`.
-static PLACEHOLDER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\$\{(?:caller:([A-Za-z0-9_-]+)|([A-Za-z_][A-Za-z0-9_]*))\}").ok());
+/// `${caller:NAME}`, `${NAME}`, or `${NAME:-text}` with a text for a variable that is not set.
+static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\$\{(?:caller:([A-Za-z0-9_-]+)|([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?)\}").ok()
+});
 
 impl FilledSecrets {
     /// The texts among these values, and within them.
@@ -138,6 +139,11 @@ impl FilledSecrets {
         let mut missing = None;
         let filled = placeholder.replace_all(value, |found: &Captures<'_>| {
             let header = found.get(1);
+            if let (Some(variable), Some(otherwise)) = (found.get(2), found.get(3))
+                && environment.get(variable.as_str()).is_none_or(|value| value.is_empty())
+            {
+                return otherwise.as_str().to_string();
+            }
             let value = match (header, found.get(2)) {
                 (Some(header), _) => of_caller(caller, header.as_str()),
                 (_, variable) => of_environment(environment, variable.map_or("", |name| name.as_str())),

@@ -116,7 +116,10 @@ fn a_hidden_argument_is_not_in_the_list_of_a_client() {
     let listed = client.ask("tools/list", json!({}));
     assert!(!listed.to_string().contains("token"), "{listed}");
     let answer = client.call("put", json!({"thing": "cup"}));
-    assert!(answer.to_string().contains("done in") && !answer.to_string().contains(SECRET), "{answer}");
+    assert!(
+        answer.to_string().contains("given [redacted]") && !answer.to_string().contains(SECRET),
+        "{answer}"
+    );
     assert!(home.read("shelf.sh.calls").contains(SECRET));
 }
 

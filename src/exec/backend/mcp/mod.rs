@@ -1,7 +1,5 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool;
-//! [`answer`] is the answer as it came.
+//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool.
 
-pub(super) mod answer;
 mod result;
 
 use std::path::Path;

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ErrorData};
 use serde_json::Value;
 
-use super::answer::{McpAnswer, value_of};
+use crate::exec::backend::mcp_answer::{McpAnswer, value_of};
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendResponse, ErrorAnswer};
 use crate::sources::mcp::Session;
 
