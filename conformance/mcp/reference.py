@@ -29,6 +29,7 @@ OFFERED = json.loads((Path(__file__).resolve().parent / "reference.json").read_t
 KEY = secrets.token_bytes(32)
 BUS = InMemorySubscriptionBus()
 CHANGES = {"tools": ToolsListChanged, "prompts": PromptsListChanged}
+ADDED = []
 NEEDS = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 FRESH = {"ttlMs": 300000, "cacheScope": "public"}
 
@@ -88,6 +89,7 @@ async def list_tools(context, params):
         {"name": name, "description": "A tool of the conformance suite", "inputSchema": tool.get("schema", empty)}
         for name, tool in OFFERED["tools"].items()
     ]
+    tools += [{"name": name, "description": "A tool that has come later", "inputSchema": empty} for name in ADDED]
     return types.ListToolsResult.model_validate({"tools": tools, **FRESH})
 
 
@@ -111,6 +113,7 @@ async def call_tool(context, params):
     if "asks" in tool:
         words["given"] = await ask(context, filled(tool["asks"], words))
     if "changes" in tool:
+        ADDED[:] = [] if ADDED else ["test_added"]
         await BUS.publish(CHANGES[tool["changes"]]())
     return types.CallToolResult.model_validate(filled(tool["answer"], words))
 

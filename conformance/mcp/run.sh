@@ -4,7 +4,7 @@
 #
 #     conformance/mcp/run.sh [PATH/TO/toolcrib]
 #
-# Without a path the program is built, with the fixtures that some scenarios want. `.ci/setup` installs what is needed.
+# Without a path the program is built. `.ci/setup` installs what is needed.
 # Exit code 1 when anything is not as it should be; what cannot be checked is said.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,38 +1,57 @@
-"""The official conformance suite and the inspector against a running server.
+"""The official conformance suite against its reference server behind toolcrib, and the inspector.
 
     python3 conformance/mcp/suite.py PROGRAM NODE FOLDER
 
-FOLDER is where the npm packages are installed. Every scenario that a revision asks for is run; those that are known not to
-pass are in `expected-failures-REVISION.yaml`, each with the reason. Exit code 1 when anything else fails.
+FOLDER is where the npm packages are installed. Every scenario that a revision knows is asked of the reference server
+(`reference.py`), directly and through toolcrib: one that passes directly must pass through toolcrib, check by check, and
+every scenario that a revision requires must. Exit code 1 otherwise.
 """
 
+import contextlib
 import json
 import re
+import shutil
+import socket
 import subprocess
 import sys
-import urllib.request
+import tempfile
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import serving
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
 
-def suite(url, node, folder, revision):
-    """Runs the scenarios of one revision."""
+def checks(url, node, folder, revision, label):
+    """The checks of each scenario of one revision, with whether they pass; and the text of the run."""
     script = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-    expected = HERE / f"expected-failures-{revision}.yaml"
-    command = [node, script, "server", "--url", url, "--requirements", revision, "-o", f"out-{revision}"]
-    command += ["--expected-failures", str(expected)]
+    out = Path(folder) / f"out-{label}-{revision}"
+    shutil.rmtree(out, ignore_errors=True)
+    command = [node, script, "server", "--url", url, "--requirements", revision, "-o", str(out)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
-    summary = done.stdout.partition("=== SUMMARY ===")[2]
-    passed = len(re.findall(r"^✓", summary.partition("Not scored")[0], re.MULTILINE))
-    if done.returncode == 0:
-        print(f"ok      conformance suite, {revision}: {passed} scenarios pass, the others are expected not to")
+    found = {}
+    for file in sorted(out.glob("*/checks.json")):
+        scenario = re.sub(r"^server-|-\d{4}-\d\d-\d\dT.*$", "", file.parent.name)
+        for check in json.loads(file.read_text()):
+            key, good = (scenario, check["id"]), check["status"] != "FAILURE"
+            found[key] = found.get(key, True) and good
+    return found, done
+
+
+def suite(direct, through, node, folder, revision):
+    """Runs the scenarios of one revision in both ways."""
+    asked, _ = checks(direct, node, folder, revision, "direct")
+    passed, done = checks(through, node, folder, revision, "through")
+    worse = sorted(key for key, good in asked.items() if good and not passed.get(key, False))
+    if asked and not worse and done.returncode == 0:
+        scenarios = len({scenario for scenario, _ in asked})
+        print(f"ok      conformance suite, {revision}: {scenarios} scenarios, none worse through toolcrib")
         return True
-    print(f"FAILED  conformance suite, {revision}\n{summary or done.stdout[-3000:]}{done.stderr[-3000:]}")
+    summary = done.stdout.partition("=== SUMMARY ===")[2]
+    print(f"FAILED  conformance suite, {revision}: {worse}\n{summary or done.stdout[-3000:]}{done.stderr[-3000:]}")
     return False
 
 
@@ -64,12 +83,22 @@ def inspect(url, node, folder, era):
     return right
 
 
-def has_fixtures(url):
-    """Whether the program was built with the fixtures of the suite."""
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
-    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
-        return b"test_simple_text" in answer.read()
+@contextmanager
+def reference():
+    """The reference server; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, HERE / "reference.py", str(port)], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
 
 
 def main(program, node, folder):
@@ -78,12 +107,12 @@ def main(program, node, folder):
     with serving.catalog() as catalog, serving.served(program, catalog.path, "--tool-list", "all") as url:
         for era in ["legacy", "modern"]:
             right &= inspect(url, node, folder, era)
-        if has_fixtures(url):
+    with reference() as direct, tempfile.TemporaryDirectory() as catalog:
+        toml = f"[[source]]\nmcp.url = '{direct}'\n[exec]\nallow = 'destructive'\n"
+        (Path(catalog) / "toolcrib.toml").write_text(toml)
+        with serving.served(program, catalog, surface="full") as through:
             for revision in REVISIONS:
-                right &= suite(url, node, folder, revision)
-        else:
-            note = ["MCP's conformance suite", "this program was built without --features conformance"]
-            right &= subprocess.run([ROOT / ".ci/not_checked", *note]).returncode == 0
+                right &= suite(direct, through, node, folder, revision)
     return 0 if right else 1
 
 

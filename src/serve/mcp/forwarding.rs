@@ -39,13 +39,13 @@ pub(super) async fn forwarded<T>(
         tokio::select! {
             biased;
             Some(message) = received.recv() => match message {
-                ServerMessage::Notification(notification) => notify(client, notification, token.as_ref()).await,
+                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
                 ServerMessage::Request(question, answer) => questions.push(asking(client, *question, answer)),
             },
             () = answered(&mut questions) => {}
             done = &mut work => {
                 while let Ok(ServerMessage::Notification(notification)) = received.try_recv() {
-                    notify(client, notification, token.as_ref()).await;
+                    notify(client, *notification, token.as_ref()).await;
                 }
                 return done;
             }
@@ -57,7 +57,7 @@ pub(super) async fn forwarded<T>(
 pub(super) async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Receiver<ServerMessage>) {
     while let Some(message) = received.recv().await {
         match message {
-            ServerMessage::Notification(notification) => notify(&client, notification, None).await,
+            ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
             ServerMessage::Request(question, answer) => {
                 let client = client.clone();
                 tokio::spawn(async move { asking(&client, *question, answer).await });

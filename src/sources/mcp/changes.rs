@@ -21,7 +21,7 @@ enum Source {
     /// The notifications of a connection of the older wire, among them those that others wait for.
     Connection(Receiver<ServerNotification>),
     /// A subscription of the newer wire.
-    Subscription(Subscription),
+    Subscription(Box<Subscription>),
 }
 
 impl Changes {
@@ -35,7 +35,7 @@ impl Changes {
             return Ok(None);
         }
         let source = match session.is_newer_wire() {
-            true => Source::Subscription(session.peer().listen(wanted.clone()).await?),
+            true => Source::Subscription(Box::new(session.peer().listen(wanted.clone()).await?)),
             false => {
                 let receiver = session.announcements.subscribe();
                 for uri in wanted.resource_subscriptions.iter().flatten() {

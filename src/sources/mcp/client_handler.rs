@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientResult, ConstString, CreateMessageRequest,
-    CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult, ElicitRequest,
-    ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, Implementation, ListRootsRequest,
-    ListRootsRequestMethod, ListRootsResult, ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
-    ServerNotification, ServerRequest, SetLevelRequestParams,
+    ClientConfig, ClientResult, ConstString, CreateMessageRequest, CreateMessageRequestMethod,
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationCreateRequestMethod, Implementation, ListRootsRequest, ListRootsRequestMethod,
+    ListRootsResult, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification,
+    ServerRequest, SetLevelRequestParams,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -78,7 +78,7 @@ impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
         let capabilities = self.declared.as_ref().map(|client| client.capabilities().clone());
-        ClientConfig::new(capabilities.unwrap_or_else(ClientCapabilities::default), name)
+        ClientConfig::new(capabilities.unwrap_or_default(), name)
     }
 
     async fn create_message(

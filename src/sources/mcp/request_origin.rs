@@ -23,7 +23,7 @@ const OURS: &str = "toolcrib/";
 #[derive(Debug)]
 pub(crate) enum ServerMessage {
     /// A notification.
-    Notification(ServerNotification),
+    Notification(Box<ServerNotification>),
     /// A question, and the place for its answer.
     Request(Box<ServerRequest>, oneshot::Sender<Result<ClientResult, ErrorData>>),
 }

@@ -78,7 +78,7 @@ impl RequestRoutes {
         let is_log = matches!(message.notification, ServerNotification::LoggingMessageNotification(_));
         let of_client = || Some(self.client.borrow().as_ref().filter(|_| is_log)?.messages().clone());
         if let Some(to_client) = route.map(|route| route.to_client.clone()).or_else(of_client) {
-            let _ = to_client.try_send(ServerMessage::Notification(message.notification.clone()));
+            let _ = to_client.try_send(ServerMessage::Notification(Box::new(message.notification.clone())));
         }
     }
 

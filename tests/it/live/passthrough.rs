@@ -122,7 +122,7 @@ fn error(result: Result<impl std::fmt::Debug, ServiceError>) -> Value {
     }
 }
 
-/// What a client gets that needs no tool, without what only the wires differ in.
+/// Answers to all requests of a client that call no tool.
 async fn everything(client: &Client, name: &str) -> Value {
     let own = format!("{name}://note");
     let complete =
