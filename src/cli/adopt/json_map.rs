@@ -82,11 +82,10 @@ impl JsonMap {
 
 /// The last line break and the blanks after it; nothing where there is none.
 fn indent_of(before: &str) -> &str {
-    let blanks = before.trim_end_matches([' ', '\t']);
-    match (blanks.strip_suffix("\r\n"), blanks.strip_suffix('\n')) {
-        (Some(line), _) | (None, Some(line)) => &before[line.len()..],
-        _ => "",
-    }
+    let Some(line) = before.rfind('\n') else { return "" };
+    let begin = if before[..line].ends_with('\r') { line - 1 } else { line };
+    let blanks = before[line + 1..].len() - before[line + 1..].trim_start_matches([' ', '\t']).len();
+    &before[begin..line + 1 + blanks]
 }
 
 /// The members of an object, in order, as they stand in the text.
