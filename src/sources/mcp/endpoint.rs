@@ -13,11 +13,14 @@ use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
 use crate::tool::clean_line;
 
-/// Variables that every command gets from our environment; others come from its `env`.
-const INHERITED: [&str; 21] = [
+/// Variables that every command gets from our environment; others come from its `env`. Those of a proxy and of
+/// certificates are among them, so that a server reaches the network as if the client had started it.
+const INHERITED: [&str; 35] = [
     "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "APPDATA", "HOMEDRIVE",
     "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP",
-    "USERNAME", "USERPROFILE",
+    "USERNAME", "USERPROFILE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
+    "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
 ];
 
 /// The variables of our environment that every command gets.
