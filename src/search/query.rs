@@ -44,6 +44,8 @@ const MAX_WORDS: usize = 400;
 const MAX_UNITS: usize = 96;
 /// Longest word, in bytes: longer ones are data.
 const MAX_WRITTEN: usize = 120;
+/// Weight of a phrase of words that all kinds of requests have.
+const LITTLE: f32 = 0.75;
 /// Weight of weak words.
 const WEAK: f32 = 0.45;
 /// Extra weight of the first word; it falls to nothing at the twelfth word.
@@ -234,7 +236,7 @@ impl Reading<'_> {
                 if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
                     let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
                     let words = place..place + length;
-                    let weight = if window.iter().all(QueryWord::tells_little) { WEAK } else { 1.0 };
+                    let weight = if window.iter().all(QueryWord::tells_little) { LITTLE } else { 1.0 };
                     self.query.units.push(Unit { said, weight, topic: 0.0, senses, words });
                 }
             }

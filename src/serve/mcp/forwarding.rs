@@ -38,17 +38,18 @@ pub(super) async fn forwarded<T>(
     loop {
         tokio::select! {
             biased;
-            Some(message) = received.recv() => match message {
-                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
-                ServerMessage::Request(question, answer) => questions.push(asking(client, *question, answer)),
-            },
-            () = answered(&mut questions) => {}
+            // Comes first: messages without end must not keep the work from its timeout.
             done = &mut work => {
                 while let Ok(ServerMessage::Notification(notification)) = received.try_recv() {
                     notify(client, *notification, token.as_ref()).await;
                 }
                 return done;
             }
+            Some(message) = received.recv() => match message {
+                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
+                ServerMessage::Request(question, answer) => questions.push(asking(client, *question, answer)),
+            },
+            () = answered(&mut questions) => {}
         }
     }
 }

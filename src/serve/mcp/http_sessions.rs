@@ -24,6 +24,9 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// Silence after which a session ends.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60 * 60);
 
+/// Most sessions; further clients are answered without one.
+const MAX_SESSIONS: usize = 1_024;
+
 /// Most sessions that are known to be ended by their clients.
 const MAX_ENDED: usize = 10_000;
 
@@ -77,7 +80,12 @@ impl HttpSessions {
                 let (head, body) = request.into_parts();
                 let body = to_bytes(body, max_body).await.unwrap_or_default();
                 let request = Request::from_parts(head, Body::from(body.clone()));
-                if is_initialize(&body) { Ok(self.within(request, &sign).await) } else { Err(request) }
+                let has_room = self.manager.sessions.read().await.len() < MAX_SESSIONS;
+                if has_room && is_initialize(&body) {
+                    Ok(self.within(request, &sign).await)
+                } else {
+                    Err(request)
+                }
             }
             (None, _) => Err(request),
         }

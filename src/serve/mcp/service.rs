@@ -19,7 +19,7 @@ use super::notes_by_session::NotesBySession;
 use super::upstream_changes::{Followed, Follower};
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
-use crate::functions::CatalogView;
+use crate::functions::{CatalogView, Function};
 use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
 use crate::sources::mcp::{ClientSession, RequestOrigin, to_client};
 use crate::state::{Session, random_id};
@@ -170,7 +170,11 @@ impl McpService {
         }
         let catalog = self.request_catalog(&context);
         let input = (request.input_responses.clone(), request.request_state.clone());
+        let is_batch = Function::named(&request.name).is_some_and(|function| function.name() == "tool_batch");
         let call = async |origin: &Arc<RequestOrigin>| {
+            if is_batch {
+                origin.refuse_input();
+            }
             caller.origin = Some(Arc::clone(origin));
             let answer =
                 tools::call(&catalog, &caller, (self.call_limiter(&context), &self.notes), request).await;

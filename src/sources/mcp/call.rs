@@ -48,7 +48,9 @@ impl Session {
         let answer = self.request_with_input(request, origin).await;
         match answer {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(ServerResult::InputRequiredResult(question)) if origin.is_some() => {
+            Ok(ServerResult::InputRequiredResult(question))
+                if origin.is_some_and(|origin| origin.may_require_input()) =>
+            {
                 if let Some(origin) = origin {
                     origin.require_input(question);
                 }

@@ -2,6 +2,7 @@
 //! and the way back to the client.
 #![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
@@ -108,6 +109,10 @@ pub struct RequestOrigin {
     session: Option<Arc<ClientSession>>,
     messages: ToClient,
     cancelled: watch::Sender<bool>,
+    /// Number of requests to servers so far.
+    requests: AtomicUsize,
+    /// Whether no server may ask for input: the request runs several tools.
+    is_of_many: AtomicBool,
 }
 
 /// Input that a server has asked for on the newer wire.
@@ -134,7 +139,25 @@ impl RequestOrigin {
         session: Option<Arc<ClientSession>>,
         messages: ToClient,
     ) -> Self {
-        Self { meta, input: Mutex::default(), session, messages, cancelled: watch::channel(false).0 }
+        Self {
+            meta,
+            input: Mutex::default(),
+            session,
+            messages,
+            cancelled: watch::channel(false).0,
+            requests: AtomicUsize::default(),
+            is_of_many: AtomicBool::default(),
+        }
+    }
+
+    /// Lets no server ask for input: the request would be run again from its beginning, with tools that ran already.
+    pub(crate) fn refuse_input(&self) {
+        self.is_of_many.store(true, Relaxed);
+    }
+
+    /// Whether the server of the latest request may ask for input: nothing ran before it.
+    pub(super) fn may_require_input(&self) -> bool {
+        !self.is_of_many.load(Relaxed) && self.requests.load(Relaxed) == 1
     }
 
     /// The same request with the client's answers to an earlier question of the server.
@@ -165,8 +188,12 @@ impl RequestOrigin {
         &self.messages
     }
 
-    /// The client's answers, and the state of the server that belongs to them.
+    /// The client's answers, and the state of the server that belongs to them; for the first request to a server alone.
     pub(super) fn input(&self) -> (Option<InputResponses>, Option<String>) {
+        let is_first = self.requests.fetch_add(1, Relaxed) == 0;
+        if !is_first || self.is_of_many.load(Relaxed) {
+            return (None, None);
+        }
         let input = self.lock();
         (input.responses.clone(), input.state.clone())
     }

@@ -12,7 +12,10 @@ use rmcp::transport::Transport;
 
 use super::request_origin::{CurrentClient, ServerMessage, ToClient};
 
-/// The requests in progress that were made for a client.
+/// Most requests in progress that are known; a server may leave cancelled ones without an answer.
+const MAX_ROUTES: usize = 4_096;
+
+/// The requests in progress, with the clients that they were made for.
 #[derive(Debug)]
 pub(super) struct RequestRoutes {
     routes: Mutex<IndexMap<RequestId, Route>>,
@@ -23,7 +26,8 @@ pub(super) struct RequestRoutes {
 #[derive(Debug)]
 struct Route {
     token: Option<ProgressToken>,
-    to_client: ToClient,
+    /// `None` where no client waits for messages.
+    to_client: Option<ToClient>,
 }
 
 impl RequestRoutes {
@@ -38,17 +42,19 @@ impl RequestRoutes {
     /// The client of this request, else of the latest one.
     pub(super) fn to_client(&self, request: Option<&RequestId>) -> Option<ToClient> {
         let routes = self.lock();
-        let named = request.and_then(|id| routes.get(id));
-        named.or_else(|| Some(routes.last()?.1)).map(|route| route.to_client.clone())
+        let named = request.and_then(|id| routes.get(id)?.to_client.clone());
+        named.or_else(|| routes.values().rev().find_map(|route| route.to_client.clone()))
     }
 
     fn sent(&self, message: &ClientJsonRpcMessage) {
-        if let ClientJsonRpcMessage::Request(sent) = message
-            && let Some(to_client) = sent.request.extensions().get::<ToClient>()
-        {
-            let token = sent.request.get_meta().get_progress_token();
-            self.lock().insert(sent.id.clone(), Route { token, to_client: to_client.clone() });
+        let ClientJsonRpcMessage::Request(sent) = message else { return };
+        let mut routes = self.lock();
+        if routes.len() >= MAX_ROUTES {
+            routes.shift_remove_index(0);
         }
+        let to_client = sent.request.extensions().get::<ToClient>().cloned();
+        let token = to_client.as_ref().and_then(|_| sent.request.get_meta().get_progress_token());
+        routes.insert(sent.id.clone(), Route { token, to_client });
     }
 
     /// Routes progress, which names its request. A log message names none: it is for the client of the connection, or for
@@ -71,20 +77,23 @@ impl RequestRoutes {
             }
             ServerNotification::LoggingMessageNotification(_) => {
                 let is_certain = routes.len() == 1 || self.client.borrow().is_some();
-                routes.values().next_back().filter(|_| is_certain)
+                routes.values().rfind(|route| route.to_client.is_some()).filter(|_| is_certain)
             }
             _ => return,
         };
         let is_log = matches!(message.notification, ServerNotification::LoggingMessageNotification(_));
         let of_client = || Some(self.client.borrow().as_ref().filter(|_| is_log)?.messages().clone());
-        if let Some(to_client) = route.map(|route| route.to_client.clone()).or_else(of_client) {
+        if let Some(to_client) = route.and_then(|route| route.to_client.clone()).or_else(of_client) {
             let _ = to_client.try_send(ServerMessage::Notification(Box::new(message.notification.clone())));
         }
     }
 
-    /// Ends the route of a request that has no answer.
+    /// Ends the route of a request that nobody waits for. The server may work on it still: it stays among the requests in
+    /// progress, so that no log message of it goes to another client.
     pub(super) fn forget(&self, id: &RequestId) {
-        self.lock().shift_remove(id);
+        if let Some(route) = self.lock().get_mut(id) {
+            route.to_client = None;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -24,6 +25,9 @@ use super::session::Session;
 /// Most rounds of questions for one request.
 const MAX_ROUNDS: usize = 10;
 
+/// Longest wait for a list.
+const LONGEST_LISTING: Duration = Duration::from_secs(10);
+
 /// Most entries of one list.
 const MAX_LISTED: usize = 10_000;
 
@@ -38,19 +42,24 @@ pub(crate) struct ServerList<T> {
 macro_rules! list_all {
     ($session:expr, $method:ident, $items:ident) => {{
         let mut list = ServerList { items: Vec::new(), ttl_ms: None, is_private: false };
-        let mut cursor = None;
-        loop {
-            let params = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
-            let page = $session.peer().$method(Some(params)).await?;
-            list.ttl_ms = list.ttl_ms.into_iter().chain(page.ttl_ms).min();
-            list.is_private |= page.cache_scope == Some(rmcp::model::CacheScope::Private);
-            let is_empty = page.$items.is_empty();
-            list.items.extend(page.$items);
-            match page.next_cursor.filter(|next| !next.is_empty()) {
-                Some(next) if !is_empty && list.items.len() < MAX_LISTED => cursor = Some(next),
-                _ => break,
+        let listing = async {
+            let mut cursor = None;
+            loop {
+                let params = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
+                let page = $session.peer().$method(Some(params)).await?;
+                list.ttl_ms = list.ttl_ms.into_iter().chain(page.ttl_ms).min();
+                list.is_private |= page.cache_scope == Some(rmcp::model::CacheScope::Private);
+                let is_empty = page.$items.is_empty();
+                list.items.extend(page.$items);
+                match page.next_cursor.filter(|next| !next.is_empty()) {
+                    Some(next) if !is_empty && list.items.len() < MAX_LISTED => cursor = Some(next),
+                    _ => return Ok::<_, ServiceError>(()),
+                }
             }
-        }
+        };
+        // A server that is silent must not hide the lists of others.
+        let listed = tokio::time::timeout(LONGEST_LISTING, listing).await;
+        listed.map_err(|_| ServiceError::Timeout { timeout: LONGEST_LISTING })??;
         list.items = $session.without_secrets_in(list.items);
         Ok(list)
     }};
