@@ -101,7 +101,11 @@ impl AdoptArgs {
         })?;
         let folder = |name: &str, file: &Path| Folder::new(own.join(name), file);
         if let Some(client) = Client::named(&self.client) {
-            let file = file_of(client, &own)?;
+            let adopted = || Folder::new(own.join(client.name()), Path::new("")).record();
+            let file = match self.undo.then(adopted).flatten() {
+                Some(record) => record.file,
+                None => file_of(client, &own)?,
+            };
             let folder = folder(client.name(), &file);
             let (called, title) = (client.name().to_string(), client.title().to_string());
             return Ok(Target { called, title, is_of_project: false, file, folder });
@@ -133,6 +137,14 @@ impl AdoptArgs {
     fn plan(&self, target: &Target) -> Result<Option<Plan>, CommandError> {
         let shown = target.file.display();
         let known = target.folder.record();
+        if let Some(other) = known.as_ref().map(|known| &known.file).filter(|other| **other != target.file) {
+            return Err(failed(format!(
+                "{} is adopted already, and only one file of {} can be; nothing was changed. `toolcrib adopt {} --undo` moves its servers back, and then {shown} can be adopted",
+                other.display(),
+                target.title,
+                other.display()
+            )));
+        }
         let workspace = config::read(&target.file);
         let Some(map) = map_of(&workspace).or_else(|| known.as_ref().map(|known| known.map.clone())) else {
             return Err(failed(format!(
@@ -153,15 +165,25 @@ impl AdoptArgs {
                 Err(reason) => left.push((name.clone(), reason)),
             }
         }
+        let is_again = names.iter().any(|name| is_own(name));
+        // A copy equal to the file has all that the record knows.
+        let has_all = || std::fs::read_to_string(target.folder.backup()).is_ok_and(|copy| copy == text.text);
+        if let Some(known) = known.as_ref().filter(|_| !is_again && !has_all()) {
+            return Err(failed(format!(
+                "{shown} has no entry of toolcrib any more, and {} moved from it earlier: {}; nothing was changed. Run `{}` first, which puts them back, and adopt it again",
+                counted(known.moved.len(), "server"),
+                known.moved.join(", "),
+                undo_command(target)
+            )));
+        }
         if moving.is_empty() {
-            return match names.iter().any(|name| is_own(name)) {
+            return match is_again {
                 true => Ok(None),
                 false => Err(failed(format!("{shown} has no server that can be moved: {}", reasons(&left)))),
             };
         }
         // With servers that moved earlier, the text to go back to is the present one without toolcrib.
         let earlier = known.map(|known| known.moved).unwrap_or_default();
-        let is_again = names.iter().any(|name| is_own(name));
         let before = match is_again {
             false => text.text.clone(),
             true => {

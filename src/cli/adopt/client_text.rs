@@ -82,14 +82,14 @@ impl ClientText {
         }))
     }
 
-    /// The text with these servers of an older text in place of toolcrib.
+    /// The text with these servers of an older text in place of toolcrib, or after the others where it has no toolcrib.
     pub(super) fn without_own(&self, older: &Self, moved: &[String]) -> Option<String> {
         if self.is_toml {
             let mut document: DocumentMut = self.text.parse().ok()?;
             let before: DocumentMut = older.text.parse().ok()?;
             let before = before.get(self.key())?.as_table_like()?;
             let servers = document.get_mut(self.key())?.as_table_like_mut()?;
-            servers.remove(OWN)?;
+            servers.remove(OWN);
             for name in moved {
                 servers.insert(name, before.get(name)?.clone());
             }
@@ -97,7 +97,9 @@ impl ClientText {
         }
         let entries: Vec<String> = moved.iter().map(|name| older.entry(name)).collect::<Option<_>>()?;
         let map = JsonMap::at(&self.text, &self.map)?;
-        map.members.iter().find(|member| member.name == OWN)?;
+        if !map.members.iter().any(|member| member.name == OWN) {
+            return Some(map.with_more(&self.text, &entries));
+        }
         Some(map.edited(&self.text, |member| (member.name == OWN).then(|| entries.clone())))
     }
 

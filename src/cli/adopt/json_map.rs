@@ -74,6 +74,17 @@ impl JsonMap {
         format!("{}{}{tail}{}", &text[..=self.open], parts.join(","), &text[self.close..])
     }
 
+    /// The text with these members after the others.
+    pub(super) fn with_more(&self, text: &str, new: &[String]) -> String {
+        let Some(last) = self.members.last() else {
+            let (before, after) = text.split_at(self.open + 1);
+            return format!("{before}{}{after}", new.join(", "));
+        };
+        let indent = self.indent(text, last);
+        let new: String = new.iter().map(|new| format!(",{indent}{new}")).collect();
+        format!("{}{new}{}", &text[..last.end], &text[last.end..])
+    }
+
     /// The whitespace before a member on a line of its own.
     pub(super) fn indent<'t>(&self, text: &'t str, member: &Member) -> &'t str {
         indent_of(&text[..member.begin])

@@ -5,9 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use toml_edit::DocumentMut;
 
 use super::moved::SECRETS;
 use crate::cli::private_file::write_private;
+use crate::cli::source_table::live_names;
 
 /// The name of the record.
 const FILE: &str = ".adopted";
@@ -66,18 +68,23 @@ impl Folder {
         write_private(&self.path.join(FILE), &serde_json::to_string_pretty(record)?)
     }
 
-    /// Removes what the adoption has written. The configuration stays where somebody has edited it.
+    /// Removes what the adoption has written. The configuration and the secrets stay where somebody has edited it, or where it
+    /// has servers besides those that were put back. Whether they stay.
     pub(super) fn clear(&self, record: &Record) -> io::Result<bool> {
         let configuration = fs::read_to_string(self.configuration()).unwrap_or_default();
-        let is_edited = !configuration.is_empty() && hash(&configuration) != record.configured;
+        let has_only_moved = configuration
+            .parse::<DocumentMut>()
+            .is_ok_and(|document| live_names(&document).iter().all(|name| record.moved.contains(name)));
+        let is_kept =
+            !configuration.is_empty() && (hash(&configuration) != record.configured || !has_only_moved);
         let own = [self.backup(), self.path.join(FILE)];
         let whole = [self.configuration(), self.secrets()];
-        let leaving = own.iter().chain(whole.iter().filter(|_| !is_edited));
+        let leaving = own.iter().chain(whole.iter().filter(|_| !is_kept));
         for file in leaving.filter(|file| file.exists()) {
             fs::remove_file(file)?;
         }
         let _ = fs::remove_dir(&self.path);
-        Ok(is_edited)
+        Ok(is_kept)
     }
 }
 

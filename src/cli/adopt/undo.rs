@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::Target;
-use super::client_text::{ClientText, OWN};
+use super::client_text::ClientText;
 use super::record::{Folder, Record, hash};
 use crate::cli::catalog::counted;
 use crate::cli::{CommandResult, failed, print, print_note};
@@ -17,6 +17,14 @@ pub(super) fn run(target: &Target, is_dry: bool, is_json: bool) -> CommandResult
     let Some(record) = folder.record() else {
         return Err(failed(format!("{} is not adopted; there is nothing to undo", target.title)));
     };
+    if record.file != *file {
+        return Err(failed(format!(
+            "{} is not adopted; {} is, and `toolcrib adopt {} --undo` moves its servers back",
+            file.display(),
+            record.file.display(),
+            target.called
+        )));
+    }
     let text = before(folder, file, &record).map_err(failed)?;
     let mut is_kept = false;
     if !is_dry {
@@ -42,8 +50,11 @@ pub(super) fn run(target: &Target, is_dry: bool, is_json: bool) -> CommandResult
         record.moved.join(", ")
     ))?;
     if is_kept {
-        let configuration = folder.configuration();
-        print_note(format!("{} was edited, and is kept with its secrets", configuration.display()));
+        print_note(format!(
+            "{} was edited or has servers that were not put back: it is kept, with its secrets in {}",
+            folder.configuration().display(),
+            folder.secrets().display()
+        ));
     }
     Ok(())
 }
@@ -62,15 +73,12 @@ fn before(folder: &Folder, file: &std::path::Path, record: &Record) -> Result<St
     }
 }
 
-/// A text with the servers that have moved in place of toolcrib, and everything else as it is.
+/// A text with the servers that have moved in place of toolcrib, or after the others, and everything else as it is.
 pub(super) fn restored(now: &ClientText, folder: &Folder, moved: &[String]) -> Result<String, String> {
     let both = || format!("both versions are kept, the older one in {}", folder.backup().display());
     let older = fs::read_to_string(folder.backup()).map_err(|error| error.to_string())?;
     let older = now.with_text(older);
     let names = now.names().ok_or_else(|| format!("the client's file cannot be read; {}", both()))?;
-    if !names.iter().any(|name| name == OWN) {
-        return Err(format!("the client's file has no entry `{OWN}` any more; {}", both()));
-    }
     if let Some(name) = moved.iter().find(|name| names.contains(name)) {
         return Err(format!("the client's file has a server `{name}` again; {}", both()));
     }

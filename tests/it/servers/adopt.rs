@@ -257,3 +257,67 @@ fn wait_until_known(gateway: &mut Lines) {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
+
+/// The text of a file with one server and its secret.
+fn one(map: &str, name: &str, secret: &str) -> String {
+    format!(
+        "{{\n  \"{map}\": {{\n    \"{name}\": {{\"command\": \"sh\", \"args\": [\"SHELF\"], \"env\": {{\"API_KEY\": \"{secret}\"}}}}\n  }}\n}}\n"
+    )
+}
+
+/// Files of one client share a folder: the second is refused, and nothing of the first is lost.
+#[test]
+fn a_second_file_of_a_client_is_refused() {
+    let home = Home::new();
+    let (first, second) = (".config/Code/User/mcp.json", ".config/VSCodium/User/mcp.json");
+    home.write(first, &one("servers", "a", "secret-of-a"));
+    home.write(second, &one("servers", "b", "secret-of-b"));
+    let (before, other) = (home.read(first), home.read(second));
+    home.done(&["adopt", "vscode"]);
+    let path = home.at(second);
+    for arguments in [vec!["adopt", text(&path)], vec!["adopt", text(&path), "--undo"]] {
+        let run = home.run(&arguments);
+        assert!(run.code == 1 && run.stderr.contains("Code/User/mcp.json"), "{}", run.stderr);
+        assert!(run.stderr.contains("--undo`"), "{}", run.stderr);
+        assert_eq!(home.read(second), other);
+        assert!(home.read(".config/toolcrib/vscode/secrets.env").contains("secret-of-a"));
+    }
+    home.done(&["adopt", "vscode", "--undo"]);
+    assert_eq!((home.read(first), home.read(second)), (before, other.clone()));
+    home.done(&["adopt", text(&path)]);
+    home.done(&["adopt", "vscode", "--undo"]);
+    assert_eq!(home.read(second), other);
+}
+
+/// A file that was reset after its adoption: the servers of the adoption come back beside the new ones.
+#[test]
+fn a_file_that_was_reset_is_not_adopted_over_its_record() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", &one("mcpServers", "a", "secret-of-a"));
+    home.done(&["adopt", "cursor"]);
+    home.write(".cursor/mcp.json", &one("mcpServers", "b", "secret-of-b"));
+    let reset = home.read(".cursor/mcp.json");
+    let run = home.run(&["adopt", "cursor"]);
+    assert!(run.code == 1 && run.stderr.contains("toolcrib adopt cursor --undo"), "{}", run.stderr);
+    assert!(home.read(&format!("{OURS}/secrets.env")).contains("secret-of-a"));
+    assert_eq!(home.read(".cursor/mcp.json"), reset);
+    let has_all = || {
+        let value: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
+        for (name, secret) in [("a", "secret-of-a"), ("b", "secret-of-b")] {
+            assert_eq!(value["mcpServers"][name]["env"]["API_KEY"], secret, "{value}");
+        }
+    };
+    home.done(&["adopt", "cursor", "--undo"]);
+    has_all();
+    home.done(&["adopt", "cursor"]);
+
+    // A record that does not know every server of the configuration: it stays, with the secrets.
+    let record = home.read(&format!("{OURS}/.adopted"));
+    let mut known: Value = serde_json::from_str(&record).unwrap();
+    known["moved"] = json!(["b"]);
+    home.write(&format!("{OURS}/.adopted"), &known.to_string());
+    home.done(&["adopt", "cursor", "--undo"]);
+    has_all();
+    assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains("\"a\""));
+    assert!(home.read(&format!("{OURS}/secrets.env")).contains("secret-of-a"));
+}
