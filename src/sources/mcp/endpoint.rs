@@ -13,8 +13,8 @@ use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
 use crate::tool::clean_line;
 
-/// Variables that every command gets from our environment; others come from its `env`. Those of a proxy and of
-/// certificates are among them, so that a server reaches the network as if the client had started it.
+/// Variables that every command gets from our environment; others come from its `env`. With the variables
+/// of a proxy and of certificates, a server reaches the network as if the client had started it.
 const INHERITED: [&str; 35] = [
     "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "APPDATA", "HOMEDRIVE",
     "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP",

@@ -224,3 +224,31 @@ impl RequestOrigin {
         meta
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered() -> RequestOrigin {
+        RequestOrigin::new(RequestMetaObject::new(), None, to_client().0)
+            .with_input(Some(InputResponses::new()), Some("state".into()))
+    }
+
+    #[test]
+    fn answers_of_a_client_go_to_the_first_request_alone() {
+        let origin = answered();
+        assert_eq!(origin.input().1.as_deref(), Some("state"));
+        assert!(origin.may_require_input());
+        // Its server is another one, and asking would run the first request twice.
+        assert_eq!(origin.input(), (None, None));
+        assert!(!origin.may_require_input());
+    }
+
+    #[test]
+    fn no_call_of_a_batch_asks_or_gets_answers() {
+        let origin = answered();
+        origin.refuse_input();
+        assert_eq!(origin.input(), (None, None));
+        assert!(!origin.may_require_input());
+    }
+}
