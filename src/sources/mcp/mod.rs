@@ -2,7 +2,7 @@
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either version of the protocol; [`list`] lists all pages within limits.
-//! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`examine`]).
+//! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
 //!    reads them.
