@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indexmap::IndexMap;
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, GetExtensions, GetMeta, ProgressToken, RequestId, ServerJsonRpcMessage,
-    ServerNotification,
+    ClientJsonRpcMessage, ClientRequest, GetExtensions, GetMeta, ProgressToken, RequestId,
+    ServerJsonRpcMessage, ServerNotification,
 };
 use rmcp::transport::Transport;
 
@@ -48,11 +48,15 @@ impl RequestRoutes {
 
     fn sent(&self, message: &ClientJsonRpcMessage) {
         let ClientJsonRpcMessage::Request(sent) = message else { return };
+        let to_client = sent.request.extensions().get::<ToClient>().cloned();
+        // Other requests of our own, such as lists and subscriptions, cause no messages.
+        if to_client.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
+            return;
+        }
         let mut routes = self.lock();
         if routes.len() >= MAX_ROUTES {
             routes.shift_remove_index(0);
         }
-        let to_client = sent.request.extensions().get::<ToClient>().cloned();
         let token = to_client.as_ref().and_then(|_| sent.request.get_meta().get_progress_token());
         routes.insert(sent.id.clone(), Route { token, to_client });
     }
