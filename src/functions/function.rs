@@ -141,6 +141,11 @@ impl Function {
         self.lists.contains(&list)
     }
 
+    /// Whether one call of it runs several tools.
+    pub fn runs_several_tools(&self) -> bool {
+        matches!(self.time, TimeLimit::Batch)
+    }
+
     /// Whether it runs tools.
     pub fn runs_tools(&self) -> bool {
         self.runs.is_some()

@@ -170,7 +170,7 @@ impl McpService {
         }
         let catalog = self.request_catalog(&context);
         let input = (request.input_responses.clone(), request.request_state.clone());
-        let is_batch = Function::named(&request.name).is_some_and(|function| function.name() == "tool_batch");
+        let is_batch = Function::spelled(&request.name).is_some_and(Function::runs_several_tools);
         let call = async |origin: &Arc<RequestOrigin>| {
             if is_batch {
                 origin.refuse_input();
