@@ -1,9 +1,7 @@
 //! Requests of a client that a live server answers: messages of the server reach the client while it waits.
 #![expect(deprecated, reason = "the older wire has levels of log messages")]
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use rmcp::model::{
     ClientResult, InputResponses, LoggingLevel, ProgressToken, ServerNotification, ServerRequest,
@@ -11,17 +9,27 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServiceError};
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 
-use crate::sources::mcp::{ClientSession, RequestOrigin, ServerMessage, to_client};
+use crate::sources::mcp::{ClientInput, ClientSession, RequestOrigin, ServerMessage, to_client};
 
-/// The client's answers to questions of a server, and the state that the server wants back.
-pub(super) type GivenInput = (Option<InputResponses>, Option<String>);
+/// The input of a request, unless its client has changed the state.
+pub(super) fn input(
+    responses: Option<&InputResponses>,
+    state: Option<&str>,
+) -> Result<ClientInput, ErrorData> {
+    ClientInput::read(responses.cloned(), state).ok_or_else(|| {
+        let message =
+            "VALIDATION_ERROR: `requestState` is not the one of the question; send it back unchanged";
+        ErrorData::invalid_params(message, None)
+    })
+}
 
 /// Does the work for a request, and passes on what servers say to its client.
 pub(super) async fn forwarded<T>(
     context: &RequestContext<RoleServer>,
     (session, level): (Option<&Arc<ClientSession>>, Option<LoggingLevel>),
-    (responses, state): GivenInput,
+    input: ClientInput,
     work: impl AsyncFnOnce(&Arc<RequestOrigin>) -> T,
 ) -> T {
     let (messages, mut received) = to_client();
@@ -31,10 +39,10 @@ pub(super) async fn forwarded<T>(
         meta.set_log_level(level);
     }
     let origin = RequestOrigin::new(meta, session.cloned(), messages);
-    let origin = Arc::new(origin.with_input(responses, state));
+    let origin = Arc::new(origin.with_input(input));
     let (client, token) = (&context.peer, context.meta.get_progress_token());
     let mut work = std::pin::pin!(work(&origin));
-    let mut questions = Vec::new();
+    let mut questions = JoinSet::new();
     loop {
         tokio::select! {
             biased;
@@ -47,9 +55,10 @@ pub(super) async fn forwarded<T>(
             }
             Some(message) = received.recv() => match message {
                 ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
-                ServerMessage::Request(question, answer) => questions.push(asking(client, *question, answer)),
+                ServerMessage::Request(question, answer) => {
+                    questions.spawn(ask(client.clone(), *question, answer));
+                }
             },
-            () = answered(&mut questions) => {}
         }
     }
 }
@@ -60,8 +69,7 @@ pub(super) async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Re
         match message {
             ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
             ServerMessage::Request(question, answer) => {
-                let client = client.clone();
-                tokio::spawn(async move { asking(&client, *question, answer).await });
+                tokio::spawn(ask(client.clone(), *question, answer));
             }
         }
     }
@@ -80,28 +88,15 @@ async fn notify(
     let _ = client.send_notification(notification).await;
 }
 
-type Question<'c> = Pin<Box<dyn Future<Output = ()> + Send + 'c>>;
-
 /// Asks the client a question of a server.
-fn asking(
-    client: &Peer<RoleServer>,
+async fn ask(
+    client: Peer<RoleServer>,
     question: ServerRequest,
     answer: oneshot::Sender<Result<ClientResult, ErrorData>>,
-) -> Question<'_> {
-    Box::pin(async move {
-        let given = client.send_request(question).await.map_err(|error| match error {
-            ServiceError::McpError(error) => error,
-            other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
-        });
-        let _ = answer.send(given);
-    })
-}
-
-/// Waits for the answers to all questions; forever where there are none.
-async fn answered(questions: &mut Vec<Question<'_>>) {
-    std::future::poll_fn(|context| {
-        questions.retain_mut(|question| question.as_mut().poll(context).is_pending());
-        Poll::<()>::Pending
-    })
-    .await;
+) {
+    let given = client.send_request(question).await.map_err(|error| match error {
+        ServiceError::McpError(error) => error,
+        other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
+    });
+    let _ = answer.send(given);
 }

@@ -16,13 +16,13 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::forwarding::GivenInput;
+use super::forwarding;
 use super::service::{MAX_WATCHED, McpService, caller, scope};
 use super::{
     FRESH_FOR, completion, cursor, notifications, prompts, resources, tools, upstream_resources, uri,
 };
 use crate::guard::{MISTAKE, guarded};
-use crate::sources::mcp::RequestOrigin;
+use crate::sources::mcp::{ClientInput, RequestOrigin};
 
 /// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
 /// there.
@@ -124,7 +124,7 @@ impl ServerHandler for McpService {
             self.follow_lists(&context.peer);
             Ok(upstream_resources::add_to_list(&catalog, &caller, ours).await)
         };
-        answered(self.forwarded(&context, GivenInput::default(), work)).await
+        answered(self.forwarded(&context, ClientInput::default(), work)).await
     }
 
     async fn list_resource_templates(
@@ -139,7 +139,7 @@ impl ServerHandler for McpService {
             let ours = resources::templates(&view, scope);
             Ok(upstream_resources::add_to_templates(&catalog, &caller, ours).await)
         };
-        answered(self.forwarded(&context, GivenInput::default(), work)).await
+        answered(self.forwarded(&context, ClientInput::default(), work)).await
     }
 
     async fn read_resource(
@@ -147,7 +147,7 @@ impl ServerHandler for McpService {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let input = (request.input_responses.clone(), request.request_state.clone());
+        let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let work = async |origin: &Arc<RequestOrigin>| {
             let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
             if upstream_resources::is_upstream(&request.uri) {
@@ -171,7 +171,7 @@ impl ServerHandler for McpService {
             self.follow_lists(&context.peer);
             prompts::list(&catalog, &caller, scope).await
         };
-        answered(self.forwarded(&context, GivenInput::default(), work)).await
+        answered(self.forwarded(&context, ClientInput::default(), work)).await
     }
 
     async fn get_prompt(
@@ -179,7 +179,7 @@ impl ServerHandler for McpService {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let input = (request.input_responses.clone(), request.request_state.clone());
+        let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let work = async |origin: &Arc<RequestOrigin>| {
             let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
             prompts::get(&catalog, &caller, request, origin).await
@@ -205,7 +205,7 @@ impl ServerHandler for McpService {
                 _ => Ok(CompleteResult::default()),
             }
         };
-        answered(self.forwarded(&context, GivenInput::default(), work)).await
+        answered(self.forwarded(&context, ClientInput::default(), work)).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

@@ -33,15 +33,7 @@ struct Named {
 async fn all(upstreams: Vec<Upstream>) -> (Vec<Named>, Option<u64>, bool) {
     let (mut all, mut ttl, mut is_private) = (Vec::new(), None, false);
     let mut taken = HashSet::new();
-    for upstream in upstreams {
-        let list = match upstream.session.prompts().await {
-            Ok(list) => list,
-            Err(error) => {
-                let problem = upstream.session.request_error(error);
-                tracing::warn!(server = upstream.name, problem = %problem.message, "its prompts are left out");
-                continue;
-            }
-        };
+    for (upstream, list) in upstreams::lists(upstreams, async |session| session.prompts().await).await {
         ttl = ttl.into_iter().chain(list.ttl_ms).min();
         is_private |= list.is_private;
         for prompt in list.items {

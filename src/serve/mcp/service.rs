@@ -14,14 +14,14 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{Semaphore, oneshot, watch};
 
-use super::forwarding::{self, GivenInput};
+use super::forwarding;
 use super::notes_by_session::NotesBySession;
 use super::upstream_changes::{Followed, Follower};
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
 use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
-use crate::sources::mcp::{ClientSession, RequestOrigin, to_client};
+use crate::sources::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
 use crate::state::{Session, random_id};
 
 /// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
@@ -169,7 +169,7 @@ impl McpService {
             }
         }
         let catalog = self.request_catalog(&context);
-        let input = (request.input_responses.clone(), request.request_state.clone());
+        let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let is_batch = Function::spelled(&request.name).is_some_and(Function::runs_several_tools);
         let call = async |origin: &Arc<RequestOrigin>| {
             if is_batch {
@@ -190,7 +190,7 @@ impl McpService {
     pub(super) async fn forwarded<T>(
         &self,
         context: &RequestContext<RoleServer>,
-        input: GivenInput,
+        input: ClientInput,
         work: impl AsyncFnOnce(&Arc<RequestOrigin>) -> Result<T, ErrorData>,
     ) -> Result<T, ErrorData> {
         let is_connected = self.ended.is_some();

@@ -94,23 +94,6 @@ fn merged<T: Addressed>(lists: Vec<(Upstream, ServerList<T>)>) -> Merged<T> {
     merged
 }
 
-/// The lists of the servers that have one.
-macro_rules! lists {
-    ($upstreams:expr, $method:ident) => {{
-        let mut lists = Vec::new();
-        for upstream in $upstreams {
-            match upstream.session.$method().await {
-                Ok(list) => lists.push((upstream, list)),
-                Err(error) => {
-                    let problem = upstream.session.request_error(error);
-                    tracing::debug!(server = upstream.name, problem = %problem.message, "a list is left out");
-                }
-            }
-        }
-        lists
-    }};
-}
-
 /// Adds the resources of live servers before ours.
 pub(super) async fn add_to_list(
     catalog: &RequestCatalog,
@@ -118,7 +101,7 @@ pub(super) async fn add_to_list(
     mut ours: ListResourcesResult,
 ) -> ListResourcesResult {
     let upstreams = upstreams::with_capability(catalog, caller, has_resources).await;
-    let mut found = merged(lists!(upstreams, resources));
+    let mut found = merged(upstreams::lists(upstreams, async |session| session.resources().await).await);
     found.items.append(&mut ours.resources);
     ours.ttl_ms = ours.ttl_ms.into_iter().chain(found.ttl_ms).min();
     ours.cache_scope = if found.is_private { Some(CacheScope::Private) } else { ours.cache_scope };
@@ -132,7 +115,8 @@ pub(super) async fn add_to_templates(
     mut ours: ListResourceTemplatesResult,
 ) -> ListResourceTemplatesResult {
     let upstreams = upstreams::with_capability(catalog, caller, has_resources).await;
-    let mut found = merged(lists!(upstreams, resource_templates));
+    let mut found =
+        merged(upstreams::lists(upstreams, async |session| session.resource_templates().await).await);
     found.items.append(&mut ours.resource_templates);
     ours.ttl_ms = ours.ttl_ms.into_iter().chain(found.ttl_ms).min();
     ours.cache_scope = if found.is_private { Some(CacheScope::Private) } else { ours.cache_scope };

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use rmcp::ErrorData;
 use rmcp::model::ServerCapabilities;
+use rmcp::service::ServiceError;
 use tokio::task::JoinSet;
 
 use crate::config::{Config, Source};
 use crate::exec::Caller;
 use crate::functions::CatalogView;
 use crate::serve::RequestCatalog;
-use crate::sources::mcp::Session;
+use crate::sources::mcp::{ServerList, Session};
 use crate::tool::slug;
 
 /// A connected server.
@@ -38,6 +40,23 @@ pub(super) async fn with_capability(
     let mut found = connected(catalog, caller).await;
     found.retain(|upstream| has(&upstream.session.capabilities()));
     found
+}
+
+/// The lists of these servers, asked at the same time. A server that does not answer is left out.
+pub(super) async fn lists<T>(
+    upstreams: Vec<Upstream>,
+    list: impl AsyncFn(&Session) -> Result<ServerList<T>, ServiceError>,
+) -> Vec<(Upstream, ServerList<T>)> {
+    let asked = join_all(upstreams.iter().map(|upstream| list(&upstream.session))).await;
+    let answered = upstreams.into_iter().zip(asked).filter_map(|(upstream, answer)| match answer {
+        Ok(list) => Some((upstream, list)),
+        Err(error) => {
+            let problem = upstream.session.request_error(error);
+            tracing::warn!(server = upstream.name, problem = %problem.message, "a list of it is left out");
+            None
+        }
+    });
+    answered.collect()
 }
 
 /// The server of this name, `mcp:NAME`, if the caller sees it and it can be reached.

@@ -45,6 +45,9 @@ impl Session {
         }
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        if let Some(origin) = origin {
+            origin.begin_call();
+        }
         let answer = self.request_with_input(request, origin).await;
         match answer {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),

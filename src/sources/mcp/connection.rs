@@ -147,20 +147,14 @@ impl Connection {
             () = self.open_again_and_again(&surroundings, &mut subscription) => {}
             _ = dropped.wait_for(Option::is_some) => {}
         }
-        let session = self.fail("it is stopped".into(), AT_LAST);
-        if let Some(session) = session {
+        let patience = dropped.borrow().unwrap_or_default();
+        if let Some(session) = self.fail("it is stopped".into(), AT_LAST) {
             let done = async {
                 while session.is_busy() && !session.is_closed() {
                     sleep(GLANCE).await;
                 }
             };
-            let at_once =
-                async { _ = dropped.wait_for(|left| left.is_some_and(|left| left.is_zero())).await };
-            tokio::select! {
-                () = done => {}
-                () = sleep(self.endpoint.timeout) => {}
-                () = at_once => {}
-            }
+            let _ = timeout(patience, done).await;
             close(&session, &mut subscription).await;
         }
     }

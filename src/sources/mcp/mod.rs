@@ -50,7 +50,7 @@ pub use examine::{Answered, Examined, examine, list_all};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub use problem::Problem;
 pub(crate) use process::with_its_children;
-pub use request_origin::{ClientSession, RequestOrigin};
+pub use request_origin::{ClientInput, ClientSession, RequestOrigin};
 pub(crate) use request_origin::{ServerMessage, to_client};
 pub(crate) use requests::ServerList;
 pub(crate) use secrets::{FilledSecrets, Missing};

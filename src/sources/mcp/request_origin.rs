@@ -109,17 +109,32 @@ pub struct RequestOrigin {
     session: Option<Arc<ClientSession>>,
     messages: ToClient,
     cancelled: watch::Sender<bool>,
-    /// Number of requests to servers so far.
-    requests: AtomicUsize,
+    /// Number of calls of tools so far.
+    calls: AtomicUsize,
     /// Whether no server may ask for input: the request runs several tools.
     is_of_many: AtomicBool,
+}
+
+/// A client's answers to a question of a server, on the newer wire.
+#[derive(Debug, Default)]
+pub struct ClientInput {
+    responses: Option<InputResponses>,
+    /// The server that asked, and the state that it gave.
+    asking: Option<(String, Option<String>)>,
+}
+
+impl ClientInput {
+    /// The input of a request; `None` if its state is not one that [`bound`] made.
+    pub(crate) fn read(responses: Option<InputResponses>, state: Option<&str>) -> Option<Self> {
+        let asking = state.map(serde_json::from_str).transpose().ok()?;
+        Some(Self { responses, asking })
+    }
 }
 
 /// Input that a server has asked for on the newer wire.
 #[derive(Debug, Default)]
 struct Input {
-    responses: Option<InputResponses>,
-    state: Option<String>,
+    given: ClientInput,
     /// The question of the server, for the client.
     required: Option<InputRequiredResult>,
 }
@@ -145,7 +160,7 @@ impl RequestOrigin {
             session,
             messages,
             cancelled: watch::channel(false).0,
-            requests: AtomicUsize::default(),
+            calls: AtomicUsize::default(),
             is_of_many: AtomicBool::default(),
         }
     }
@@ -155,14 +170,19 @@ impl RequestOrigin {
         self.is_of_many.store(true, Relaxed);
     }
 
-    /// Whether the server of the latest request may ask for input: nothing ran before it.
+    /// Counts a call of a tool.
+    pub(super) fn begin_call(&self) {
+        self.calls.fetch_add(1, Relaxed);
+    }
+
+    /// Whether the server of the latest call may ask for input: no other call ran for this request.
     pub(super) fn may_require_input(&self) -> bool {
-        !self.is_of_many.load(Relaxed) && self.requests.load(Relaxed) == 1
+        !self.is_of_many.load(Relaxed) && self.calls.load(Relaxed) == 1
     }
 
     /// The same request with the client's answers to an earlier question of the server.
-    pub(crate) fn with_input(self, responses: Option<InputResponses>, state: Option<String>) -> Self {
-        Self { input: Mutex::new(Input { responses, state, required: None }), ..self }
+    pub(crate) fn with_input(self, given: ClientInput) -> Self {
+        Self { input: Mutex::new(Input { given, required: None }), ..self }
     }
 
     /// No request at all, within a session.
@@ -188,14 +208,15 @@ impl RequestOrigin {
         &self.messages
     }
 
-    /// The client's answers, and the state of the server that belongs to them; for the first request to a server alone.
-    pub(super) fn input(&self) -> (Option<InputResponses>, Option<String>) {
-        let is_first = self.requests.fetch_add(1, Relaxed) == 0;
-        if !is_first || self.is_of_many.load(Relaxed) {
-            return (None, None);
+    /// The client's answers to questions of this server, and the state that the server gave with them.
+    pub(super) fn input(&self, server: &str) -> (Option<InputResponses>, Option<String>) {
+        let ClientInput { responses, asking } = &self.lock().given;
+        match asking {
+            Some((asking, state)) if asking == server && !self.is_of_many.load(Relaxed) => {
+                (responses.clone(), state.clone())
+            }
+            _ => (None, None),
         }
-        let input = self.lock();
-        (input.responses.clone(), input.state.clone())
     }
 
     /// Keeps the question of a server, as the answer to the client's request.
@@ -225,22 +246,38 @@ impl RequestOrigin {
     }
 }
 
+/// The state of a server's question, as its client gets it: with the name of the server, which alone gets the answers.
+pub(super) fn bound(server: &str, state: Option<String>) -> String {
+    serde_json::json!([server, state]).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn answered() -> RequestOrigin {
-        RequestOrigin::new(RequestMetaObject::new(), None, to_client().0)
-            .with_input(Some(InputResponses::new()), Some("state".into()))
+        let state = bound("sky", Some("state".into()));
+        let input = ClientInput::read(Some(InputResponses::new()), Some(&state)).unwrap();
+        RequestOrigin::new(RequestMetaObject::new(), None, to_client().0).with_input(input)
     }
 
     #[test]
-    fn answers_of_a_client_go_to_the_first_request_alone() {
+    fn answers_of_a_client_go_to_the_server_that_asked_alone() {
         let origin = answered();
-        assert_eq!(origin.input().1.as_deref(), Some("state"));
+        assert_eq!(origin.input("sea"), (None, None));
+        assert_eq!(origin.input("sky"), (Some(InputResponses::new()), Some("state".into())));
+        for changed in ["", "state", "[]", "[\"sky\"]", "{}"] {
+            assert!(ClientInput::read(None, Some(changed)).is_none(), "{changed}");
+        }
+    }
+
+    #[test]
+    fn a_call_after_another_does_not_ask() {
+        let origin = answered();
+        origin.begin_call();
         assert!(origin.may_require_input());
-        // Its server is another one, and asking would run the first request twice.
-        assert_eq!(origin.input(), (None, None));
+        // Asking would run the first call twice.
+        origin.begin_call();
         assert!(!origin.may_require_input());
     }
 
@@ -248,7 +285,8 @@ mod tests {
     fn no_call_of_a_batch_asks_or_gets_answers() {
         let origin = answered();
         origin.refuse_input();
-        assert_eq!(origin.input(), (None, None));
+        origin.begin_call();
+        assert_eq!(origin.input("sky"), (None, None));
         assert!(!origin.may_require_input());
     }
 }

@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::problem::explain;
-use super::request_origin::{RequestOrigin, ServerMessage, ToClient};
+use super::request_origin::{RequestOrigin, ServerMessage, ToClient, bound};
 use super::request_routes::RequestRoutes;
 use super::session::Session;
 
@@ -124,12 +124,13 @@ impl Session {
         request: ClientRequest,
         origin: Option<&Arc<RequestOrigin>>,
     ) -> Result<ServerResult, ServiceError> {
-        let (mut responses, mut state) = origin.map(|origin| origin.input()).unwrap_or_default();
+        let (mut responses, mut state) = origin.map(|origin| origin.input(&self.name)).unwrap_or_default();
         for _ in 0..MAX_ROUNDS {
             let request = with_input(request.clone(), responses.take(), state.take());
             let answer = self.request(request, origin).await?;
-            let ServerResult::InputRequiredResult(question) = answer else { return Ok(answer) };
+            let ServerResult::InputRequiredResult(mut question) = answer else { return Ok(answer) };
             let Some(origin) = origin.filter(|origin| origin.session().is_some()) else {
+                question.request_state = Some(bound(&self.name, question.request_state));
                 return Ok(ServerResult::InputRequiredResult(question));
             };
             (responses, state) = answered(origin, question).await?;

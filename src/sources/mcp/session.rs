@@ -33,6 +33,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 
 /// A connection that is open, shared by all that use its server.
 pub(crate) struct Session {
+    /// The name of the server, as its operator has it.
+    pub(super) name: String,
     peer: Peer<RoleClient>,
     /// The client whose capabilities were declared.
     declared: Option<Arc<ClientSession>>,
@@ -140,6 +142,7 @@ impl Session {
                     tokio::spawn(follow_level(service.peer().clone(), current.clone()));
                     service.peer().clone()
                 },
+                name: endpoint.name.clone(),
                 declared,
                 stderr: process.as_ref().map(|process| process.stderr.clone()),
                 open: tokio::sync::Mutex::new(Some((service, process))),
