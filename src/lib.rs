@@ -33,6 +33,9 @@ pub mod catalog; // raw tools in, one checked catalog out
 pub mod cli; // the command line
 #[doc(hidden)]
 pub mod config; // toolcrib.toml
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
+pub mod credentials; // tokens for the servers of tools
 mod embedded; // files of the checkout that are part of the program
 #[cfg(feature = "runtime")]
 #[doc(hidden)]

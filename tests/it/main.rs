@@ -21,7 +21,10 @@ mod generation;
 mod help;
 mod hidden;
 mod hostile;
+mod identity;
 mod import;
+#[path = "../issuer/mod.rs"]
+mod issuer;
 mod kill;
 mod live;
 mod mcp;

@@ -1,0 +1,9 @@
+//! Identity, towards the servers behind toolcrib and towards its callers, against a local issuer.
+
+mod attacks;
+mod people;
+mod quotas;
+mod resource_server;
+mod service;
+mod sign_in;
+mod tenants;

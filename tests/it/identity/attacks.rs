@@ -1,0 +1,1 @@
+//! Attacks on tokens, sign-ins and sessions, each refused with its status.

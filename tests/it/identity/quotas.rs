@@ -1,0 +1,1 @@
+//! Limits of calls, by caller, role and tool.

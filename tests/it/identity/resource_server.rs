@@ -1,0 +1,1 @@
+//! Tokens of an issuer, checked by the server.

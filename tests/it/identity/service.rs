@@ -1,0 +1,1 @@
+//! Credentials of a service, and tokens exchanged for callers.

@@ -1,0 +1,1 @@
+//! A person signs in to the servers behind toolcrib.

@@ -1,0 +1,1 @@
+//! Callers see nothing of each other.
