@@ -7,6 +7,7 @@
 
 mod client;
 mod env_file;
+mod environment;
 mod eval;
 mod exec;
 mod overlay;
@@ -17,6 +18,7 @@ mod search;
 mod selector;
 mod serve;
 mod server;
+mod server_auth;
 mod state;
 
 use std::path::PathBuf;
@@ -29,6 +31,7 @@ use crate::tool::{DescriptionMode, Effect};
 
 pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
+pub use environment::Environment;
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub use overlay::{Overlay, SetArgument};
@@ -39,6 +42,7 @@ pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
+pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
 pub use state::{State, WhenUnwritable};
 
 /// The configuration of a catalog. Everything is optional.

@@ -155,6 +155,20 @@ fn check_sources(workspace: &mut Workspace) {
     workspace.findings.append(&mut findings);
 }
 
+/// Checks the identities with which servers are called.
+fn check_server_auth(workspace: &mut Workspace) {
+    let Workspace { config, findings, .. } = workspace;
+    let named = config.servers.iter().map(|(name, server)| (pointer_join("/server", name), server));
+    let sources = config.sources.iter().enumerate();
+    let live = sources.filter_map(|(at, source)| Some((format!("/source/{at}/mcp"), source.mcp.as_ref()?)));
+    for (server, problem) in named.chain(live).map(|(at, server)| (at, server.auth_problem())) {
+        let Some((field, message)) = problem else { continue };
+        let pointer =
+            if field.is_empty() { format!("{server}/auth") } else { format!("{server}/auth/{field}") };
+        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+    }
+}
+
 /// Checks the models for search. A model without a usable address is dropped.
 fn check_search(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
@@ -199,6 +213,7 @@ fn check_served_profiles(workspace: &mut Workspace) {
 /// Checks beyond the types: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
     check_sources(workspace);
+    check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
     let config = &workspace.config;

@@ -35,13 +35,13 @@ mod stderr;
 mod subscribers;
 mod waiting;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::listings::live_servers;
 use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
+pub use crate::config::Environment;
 pub(crate) use call::McpCallError;
 pub(crate) use changes::Changes;
 pub use connections::{Connections, ServerState};
@@ -60,37 +60,6 @@ pub use state::Status;
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);
-
-/// Source of environment variables. Values go to servers only, and are never printed.
-#[derive(Clone)]
-pub struct Environment(Arc<Variables>);
-
-type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
-
-impl Environment {
-    /// The variables that this function knows.
-    pub fn new(variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(variable))
-    }
-
-    /// The value of a variable.
-    pub fn get(&self, name: &str) -> Option<String> {
-        (self.0)(name)
-    }
-}
-
-impl Default for Environment {
-    /// No variables at all.
-    fn default() -> Self {
-        Self::new(|_| None)
-    }
-}
-
-impl std::fmt::Debug for Environment {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Environment")
-    }
-}
 
 /// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
