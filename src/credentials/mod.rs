@@ -5,17 +5,23 @@
 //!    (RFC 8693) and [`caller`] (the caller's own token).
 //! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
+mod authorization;
+mod callback;
 mod caller;
 mod exchange;
+mod keyring;
 mod person;
 mod problem;
 mod secret_token;
 mod service;
+mod sign_in;
+mod token_store;
 
 use std::path::PathBuf;
 
 pub(crate) use problem::SignInProblem;
 pub(crate) use secret_token::{CallerToken, SecretToken};
+pub use sign_in::{PendingSignIn, SignedIn};
 
 use crate::config::{ActsAs, Environment, Server};
 use person::Person;
@@ -59,7 +65,7 @@ impl Credentials {
     ) -> Result<Option<SecretToken>, SignInProblem> {
         match acts_as(server.1) {
             None => Ok(None),
-            Some(ActsAs::Person) => self.person.token(server, caller, &self.environment).await,
+            Some(ActsAs::Person) => self.person.token(server, caller).await,
             Some(ActsAs::Service) => service::token(self, server).await,
             Some(ActsAs::Caller) => caller::token(server, caller),
             Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
@@ -75,15 +81,20 @@ impl Credentials {
     ) -> Result<Option<SecretToken>, SignInProblem> {
         match acts_as(server.1) {
             None => Ok(None),
-            Some(ActsAs::Person) => self.person.rejected(server, caller, refused, &self.environment).await,
+            Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
             Some(ActsAs::Service) => service::rejected(self, server, refused).await,
             Some(ActsAs::Caller) => caller::rejected(server, refused),
             Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
         }
     }
 
+    /// Whether the operator is signed in to a server, and it is called with that.
+    pub(crate) fn is_signed_in(&self, server: (&str, &Server)) -> bool {
+        acts_as(server.1) == Some(ActsAs::Person) && self.person.is_signed_in(server)
+    }
+
     /// The environment.
-    fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 }
