@@ -15,6 +15,7 @@ mod problem;
 mod secret_token;
 mod service;
 mod sign_in;
+mod sign_out;
 mod token_store;
 
 use std::path::PathBuf;
@@ -22,9 +23,11 @@ use std::path::PathBuf;
 pub(crate) use problem::SignInProblem;
 pub(crate) use secret_token::{CallerToken, SecretToken};
 pub use sign_in::{PendingSignIn, SignedIn};
+pub use sign_out::SignedOut;
 
 use crate::config::{ActsAs, Environment, Server};
 use person::Person;
+pub(crate) use token_store::Stamp as SignInVersion;
 
 /// The tokens of a program for servers, shared by everything that calls them.
 #[derive(Debug, Default)]
@@ -91,6 +94,11 @@ impl Credentials {
     /// Whether the operator is signed in to a server, and it is called with that.
     pub(crate) fn is_signed_in(&self, server: (&str, &Server)) -> bool {
         acts_as(server.1) == Some(ActsAs::Person) && self.person.is_signed_in(server)
+    }
+
+    /// The sign-in of the operator to a server as it is now; another one differs.
+    pub(crate) fn sign_in_version(&self, server: (&str, &Server)) -> Option<SignInVersion> {
+        self.person.place(server)?.stamp()
     }
 
     /// The environment.
