@@ -2,6 +2,7 @@
 
 mod attacks;
 mod people;
+mod protected;
 mod quotas;
 mod resource_server;
 mod service;
