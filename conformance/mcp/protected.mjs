@@ -29,7 +29,8 @@ class Person {
   clientInformation = () => this.kept.client;
   saveClientInformation = client => { this.kept.client = client; };
   tokens = () => this.kept.tokens;
-  saveTokens = tokens => { this.kept.tokens = tokens; };
+  // Version 1 refreshes a token that is too narrow, which does not make it wider.
+  saveTokens = ({ refresh_token, ...tokens }) => { this.kept.tokens = tokens; };
   saveCodeVerifier = verifier => { this.kept.verifier = verifier; };
   codeVerifier = () => this.kept.verifier;
   discoveryState = () => this.kept.discovery;
