@@ -42,6 +42,7 @@ pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
+pub(crate) use server_auth::is_safe;
 pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
 pub use state::{State, WhenUnwritable};
 

@@ -76,6 +76,10 @@ impl ServerAuth {
             (_, None) if is_service => {
                 Some(("client_secret", "a service has a `client_id` and a `client_secret`"))
             }
+            _ if self.acts_as == ActsAs::Exchange && self.token_url.is_none() && self.issuer.is_none() => Some((
+                "issuer",
+                "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
+            )),
             (None, Some(_)) => {
                 Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
             }
@@ -118,7 +122,7 @@ impl ServerAuth {
 }
 
 /// Whether tokens may go to an address: nobody on the way can read them.
-fn is_safe(address: &str) -> bool {
+pub(crate) fn is_safe(address: &str) -> bool {
     let Some(rest) = address.strip_prefix("http://") else { return address.starts_with("https://") };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = match host.strip_prefix('[') {
@@ -153,7 +157,8 @@ mod tests {
             ("as = 'service'", "client_id"),
             ("as = 'service'\nclient_id = 'a'", "client_secret"),
             ("client_secret = 'x'", "client_id"),
-            ("as = 'exchange'\nshared = true", "shared"),
+            ("as = 'exchange'\naudience = 'api'", "issuer"),
+            ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
             ("as = 'caller'\nscopes = ['a']", "scopes"),
             ("issuer = 'http://login.example/'", "issuer"),

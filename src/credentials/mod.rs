@@ -2,15 +2,20 @@
 //!
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
 //! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
-//!    (RFC 8693) and [`caller`] (the caller's own token).
+//!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
+//!    the answer; [`challenge`] has the scopes that a server asks for.
 //! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
 mod caller;
+mod challenge;
 mod exchange;
 mod person;
 mod problem;
 mod secret_token;
 mod service;
+mod token_cache;
+mod token_endpoint;
+mod token_request;
 
 use std::path::PathBuf;
 
@@ -19,12 +24,15 @@ pub(crate) use secret_token::{CallerToken, SecretToken};
 
 use crate::config::{ActsAs, Environment, Server};
 use person::Person;
+use token_cache::TokenCache;
 
 /// The tokens of a program for servers, shared by everything that calls them.
 #[derive(Debug, Default)]
 pub struct Credentials {
     environment: Environment,
     person: Person,
+    /// Tokens of services and of exchanges.
+    issued: TokenCache,
 }
 
 /// A token that a server has refused, or a request without one.
@@ -61,7 +69,7 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.token(server, caller, &self.environment).await,
             Some(ActsAs::Service) => service::token(self, server).await,
-            Some(ActsAs::Caller) => caller::token(server, caller),
+            Some(ActsAs::Caller) => caller::token(caller),
             Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
         }
     }
@@ -77,14 +85,9 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.rejected(server, caller, refused, &self.environment).await,
             Some(ActsAs::Service) => service::rejected(self, server, refused).await,
-            Some(ActsAs::Caller) => caller::rejected(server, refused),
+            Some(ActsAs::Caller) => caller::rejected(refused),
             Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
         }
-    }
-
-    /// The environment.
-    fn environment(&self) -> &Environment {
-        &self.environment
     }
 }
 
