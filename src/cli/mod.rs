@@ -19,7 +19,6 @@ mod parse;
 mod patch;
 mod payload;
 mod pick;
-mod private_file;
 mod progress;
 mod prompt;
 mod reload;

@@ -6,21 +6,27 @@
 //!    the answer; [`challenge`] has the scopes that a server asks for.
 //! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
+mod authorization;
+mod callback;
 mod caller;
 mod challenge;
 mod exchange;
+mod keyring;
 mod person;
 mod problem;
 mod secret_token;
 mod service;
+mod sign_in;
 mod token_cache;
 mod token_endpoint;
 mod token_request;
+mod token_store;
 
 use std::path::PathBuf;
 
 pub(crate) use problem::SignInProblem;
 pub(crate) use secret_token::{CallerToken, SecretToken};
+pub use sign_in::{PendingSignIn, SignedIn};
 
 use crate::config::{ActsAs, Environment, Server};
 use person::Person;
@@ -67,7 +73,7 @@ impl Credentials {
     ) -> Result<Option<SecretToken>, SignInProblem> {
         match acts_as(server.1) {
             None => Ok(None),
-            Some(ActsAs::Person) => self.person.token(server, caller, &self.environment).await,
+            Some(ActsAs::Person) => self.person.token(server, caller).await,
             Some(ActsAs::Service) => service::token(self, server).await,
             Some(ActsAs::Caller) => caller::token(caller),
             Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
@@ -83,11 +89,16 @@ impl Credentials {
     ) -> Result<Option<SecretToken>, SignInProblem> {
         match acts_as(server.1) {
             None => Ok(None),
-            Some(ActsAs::Person) => self.person.rejected(server, caller, refused, &self.environment).await,
+            Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
             Some(ActsAs::Service) => service::rejected(self, server, refused).await,
             Some(ActsAs::Caller) => caller::rejected(refused),
             Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
         }
+    }
+
+    /// Whether the operator is signed in to a server, and it is called with that.
+    pub(crate) fn is_signed_in(&self, server: (&str, &Server)) -> bool {
+        acts_as(server.1) == Some(ActsAs::Person) && self.person.is_signed_in(server)
     }
 }
 
