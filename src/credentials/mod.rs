@@ -100,6 +100,11 @@ impl Credentials {
     pub(crate) fn is_signed_in(&self, server: (&str, &Server)) -> bool {
         acts_as(server.1) == Some(ActsAs::Person) && self.person.is_signed_in(server)
     }
+
+    /// The environment.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
 }
 
 /// The identity with which a server is called; `None` for a command, and for a server whose `Authorization` is configured.
@@ -107,4 +112,9 @@ pub(crate) fn acts_as(server: &Server) -> Option<ActsAs> {
     let has_header = server.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
     let is_asked = server.url.is_some() && !has_header;
     is_asked.then(|| server.auth.as_ref().map(|auth| auth.acts_as).unwrap_or_default())
+}
+
+/// Whether a server is called with the token of the caller, or with one that it is exchanged for.
+pub(crate) fn wants_caller_token(server: &Server) -> bool {
+    matches!(acts_as(server), Some(ActsAs::Caller | ActsAs::Exchange))
 }

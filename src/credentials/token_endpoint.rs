@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::SignInProblem;
-use crate::config::{ClientAuthentication, ServerAuth, is_safe};
+use crate::config::{ClientAuthentication, ServerAuth, is_safe_address};
 
 /// Longest time to connect.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -99,7 +99,7 @@ async fn metadata(place: &str, issuer: &str) -> Result<TokenEndpoint, String> {
         return Err("it is of another issuer".into());
     }
     let url = document["token_endpoint"].as_str().ok_or("it has no `token_endpoint`")?;
-    if !is_safe(url) {
+    if !is_safe_address(url) {
         return Err("its `token_endpoint` is not https".into());
     }
     let methods = document["token_endpoint_auth_methods_supported"].as_array();

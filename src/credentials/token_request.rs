@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::token_endpoint::{Client, Reply, TokenEndpoint};
 use super::{CallerToken, Credentials, SecretToken, SignInProblem};
-use crate::config::{ClientAuthentication, Server, ServerAuth, is_safe};
+use crate::config::{ClientAuthentication, Server, ServerAuth, is_safe_address};
 use crate::secret::Echo;
 use crate::tool::clean_line;
 
@@ -126,7 +126,7 @@ impl<'r> TokenRequest<'r> {
         let mut manager = AuthorizationManager::new(url).await.map_err(refused)?;
         let found = manager.resolve_metadata().await.map_err(refused)?;
         let mut metadata = found.metadata;
-        if !found.source.is_discovered() || !is_safe(&metadata.token_endpoint) {
+        if !found.source.is_discovered() || !is_safe_address(&metadata.token_endpoint) {
             let message = "the server names no authorization server that can be used; set `token_url` or `issuer`";
             return Err(SignInProblem::Setting(message.into()));
         }

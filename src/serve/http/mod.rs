@@ -20,9 +20,11 @@ mod listen;
 mod openapi;
 mod pages;
 mod query;
+mod refused_caller;
 mod refused_connections;
 mod request_context;
 mod requested_profile;
+mod resource_metadata;
 mod result_data;
 mod route;
 mod routes;
@@ -35,7 +37,7 @@ mod write_timeout;
 use std::sync::Arc;
 
 use super::response::build::Response;
-use super::{CallLimiter, Metrics, Tokens};
+use super::{Authenticator, CallLimiter, Metrics};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
@@ -49,7 +51,7 @@ pub use service::HttpService;
 /// State shared by all requests.
 #[derive(Debug)]
 pub(super) struct Shared {
-    tokens: Tokens,
+    authenticator: Authenticator,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
     blocking_pool: BlockingPool,

@@ -12,8 +12,12 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
-use super::{Response, Shared, catalog_files, docs, functions, health, openapi, result_data, sessions};
+use super::{
+    Response, Shared, catalog_files, docs, functions, health, openapi, resource_metadata, result_data,
+    sessions,
+};
 use crate::serve::Route;
+use crate::serve::auth::METADATA;
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::negotiate::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
@@ -21,8 +25,11 @@ use crate::serve::response::problem::{Problem, ProblemCode};
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
 
+/// Paths of the metadata of resources.
+const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
+
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 20] = [
+static TABLE: [RouteEntry; 22] = [
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
@@ -81,6 +88,12 @@ static TABLE: [RouteEntry; 20] = [
         .open(),
     RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
         .answered(|| get(health::metrics)),
+    RouteEntry::new(METADATA, Route::Health, Operation::Undescribed)
+        .answered(|| get(resource_metadata::show))
+        .open(),
+    RouteEntry::new(METADATA_BELOW, Route::Health, Operation::Undescribed)
+        .answered(|| get(resource_metadata::show))
+        .open(),
     RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
 ];

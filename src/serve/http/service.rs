@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
     ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -18,15 +18,15 @@ use tower::ServiceExt;
 use super::functions::TRACE;
 use super::pages::PageContext;
 use super::requested_profile::{self, PathProfile};
-use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, routes};
+use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, refused_caller, routes};
 use crate::config::ServeLimits;
-use crate::exec::Caller;
+use crate::exec::{Caller, LackedRight};
 use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::auth::AuthError;
+use crate::serve::auth::Resource;
 use crate::serve::response::negotiate::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::{CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, Tokens, mcp};
+use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
 use crate::site;
 use crate::state::random_id;
 
@@ -51,11 +51,16 @@ pub struct HttpService {
 
 impl HttpService {
     /// A door to the running catalog.
-    pub fn new(live: Arc<LiveCatalog>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
+    pub fn new(
+        live: Arc<LiveCatalog>,
+        hosts: Hosts,
+        callers: impl Into<Authenticator>,
+        limits: ServeLimits,
+    ) -> Self {
         let metrics = Arc::new(Metrics::default());
         let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
-            tokens,
+            authenticator: callers.into(),
             limits,
             metrics,
             call_limiter: limiter,
@@ -106,7 +111,7 @@ impl HttpService {
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
         let (mut session, mut may_choose) = (None, false);
-        let mut response = match self.admit(route, &request, profile.as_ref()) {
+        let mut response = match self.admit(route, &request, profile.as_ref()).await {
             Ok((catalog, _)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
                 let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
                 docs::redirect(&format!("{}/{query}", catalog.root()))
@@ -115,7 +120,7 @@ impl HttpService {
                 session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                 let (accept, root) = (accept_header(&request), catalog.root().to_string());
-                let answered = guarded(self.route(route, (catalog, caller), request, body)).await;
+                let answered = guarded(self.challenging(route, (catalog, caller), request, body)).await;
                 answered
                     .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
             }
@@ -158,7 +163,7 @@ impl HttpService {
     }
 
     /// Checks host and origin, and finds the caller and the profile.
-    fn admit(
+    async fn admit(
         &self,
         route: Route,
         request: &Parts,
@@ -167,17 +172,44 @@ impl HttpService {
         self.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
         let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
-        match self.shared.tokens.caller(&request.headers) {
-            // A process monitor has no token; it learns only that the server is well.
-            Err(_) if routes::is_open(request.uri.path()) && !chooses() => {
-                Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() }))
-            }
-            known => {
-                let caller = known?;
-                let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
-                Ok((catalog, caller))
-            }
+        let root = path.map(PathProfile::root);
+        let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
+        // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
+        if routes::is_open(request.uri.path()) && !chooses() {
+            let known = self.shared.authenticator.known(&request.headers, resource).and_then(Result::ok);
+            let stranger = || Caller { roles: Some(Vec::new()), ..Caller::default() };
+            return match known {
+                Some(caller) => {
+                    Ok((requested_profile::of_request(catalog, &caller, path, &request.headers)?, caller))
+                }
+                None => Ok((catalog, stranger())),
+            };
         }
+        let caller = self.shared.authenticator.caller(&request.headers, resource).await;
+        let caller = caller.map_err(|refused| refused_caller::problem(&self.shared, refused, resource))?;
+        let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
+        Ok((catalog, caller))
+    }
+
+    /// The answer, and where it refuses a call for a right that the caller's token lacks, the challenge.
+    async fn challenging(
+        &self,
+        route: Route,
+        (catalog, mut caller): (RequestCatalog, Caller),
+        request: Parts,
+        body: Incoming,
+    ) -> Response {
+        if !matches!(route, Route::Function | Route::Mcp) {
+            return self.route(route, (catalog, caller), request, body).await;
+        }
+        let resource = Resource { root: &catalog.root().to_string(), is_mcp: route == Route::Mcp };
+        let Some(challenge) = refused_caller::wider(&self.shared, (&catalog, &caller), resource) else {
+            return self.route(route, (catalog, caller), request, body).await;
+        };
+        let lacked = LackedRight::default();
+        caller.lacked_right = Some(lacked.clone());
+        let response = self.route(route, (catalog, caller), request, body).await;
+        if lacked.is_set() { refused_caller::challenged(response, route, challenge) } else { response }
     }
 
     async fn route(
@@ -298,17 +330,4 @@ fn json(text: String) -> Response {
 /// The `Accept` header, in case there is a problem.
 fn accept_header(request: &Parts) -> HeaderMap {
     request.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
-}
-
-impl From<AuthError> for Problem {
-    fn from(unknown: AuthError) -> Self {
-        let (message, challenge) = match unknown {
-            AuthError::Missing => ("this server needs a token", "Bearer realm=\"toolcrib\""),
-            AuthError::Wrong => {
-                ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
-            }
-        };
-        let challenge = HeaderValue::from_static(challenge);
-        Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
-    }
 }
