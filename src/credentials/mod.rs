@@ -17,6 +17,7 @@ mod problem;
 mod secret_token;
 mod service;
 mod sign_in;
+mod sign_out;
 mod token_cache;
 mod token_endpoint;
 mod token_request;
@@ -27,10 +28,12 @@ use std::path::PathBuf;
 pub(crate) use problem::SignInProblem;
 pub(crate) use secret_token::{CallerToken, SecretToken};
 pub use sign_in::{PendingSignIn, SignedIn};
+pub use sign_out::SignedOut;
 
 use crate::config::{ActsAs, Environment, Server};
 use person::Person;
 use token_cache::TokenCache;
+pub(crate) use token_store::Stamp as SignInVersion;
 
 /// The tokens of a program for servers, shared by everything that calls them.
 #[derive(Debug, Default)]
@@ -99,6 +102,11 @@ impl Credentials {
     /// Whether the operator is signed in to a server, and it is called with that.
     pub(crate) fn is_signed_in(&self, server: (&str, &Server)) -> bool {
         acts_as(server.1) == Some(ActsAs::Person) && self.person.is_signed_in(server)
+    }
+
+    /// The sign-in of the operator to a server as it is now; another one differs.
+    pub(crate) fn sign_in_version(&self, server: (&str, &Server)) -> Option<SignInVersion> {
+        self.person.place(server)?.stamp()
     }
 
     /// The environment.

@@ -9,6 +9,9 @@ use super::token_store::{Place, SignIn, Stamp, TokenStore};
 use super::{CallerToken, Refused, SecretToken, SignInProblem};
 use crate::config::{Server, ServerAuth};
 
+/// The reason before the first sign-in.
+const NOBODY: &str = "nobody has signed in to it";
+
 /// The sign-ins of the operator.
 #[derive(Debug, Default)]
 pub(super) struct Person {
@@ -52,11 +55,10 @@ impl Person {
             return Err(SignInProblem::NotShared);
         }
         let scopes = refused.challenge.map(scopes_of).unwrap_or_default();
-        let place =
-            self.place(server).ok_or_else(|| sign_in("nobody has signed in to it", scopes.clone()))?;
+        let place = self.place(server).ok_or_else(|| sign_in(NOBODY, scopes.clone()))?;
         let Some(current) = self.current(&place, server) else {
             let ended = place.read().ok().flatten().is_some();
-            let reason = if ended { "the sign-in to it has ended" } else { "nobody has signed in to it" };
+            let reason = if ended { "the sign-in to it has ended" } else { NOBODY };
             return Err(sign_in(reason, scopes));
         };
         if refused.status == 403 {
@@ -114,7 +116,7 @@ fn client_of(server: &Server) -> Option<&str> {
 }
 
 fn sign_in(reason: &str, scopes: Vec<String>) -> SignInProblem {
-    SignInProblem::SignIn { reason: reason.into(), scopes }
+    SignInProblem::SignIn { reason: reason.into(), is_first: reason == NOBODY, scopes }
 }
 
 /// Refreshes a sign-in in a task of its own: a caller that no longer waits must not lose the new refresh token.

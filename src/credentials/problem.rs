@@ -9,6 +9,8 @@ pub(crate) enum SignInProblem {
     SignIn {
         /// The reason: never signed in, signed out, ended, or not enough.
         reason: String,
+        /// Whether nobody has signed in yet.
+        is_first: bool,
         /// The scopes that the server asks for.
         scopes: Vec<String>,
     },
@@ -35,6 +37,13 @@ impl SignInProblem {
             Self::Refused(_) => "try again later, or tell the operator".into(),
             Self::Setting(_) => format!("the operator has to correct `[server.{server}.auth]`"),
         }
+    }
+}
+
+impl SignInProblem {
+    /// Whether nobody has signed in yet, so that the server may also want a token of another kind.
+    pub(crate) fn is_first_sign_in(&self) -> bool {
+        matches!(self, Self::SignIn { is_first: true, .. })
     }
 }
 

@@ -71,7 +71,9 @@ impl Credentials {
         let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let address = authorization.manager.get_authorization_url(&asked).await;
         let address = address.map_err(|error| reason(&error, &[]))?;
-        let state = state_of(&address).ok_or("the authorization server has an unusual address")?;
+        let is_web = address.starts_with("https://") || address.starts_with("http://");
+        let state = state_of(&address).filter(|_| is_web);
+        let state = state.ok_or("the address of its authorization server is none of the web")?;
         let begun = SignIn {
             server: clean_line(server.0),
             url,

@@ -107,6 +107,7 @@ impl SignIn {
 }
 
 /// Seconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "tokens end at a time of the clock")]
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
@@ -145,7 +146,7 @@ pub(super) struct Place {
 
 /// A file as it was once; a file that was replaced has another stamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(SystemTime, u64, u64);
+pub(crate) struct Stamp(SystemTime, u64, u64);
 
 impl Place {
     /// The stamp of the file; `None` without one.

@@ -45,6 +45,8 @@ pub enum ErrorCode {
     NotRun,
     /// The backend has had too many calls.
     RateLimited,
+    /// The operator has to sign in to the server of the tool first.
+    SignInRequired,
     /// The backend answered with an error, or cannot be reached.
     BackendError,
     /// The backend did not answer in time.
@@ -68,7 +70,10 @@ impl ErrorCode {
     pub fn http_status(self) -> u16 {
         match self {
             ErrorCode::ValidationError => 400,
-            ErrorCode::NotAuthorized | ErrorCode::PermissionDenied | ErrorCode::ApprovalRequired => 403,
+            ErrorCode::NotAuthorized
+            | ErrorCode::PermissionDenied
+            | ErrorCode::ApprovalRequired
+            | ErrorCode::SignInRequired => 403,
             ErrorCode::NotFound
             | ErrorCode::NoMatchInCategory
             | ErrorCode::UnknownPath

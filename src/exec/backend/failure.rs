@@ -57,6 +57,7 @@ fn code(kind: BackendErrorKind, effect: Effect) -> ErrorCode {
     match kind {
         BackendErrorKind::Unconfigured => ErrorCode::NoBackend,
         BackendErrorKind::MissingCredential => ErrorCode::PermissionDenied,
+        BackendErrorKind::SignInRequired => ErrorCode::SignInRequired,
         BackendErrorKind::InvalidArgument => ErrorCode::ValidationError,
         BackendErrorKind::ConnectionLost if effect != Effect::Read => ErrorCode::OutcomeUnknown,
         BackendErrorKind::TimedOut => ErrorCode::BackendTimeout,

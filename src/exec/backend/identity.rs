@@ -1,9 +1,15 @@
 //! The identity of a request to a server: the token that it is sent with.
 
+use std::pin::Pin;
+
 use super::BackendError;
 use crate::config::{ActsAs, Server};
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
 use crate::exec::Caller;
+
+/// A question for a token. Its type is erased: a whole sign-in is within.
+type Asked<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
 
 /// The identity of requests to one server for one caller.
 pub(super) struct Identity<'i> {
@@ -29,14 +35,15 @@ impl<'i> Identity<'i> {
 
     /// The token of a request; `None` where it is sent without one.
     pub(super) async fn token(&self) -> Result<Option<SecretToken>, BackendError> {
-        let token = self.credentials.token(self.server, self.caller.as_ref()).await;
-        token.map_err(|problem| self.error(&problem))
+        let asked: Asked<'_> = Box::pin(self.credentials.token(self.server, self.caller.as_ref()));
+        asked.await.map_err(|problem| self.error(&problem))
     }
 
     /// Another token in place of a refused one; `None` where there is none.
     pub(super) async fn other(&self, refused: Refused<'_>) -> Result<Option<SecretToken>, BackendError> {
-        let token = self.credentials.rejected(self.server, self.caller.as_ref(), refused).await;
-        token.map_err(|problem| self.error(&problem))
+        let asked: Asked<'_> =
+            Box::pin(self.credentials.rejected(self.server, self.caller.as_ref(), refused));
+        asked.await.map_err(|problem| self.error(&problem))
     }
 
     fn error(&self, problem: &SignInProblem) -> BackendError {

@@ -1,7 +1,8 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either version of the protocol; [`list`] lists all pages within limits.
+//! 2. [`session`] connects, in either version of the protocol, with the token of the server ([`signed_client`]);
+//!    [`list`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
@@ -30,6 +31,7 @@ mod request_routes;
 mod requests;
 mod secrets;
 mod session;
+mod signed_client;
 mod state;
 mod stderr;
 mod subscribers;
