@@ -78,10 +78,12 @@ impl ServerAuth {
             (_, None) if is_service => {
                 Some(("client_secret", "a service has a `client_id` and a `client_secret`"))
             }
-            _ if self.acts_as == ActsAs::Exchange && self.token_url.is_none() && self.issuer.is_none() => Some((
-                "issuer",
-                "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
-            )),
+            _ if self.acts_as == ActsAs::Exchange && self.token_url.is_none() && self.issuer.is_none() => {
+                Some((
+                    "issuer",
+                    "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
+                ))
+            }
             (None, Some(_)) => {
                 Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
             }

@@ -17,6 +17,7 @@ pub(super) fn asked_scopes(server: &Server, refused: Refused<'_>) -> Vec<String>
     let challenge = WWWAuthenticateParams::parse(challenge, &url);
     let scopes = challenge.scope.filter(|_| challenge.error.as_deref() == Some("insufficient_scope"));
     let scopes = scopes.unwrap_or_default();
-    let is_scope = |scope: &&str| scope.len() <= MAX_SCOPE && scope.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_scope =
+        |scope: &&str| scope.len() <= MAX_SCOPE && scope.bytes().all(|byte| byte.is_ascii_graphic());
     scopes.split_whitespace().filter(is_scope).map(str::to_string).collect()
 }

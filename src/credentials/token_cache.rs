@@ -109,7 +109,7 @@ impl Slot {
         (self.token, self.failed) = (None, None);
         match request.send(&self.scopes).await {
             Ok(Issued { token, lifetime }) => {
-                self.until = Instant::now().checked_add(lifetime - MARGIN.min(lifetime / 4));
+                self.until = Instant::now().checked_add(kept_for(lifetime));
                 self.token = Some(token.clone());
                 Ok(token)
             }
@@ -127,5 +127,34 @@ impl Slot {
                 self.scopes.push(scope.clone());
             }
         }
+    }
+}
+
+/// The time for which a token with this lifetime is kept.
+fn kept_for(lifetime: Duration) -> Duration {
+    lifetime - MARGIN.min(lifetime / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_replaced_shortly_before_it_expires() {
+        for (lifetime, kept) in [(3600, 3570), (60, 45), (4, 3), (0, 0)] {
+            assert_eq!(kept_for(Duration::from_secs(lifetime)), Duration::from_secs(kept));
+        }
+    }
+
+    #[test]
+    fn tokens_are_bounded_in_number() {
+        let cache = TokenCache::default();
+        let key = |number: usize| blake3::hash(&number.to_le_bytes());
+        let first = cache.slot(key(0));
+        for number in 0..2 * MAX_TOKENS {
+            cache.slot(key(number));
+            assert!(Arc::ptr_eq(&first, &cache.slot(key(0))), "a token in use stays");
+        }
+        assert_eq!(cache.0.lock().unwrap().len(), MAX_TOKENS);
     }
 }

@@ -61,8 +61,8 @@ impl TokenEndpoint {
     ) -> Result<Reply, SignInProblem> {
         let mut request = http().map_err(SignInProblem::Refused)?.post(&self.url);
         if let Some(client) = client {
-            let is_basic = client.authentication_or(self.authentication)
-                == ClientAuthentication::ClientSecretBasic;
+            let is_basic =
+                client.authentication_or(self.authentication) == ClientAuthentication::ClientSecretBasic;
             match &client.secret {
                 Some(secret) if is_basic => {
                     request = request.basic_auth(encoded(&client.id), Some(encoded(secret)));
@@ -80,7 +80,8 @@ impl TokenEndpoint {
         })?;
         match reply.status {
             300..400 => {
-                let message = "its authorization server redirects, which is not followed; correct its address";
+                let message =
+                    "its authorization server redirects, which is not followed; correct its address";
                 Err(SignInProblem::Refused(message.into()))
             }
             _ => Ok(reply),
@@ -170,9 +171,15 @@ mod tests {
 
     #[test]
     fn metadata_is_at_its_usual_places() {
-        let with_path = ["https://a.example/.well-known/oauth-authorization-server/t", "https://a.example/t/.well-known/openid-configuration"];
+        let with_path = [
+            "https://a.example/.well-known/oauth-authorization-server/t",
+            "https://a.example/t/.well-known/openid-configuration",
+        ];
         assert_eq!(places("https://a.example/t/"), with_path);
-        assert_eq!(places("https://a.example")[0], "https://a.example/.well-known/oauth-authorization-server");
+        assert_eq!(
+            places("https://a.example")[0],
+            "https://a.example/.well-known/oauth-authorization-server"
+        );
     }
 
     #[test]

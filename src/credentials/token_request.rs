@@ -116,7 +116,8 @@ impl<'r> TokenRequest<'r> {
     /// Asks the authorization server that the server names. Addresses within its metadata do not lead into private networks.
     async fn discover_and_ask(&self, scopes: Vec<String>) -> Result<Issued, SignInProblem> {
         let Some(client) = self.client()?.filter(|_| self.subject.is_none()) else {
-            let message = "`token_url` or `issuer` is needed, so that no server chooses where tokens of callers go";
+            let message =
+                "`token_url` or `issuer` is needed, so that no server chooses where tokens of callers go";
             return Err(SignInProblem::Setting(message.into()));
         };
         let refused = |error: rmcp::transport::auth::AuthError| {
@@ -127,7 +128,8 @@ impl<'r> TokenRequest<'r> {
         let found = manager.resolve_metadata().await.map_err(refused)?;
         let mut metadata = found.metadata;
         if !found.source.is_discovered() || !is_safe_address(&metadata.token_endpoint) {
-            let message = "the server names no authorization server that can be used; set `token_url` or `issuer`";
+            let message =
+                "the server names no authorization server that can be used; set `token_url` or `issuer`";
             return Err(SignInProblem::Setting(message.into()));
         }
         if let Some(chosen) = self.auth.client_authentication {
@@ -199,9 +201,8 @@ impl<'r> TokenRequest<'r> {
 
 /// A token that a header can hold.
 fn usable(token: &str) -> Result<SecretToken, SignInProblem> {
-    let is_usable = !token.is_empty()
-        && token.len() <= MAX_TOKEN
-        && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_usable =
+        !token.is_empty() && token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
     let unusable = || SignInProblem::Refused("its authorization server answered without a token".into());
     is_usable.then(|| SecretToken::new(token)).ok_or_else(unusable)
 }

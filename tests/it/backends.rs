@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolcrib::catalog::{Checked, Tool};
+use toolcrib::credentials::Credentials;
 use toolcrib::exec::Caller;
 use toolcrib::exec::backend::{
     BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun,
@@ -111,6 +112,10 @@ impl Running {
         assert!(!error.next_action.is_empty() && !format!("{error:?}").contains("s3cr3t"), "{error:?}");
         error
     }
+}
+
+fn credentials() -> Arc<Credentials> {
+    Arc::new(Credentials::new(environment()))
 }
 
 pub fn environment() -> Environment {

@@ -3,11 +3,13 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
+use toolcrib::credentials::Credentials;
 use toolcrib::sources::mcp::{Environment, examine, list_all};
 
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
@@ -31,6 +33,10 @@ fn catalog(mcp: &str) -> TempDir {
 fn configure(root: &Path, mcp: &str) {
     let toml = format!("[[source]]\nserver = 'sky'\nmcp = {mcp}\n[[source]]\npath = 'a.json'\n");
     write(root, "toolcrib.toml", &toml);
+}
+
+fn credentials() -> Arc<Credentials> {
+    Arc::new(Credentials::new(environment()))
 }
 
 fn environment() -> Environment {

@@ -8,8 +8,7 @@ use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInP
 use crate::exec::Caller;
 
 /// A question for a token. Its type is erased: a whole sign-in is within.
-type Asked<'a> =
-    Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
+type Asked<'a> = Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
 
 /// The identity of requests to one server for one caller.
 pub(super) struct Identity<'i> {
@@ -27,7 +26,9 @@ impl<'i> Identity<'i> {
     ) -> Result<Self, BackendError> {
         let of_operator = |name: &str| name.is_empty() || acts_as(server.1) != Some(ActsAs::Person);
         let caller = match caller_token(server, caller)? {
-            None if !of_operator(&caller.name) => Some(CallerToken { name: caller.name.clone(), token: None }),
+            None if !of_operator(&caller.name) => {
+                Some(CallerToken { name: caller.name.clone(), token: None })
+            }
             caller => caller,
         };
         Ok(Self { credentials, server, caller })

@@ -188,6 +188,11 @@ impl Connection {
         used.is_some()
     }
 
+    /// Whether it has ended unused.
+    pub(super) fn is_unused(&self) -> bool {
+        locked(&self.used).is_none()
+    }
+
     /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
     /// in the server, so that theirs stay.
     async fn until_unused(&self) {
@@ -198,7 +203,8 @@ impl Connection {
             let last = locked(&self.used).unwrap_or_else(Instant::now);
             sleep_until(last + UNUSED).await;
             let mut used = locked(&self.used);
-            let is_busy = self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy());
+            let is_busy =
+                self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy());
             match used.is_some_and(|last| last.elapsed() < UNUSED) {
                 true => {}
                 false if is_busy => *used = Some(Instant::now()),

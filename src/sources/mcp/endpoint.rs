@@ -93,7 +93,9 @@ impl Endpoint {
 
     /// Whether one caller has this connection for itself, and no session of a client.
     pub(super) fn is_of_caller_alone(&self) -> bool {
-        (self.caller.is_some() || self.caller_token.is_some()) && self.session.is_none() && self.client.is_none()
+        (self.caller.is_some() || self.caller_token.is_some())
+            && self.session.is_none()
+            && self.client.is_none()
     }
 
     /// The same endpoint with the token of a caller. Callers with equal tokens share a connection.

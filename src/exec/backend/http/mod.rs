@@ -48,7 +48,8 @@ impl Http {
         let (name, server) = choice::web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
-        let (url, headers) = (request.url()?, request.headers(call, connections.environment(), &mut secrets)?);
+        let (url, headers) =
+            (request.url()?, request.headers(call, connections.environment(), &mut secrets)?);
         let identity = |_| Identity::new(connections.credentials(), (name, server), call.caller);
         let identity = server.auth.as_ref().map(identity).transpose()?;
         let (client, request, secrets) = (self.client()?, &request, &secrets);
