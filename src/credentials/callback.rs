@@ -31,6 +31,8 @@ pub(super) struct Arrival {
     /// The query of its address.
     pub(super) query: String,
     page: oneshot::Sender<String>,
+    /// Ends when the page is written.
+    written: oneshot::Receiver<()>,
 }
 
 /// The outcome of a sign-in, as the authorization server tells it.
@@ -79,9 +81,10 @@ impl Drop for Callback {
 }
 
 impl Arrival {
-    /// Shows a page to the person.
-    pub(super) fn show(self, status: &str, heading: &str, text: &str) {
+    /// Shows a page to the person, and waits until it is written: the program may end then.
+    pub(super) async fn show(self, status: &str, heading: &str, text: &str) {
         let _ = self.page.send(page(status, heading, text));
+        let _ = timeout(REQUEST_TIME, self.written).await;
     }
 }
 
@@ -89,9 +92,11 @@ impl Arrival {
 async fn serve(mut stream: TcpStream, arrived: mpsc::Sender<Arrival>) {
     let Some(target) = target(&mut stream).await else { return };
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    // Dropped at the end, which tells the other side.
+    let (_writing, written) = oneshot::channel();
     let answer = if path == PATH {
         let (page, shown) = oneshot::channel();
-        match arrived.try_send(Arrival { query: query.into(), page }) {
+        match arrived.try_send(Arrival { query: query.into(), page, written }) {
             Ok(()) => shown.await.ok(),
             Err(_) => None,
         }

@@ -148,15 +148,15 @@ impl PendingSignIn {
     async fn answer(&self, arrival: Arrival) -> Option<Result<SignedIn, String>> {
         let Some(ended) = self.finish_with(&format!("?{}", arrival.query)).await else {
             let text = "This address belongs to no sign-in that waits here.";
-            arrival.show("400 Bad Request", "Not this sign-in", text);
+            arrival.show("400 Bad Request", "Not this sign-in", text).await;
             return None;
         };
         match &ended {
             Ok(signed_in) => {
                 let text = format!("You are signed in to {}. This page can be closed.", signed_in.server);
-                arrival.show("200 OK", "Signed in", &text);
+                arrival.show("200 OK", "Signed in", &text).await;
             }
-            Err(problem) => arrival.show("400 Bad Request", "Not signed in", problem),
+            Err(problem) => arrival.show("400 Bad Request", "Not signed in", problem).await,
         }
         Some(ended)
     }
