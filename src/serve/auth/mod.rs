@@ -145,6 +145,11 @@ impl Authenticator {
         std::str::from_utf8(shown).ok().filter(|_| !is_ours).map(SecretToken::new)
     }
 
+    /// Whether callers may show tokens of an issuer.
+    pub fn has_issuers(&self) -> bool {
+        !self.issuers.is_empty()
+    }
+
     /// Callers with every combination of roles and profiles that there can be.
     pub fn callers(&self) -> Result<Vec<Caller>, String> {
         let mut callers = grants::combinations(&self.configured)?;
