@@ -2,12 +2,14 @@
 //!
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
 //! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
-//!    (RFC 8693) and [`caller`] (the caller's own token).
+//!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
+//!    the answer; [`challenge`] has the scopes that a server asks for.
 //! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
 mod authorization;
 mod callback;
 mod caller;
+mod challenge;
 mod exchange;
 mod keyring;
 mod person;
@@ -16,6 +18,9 @@ mod secret_token;
 mod service;
 mod sign_in;
 mod sign_out;
+mod token_cache;
+mod token_endpoint;
+mod token_request;
 mod token_store;
 
 use std::path::PathBuf;
@@ -27,6 +32,7 @@ pub use sign_out::SignedOut;
 
 use crate::config::{ActsAs, Environment, Server};
 use person::Person;
+use token_cache::TokenCache;
 pub(crate) use token_store::Stamp as SignInVersion;
 
 /// The tokens of a program for servers, shared by everything that calls them.
@@ -34,6 +40,8 @@ pub(crate) use token_store::Stamp as SignInVersion;
 pub struct Credentials {
     environment: Environment,
     person: Person,
+    /// Tokens of services and of exchanges.
+    issued: TokenCache,
 }
 
 /// A token that a server has refused, or a request without one.
@@ -70,7 +78,7 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.token(server, caller).await,
             Some(ActsAs::Service) => service::token(self, server).await,
-            Some(ActsAs::Caller) => caller::token(server, caller),
+            Some(ActsAs::Caller) => caller::token(caller),
             Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
         }
     }
@@ -86,7 +94,7 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
             Some(ActsAs::Service) => service::rejected(self, server, refused).await,
-            Some(ActsAs::Caller) => caller::rejected(server, refused),
+            Some(ActsAs::Caller) => caller::rejected(refused),
             Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
         }
     }
@@ -112,4 +120,9 @@ pub(crate) fn acts_as(server: &Server) -> Option<ActsAs> {
     let has_header = server.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
     let is_asked = server.url.is_some() && !has_header;
     is_asked.then(|| server.auth.as_ref().map(|auth| auth.acts_as).unwrap_or_default())
+}
+
+/// Whether a server is called with the token of the caller, or with one that it is exchanged for.
+pub(crate) fn wants_caller_token(server: &Server) -> bool {
+    matches!(acts_as(server), Some(ActsAs::Caller | ActsAs::Exchange))
 }

@@ -3,6 +3,7 @@
 mod attacks;
 mod people;
 mod protected;
+mod protected_api;
 mod quotas;
 mod resource_server;
 mod service;

@@ -11,7 +11,7 @@ pub(super) fn configured(
     configured: &config::Serve,
 ) -> Result<Authenticator, CommandError> {
     let environment = catalog.environment().unwrap_or_default();
-    let secret = |text: &str| filled(text, &environment);
+    let secret = |text: &str| environment.filled(text);
     let root = catalog.workspace()?.root;
     Authenticator::new(tokens(configured)?, configured, &root, &secret).map_err(CommandError::Usage)
 }

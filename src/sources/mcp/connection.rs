@@ -32,6 +32,9 @@ const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
+/// Time without a call after which the connection of one caller is closed: its caller is gone.
+const UNUSED: Duration = Duration::from_secs(600);
+
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
@@ -45,6 +48,8 @@ pub(super) struct Connection {
     credentials: Arc<Credentials>,
     /// The sign-in of the operator when the server was contacted last.
     sign_in: Mutex<Option<SignInVersion>>,
+    /// The time of the last call; `None` after the connection of a caller has ended unused.
+    used: Mutex<Option<Instant>>,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
@@ -74,6 +79,7 @@ impl Connection {
             waiting: AtomicUsize::new(0),
             credentials: Arc::clone(credentials),
             sign_in: Mutex::default(),
+            used: Mutex::new(Some(Instant::now())),
             dropped: watch::Sender::new(None),
         }
     }
@@ -175,6 +181,41 @@ impl Connection {
         }
     }
 
+    /// Notes that the connection is used now, unless it has ended unused.
+    pub(super) fn is_kept_for_use(&self) -> bool {
+        let mut used = locked(&self.used);
+        *used = used.map(|_| Instant::now());
+        used.is_some()
+    }
+
+    /// Whether it has ended unused.
+    pub(super) fn is_unused(&self) -> bool {
+        locked(&self.used).is_none()
+    }
+
+    /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
+    /// in the server, so that theirs stay.
+    async fn until_unused(&self) {
+        if !self.endpoint.is_of_caller_alone() {
+            return std::future::pending().await;
+        }
+        loop {
+            let last = locked(&self.used).unwrap_or_else(Instant::now);
+            sleep_until(last + UNUSED).await;
+            let mut used = locked(&self.used);
+            let is_busy =
+                self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy());
+            match used.is_some_and(|last| last.elapsed() < UNUSED) {
+                true => {}
+                false if is_busy => *used = Some(Instant::now()),
+                false => {
+                    *used = None;
+                    return;
+                }
+            }
+        }
+    }
+
     /// Drops the connection; calls in progress get this long.
     pub(super) fn drop_within(&self, patience: Duration) {
         self.dropped.send_replace(Some(patience));
@@ -186,6 +227,7 @@ impl Connection {
         let mut subscription = None;
         tokio::select! {
             () = self.open_again_and_again(&surroundings, &mut subscription) => {}
+            () = self.until_unused() => {}
             _ = dropped.wait_for(Option::is_some) => {}
         }
         let patience = dropped.borrow().unwrap_or_default();
