@@ -20,7 +20,7 @@ use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
 use crate::guard::MISTAKE;
-use crate::serve::http::{Hosts, HttpService, Listener};
+use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
 use crate::sources::mcp::{Connections, server_names};
@@ -229,7 +229,8 @@ impl ServeArgs {
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let door = HttpService::new(Arc::clone(&live), hosts, tokens, configured.limits).with_mcp(mcp);
+        let sign_ins = SignIns::new(tokens.clone(), configured.sign_in, None);
+        let door = HttpService::new(Arc::clone(&live), hosts, (tokens, sign_ins), configured.limits).with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {
             wait_for_signal().await;

@@ -17,6 +17,7 @@ mod search;
 mod selector;
 mod serve;
 mod server;
+mod sign_in;
 mod state;
 
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
+pub use sign_in::ServeSignIn;
 pub use state::{State, WhenUnwritable};
 
 /// The configuration of a catalog. Everything is optional.

@@ -196,11 +196,20 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
+/// Checks how people sign in.
+fn check_sign_in(workspace: &mut Workspace) {
+    if let Some((field, problem)) = workspace.config.serve.sign_in.problem() {
+        let place = Place::new(FILE_NAME, format!("/serve/sign_in/{field}"));
+        workspace.findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
+    }
+}
+
 /// Checks beyond the types: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
     check_sources(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
+    check_sign_in(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::Surface;
+use super::{ServeSignIn, Surface};
 use crate::tool::Effect;
 
 /// The name that stands for every profile in `profiles` of the server.
@@ -27,6 +27,8 @@ pub struct Serve {
     /// Tokens of callers who may come in; without any, everybody may.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
+    /// Signing in to the pages.
+    pub sign_in: ServeSignIn,
     /// The functions that the tool list of an MCP client holds.
     pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.

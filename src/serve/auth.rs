@@ -84,6 +84,11 @@ impl Tokens {
         if !scheme.eq_ignore_ascii_case(b"bearer ") {
             return Err(AuthError::Wrong);
         }
+        self.caller_of(secret).ok_or(AuthError::Wrong)
+    }
+
+    /// The caller of a token.
+    fn caller_of(&self, secret: &[u8]) -> Option<Caller> {
         let shown = blake3::hash(secret.trim_ascii());
         let mut found = None;
         for (known, caller) in &self.known {
@@ -92,7 +97,26 @@ impl Tokens {
                 found = Some(caller);
             }
         }
-        found.cloned().ok_or(AuthError::Wrong)
+        found.cloned()
+    }
+
+    /// A proof that somebody has shown a known token, for a session. Without the key nothing is learned of the token from it.
+    pub fn seal(&self, token: &str, key: &[u8; 32]) -> Option<String> {
+        let shown = blake3::hash(token.as_bytes().trim_ascii());
+        self.caller_of(token.as_bytes())?;
+        Some(blake3::keyed_hash(key, shown.as_bytes()).to_hex().to_string())
+    }
+
+    /// The caller whose token was sealed, as long as the token is configured.
+    pub fn sealed(&self, seal: &str, key: &[u8; 32]) -> Option<&Caller> {
+        let mut found = None;
+        for (known, caller) in &self.known {
+            let own = blake3::keyed_hash(key, known.as_bytes()).to_hex();
+            if bool::from(own.as_bytes().ct_eq(seal.as_bytes())) {
+                found = Some(caller);
+            }
+        }
+        found
     }
 }
 

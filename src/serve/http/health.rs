@@ -35,13 +35,13 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     }
     // Findings of the catalog are for callers who may read them.
     let caller = shared.tokens.caller(&request.headers)?;
-    let context = PageContext { catalog: &catalog, caller: &caller };
+    let context = PageContext { catalog: &catalog, caller: &caller, visitor: None };
     let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
 fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
-    let PageContext { catalog, caller } = context;
+    let PageContext { catalog, caller, .. } = context;
     let (generation, view) = (catalog.generation(), catalog.view(caller));
     let mut detail = json!({
         "ready": is_ready,

@@ -12,7 +12,8 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
-use super::{Response, Shared, catalog_files, docs, functions, health, openapi, result_data, sessions};
+use super::sign_in::Visitor;
+use super::{Response, Shared, catalog_files, docs, functions, health, openapi, result_data, sessions, sign_in};
 use crate::serve::Route;
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::negotiate::Media;
@@ -22,7 +23,7 @@ use crate::serve::response::problem::{Problem, ProblemCode};
 pub(super) const MCP: &str = "/mcp";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 20] = [
+static TABLE: [RouteEntry; 23] = [
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
@@ -81,6 +82,10 @@ static TABLE: [RouteEntry; 20] = [
         .open(),
     RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
         .answered(|| get(health::metrics)),
+    RouteEntry::new("/sign-in", Route::SignIn, Operation::Undescribed)
+        .answered(|| get(sign_in::show).post(sign_in::sign_in)),
+    RouteEntry::new("/sign-out", Route::SignIn, Operation::Undescribed).answered(|| post(sign_in::sign_out)),
+    RouteEntry::new("/assets/{file}", Route::Page, Operation::Undescribed).open(),
     RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
 ];
@@ -145,7 +150,8 @@ async fn answered(
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let answering = move || {
-        let context = PageContext { catalog: &catalog, caller: &caller };
+        let visitor = request.extensions.get::<Visitor>();
+        let context = PageContext { catalog: &catalog, caller: &caller, visitor };
         match answer(context, &request) {
             Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,

@@ -1,0 +1,102 @@
+//! People sign in to the pages.
+//!
+//! 1. A browser that has not signed in gets the [`page`] of signing in, in place of a refusal. [`cookies`] hold a secret of this
+//!    browser alone.
+//! 2. [`form`] takes a token that a person types.
+//! 3. [`session`] stores who is signed in, so that every replica knows, and finds the person of a request.
+//! 4. [`return_address`] is the page to go back to; never one of another server.
+//!
+//! A cookie counts for pages and files that are read, and for nothing else: neither for calls nor for MCP.
+
+mod cookies;
+mod form;
+mod page;
+mod return_address;
+mod session;
+
+use http::header::{AUTHORIZATION, CACHE_CONTROL, REFERRER_POLICY, VARY};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::Shared;
+use super::routes::is_read;
+use crate::config::ServeSignIn;
+use crate::serve::response::problem::Problem;
+use crate::serve::{Route, Tokens};
+use crate::state::StateStore;
+
+use cookies::{CookieKind, CookieScope};
+pub(super) use form::{sign_in, sign_out};
+pub(super) use page::{refused, show};
+pub(super) use session::Visitor;
+
+/// Settings of signing in, and what it checks.
+#[derive(Debug, Default)]
+pub struct SignIns {
+    tokens: Tokens,
+    settings: ServeSignIn,
+    /// Whether callers reach this server over TLS, by its public address.
+    is_public_https: bool,
+}
+
+impl SignIns {
+    /// Signing in with these tokens.
+    pub fn new(tokens: Tokens, settings: ServeSignIn, public_url: Option<&str>) -> Self {
+        let is_public_https = public_url.is_some_and(|url| url.starts_with("https://"));
+        Self { tokens, settings, is_public_https }
+    }
+
+    /// Whether somebody can sign in.
+    fn is_possible(&self) -> bool {
+        !self.tokens.is_empty()
+    }
+
+    fn session_ms(&self) -> i64 {
+        self.settings.session_ms()
+    }
+}
+
+/// Whether a cookie counts for a request: it reads a page, or a file that pages link to, and shows no token.
+pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
+    let is_read_by_people = !matches!(route, Route::Function | Route::Mcp);
+    is_read_by_people && is_read(&request.method) && !request.headers.contains_key(AUTHORIZATION)
+}
+
+/// The person who is signed in where this request comes from.
+pub(super) async fn visitor(
+    shared: &Shared,
+    state: &dyn StateStore,
+    request: &Parts,
+) -> Result<Option<Visitor>, Problem> {
+    if !shared.sign_ins.is_possible() {
+        return Ok(None);
+    }
+    match scope(shared, request).read(CookieKind::Session, &request.headers) {
+        Some(secret) => shared.sign_ins.visitor_with(state, secret).await,
+        None => Ok(None),
+    }
+}
+
+/// Keeps pages from loading an answer that was made for a person of another site.
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Marks an answer that a cookie has authorised: no shared cache keeps it, no page of another origin loads it, and a
+/// browser sends the origin of its forms.
+pub(super) fn mark_as_personal(headers: &mut HeaderMap) {
+    if headers.get(CACHE_CONTROL).is_none_or(|known| known.as_bytes() != b"no-store") {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    let varies = headers.get(VARY).and_then(|known| known.to_str().ok());
+    let varies = varies.map_or_else(|| "cookie".to_string(), |known| format!("{known}, cookie"));
+    headers.insert(VARY, HeaderValue::try_from(varies).unwrap_or(HeaderValue::from_static("*")));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+}
+
+/// Names and attributes of the cookies of a request. Only on this machine they do without TLS.
+fn scope(shared: &Shared, request: &Parts) -> CookieScope {
+    match shared.hosts.loopback_port(request).filter(|_| !shared.sign_ins.is_public_https) {
+        Some(port) => CookieScope::Loopback(port),
+        None => CookieScope::Secure,
+    }
+}
