@@ -1,5 +1,6 @@
 //! `toolcrib serve`: the running server.
 
+mod callers;
 mod refusals;
 
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +23,7 @@ use crate::config::{self, ServeSurface, ToolList};
 use crate::guard::MISTAKE;
 use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
 use crate::serve::live::ServeOptions;
-use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
+use crate::serve::{Authenticator, ListingOptions, LiveCatalog, mcp};
 use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode, clean_line};
@@ -148,14 +149,19 @@ impl ServeArgs {
         refuse_nothing(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
-        if !self.stdio && !configured.tokens.is_empty() && self.catalog.workspace()?.is_found {
-            let message = "toolcrib.toml was merely found, and names tokens, which are in the environment";
+        let names_callers = !configured.tokens.is_empty() || !configured.issuers.is_empty();
+        if !self.stdio && names_callers && self.catalog.workspace()?.is_found {
+            let message =
+                "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {}", super::catalog::HELP)));
         }
-        let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
-        let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
+        let (callers, secret) = match self.stdio {
+            true => Default::default(),
+            false => callers::configured(&self.catalog, &configured)?,
+        };
+        let address = if self.stdio { None } else { Some(self.address(&configured, &callers)?) };
         let allow = checked.catalog.config.exec.allow();
-        if self.allow_unauthenticated && tokens.is_empty() && !self.stdio && allow != Effect::Read {
+        if self.allow_unauthenticated && callers.is_open() && !self.stdio && allow != Effect::Read {
             print_note(format!(
                 "everybody who reaches this server may run tools up to `allow = \"{}\"`",
                 allow.as_str()
@@ -174,7 +180,7 @@ impl ServeArgs {
             profile: self.profile.clone(),
             // A client of stdio has one connection, and cannot choose.
             profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
-            callers: tokens.callers().cloned().collect(),
+            callers: callers.callers().map_err(CommandError::Usage)?,
             listing: shown,
         };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
@@ -199,7 +205,7 @@ impl ServeArgs {
             None => runtime
                 .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
-            Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
+            Some(address) => runtime.block_on(self.listen(address, live, (callers, secret), configured)),
         };
         stop.stop();
         if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
@@ -216,27 +222,31 @@ impl ServeArgs {
         &self,
         address: SocketAddr,
         live: Arc<LiveCatalog>,
-        tokens: Tokens,
+        (callers, secret): (Authenticator, Option<String>),
         configured: config::Serve,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
         let listener = listener.await.map_err(|error| listen_error(address, &error))?;
         let address = listener.address();
-        let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        let mut public: Vec<String> =
+            configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        public.extend(configured.public_url.as_deref().map(callers::host));
+        let callers = callers.at(address);
+        callers.warm_up();
         let hosts = Hosts::new(address, &public);
         // HTTP checks the caller and the origin before MCP sees a request.
         let max_body = configured.limits.body_bytes;
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let sign_ins = SignIns::new(tokens.clone(), configured.sign_in, None);
-        let door = HttpService::new(Arc::clone(&live), hosts, (tokens, sign_ins), configured.limits).with_mcp(mcp);
+        let sign_ins = SignIns::new(&callers, configured.sign_in, secret);
+        let door = HttpService::new(Arc::clone(&live), hosts, (callers, sign_ins), configured.limits);
         self.announce(address, &live);
         let stop = async {
             wait_for_signal().await;
             streams.cancel();
         };
-        listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
+        listener.serve(Arc::new(door.with_mcp(mcp)), stop).await.map_err(|error| format!("cannot start: {error}"))
     }
 
     fn start_log(&self) -> CommandResult {
@@ -252,7 +262,11 @@ impl ServeArgs {
     }
 
     /// The address to listen on, unless it would be open to everybody by mistake.
-    fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, CommandError> {
+    fn address(
+        &self,
+        configured: &config::Serve,
+        callers: &Authenticator,
+    ) -> Result<SocketAddr, CommandError> {
         let listen = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
         let named = listen.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
         let address: SocketAddr = named.as_deref().unwrap_or(listen).parse().map_err(|_| {
@@ -262,7 +276,14 @@ impl ServeArgs {
             IpAddr::V4(ip) => ip.is_loopback(),
             IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
         };
-        if is_local || !tokens.is_empty() || self.allow_unauthenticated {
+        let has_issuer = !configured.issuers.is_empty();
+        if has_issuer && configured.public_url.is_none() && (!is_local || address.ip().is_unspecified()) {
+            return Err(CommandError::Usage(format!(
+                "tokens of an issuer are for one address, and {address} does not say under which one callers reach it; add \
+                 `public_url = \"https://...\"` below `[serve]` in toolcrib.toml"
+            )));
+        }
+        if is_local || !callers.is_open() || self.allow_unauthenticated {
             return Ok(address);
         }
         Err(CommandError::Usage(format!(
@@ -367,22 +388,6 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
         served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
     }
-}
-
-/// The tokens that are configured, from the environment.
-fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
-    let mut tokens = Tokens::default();
-    for token in &configured.tokens {
-        let name = &token.env;
-        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
-        let secret = std::env::var(name).map_err(|_| {
-            CommandError::Usage(format!(
-                "the environment variable {name}, which toolcrib.toml names for a token, is not set"
-            ))
-        })?;
-        tokens.add(&secret, token).map_err(|problem| CommandError::Usage(format!("{name}: {problem}")))?;
-    }
-    Ok(tokens)
 }
 
 /// Resolves when a signal asks the server to stop.

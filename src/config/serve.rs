@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{ServeSignIn, Surface};
+use super::{ServeIssuer, ServeSignIn, Surface};
 use crate::tool::Effect;
 
 /// The name that stands for every profile in `profiles` of the server.
@@ -24,9 +24,15 @@ pub struct Serve {
     /// The profiles that a request may choose by its path or by `X-Profile`, beside the one of `--profile`; `*` is every
     /// profile. When absent, every one without `--profile`, and no other with it.
     pub profiles: Option<Vec<String>>,
-    /// Tokens of callers who may come in; without any, everybody may.
+    /// The address under which callers reach the server, without a path; the one that it listens on when absent. The tokens
+    /// of an issuer are for an endpoint below it.
+    pub public_url: Option<String>,
+    /// Tokens of callers who may come in; without any, and without an issuer, everybody may.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
+    /// Issuers whose tokens callers may show.
+    #[serde(rename = "issuer")]
+    pub issuers: Vec<ServeIssuer>,
     /// Signing in to the pages.
     pub sign_in: ServeSignIn,
     /// The functions that the tool list of an MCP client holds.

@@ -1,6 +1,7 @@
 //! The caller of a call, as a door has authenticated it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::HeaderMap;
 
@@ -31,7 +32,34 @@ pub struct Caller {
     pub headers: HeaderMap,
     /// The request of an MCP client, for live servers.
     pub origin: Option<Arc<RequestOrigin>>,
+    /// Whether this request was refused for a right that its token lacks; `None` where no token could have more.
+    pub lacked_right: Option<LackedRight>,
 }
+
+/// A note for the door of a request: it was refused as a whole, for a right that another token of the caller could have.
+#[derive(Clone, Debug, Default)]
+pub struct LackedRight(Arc<AtomicBool>);
+
+impl LackedRight {
+    /// Notes whether a right is lacking.
+    pub fn set(&self, is_lacking: bool) {
+        self.0.store(is_lacking, Ordering::Relaxed);
+    }
+
+    /// Whether a right is lacking.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl PartialEq for LackedRight {
+    /// It is about a request, and says nothing of the caller.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for LackedRight {}
 
 impl Default for Caller {
     fn default() -> Self {
@@ -46,6 +74,7 @@ impl Default for Caller {
             asks_its_person: false,
             headers: HeaderMap::new(),
             origin: None,
+            lacked_right: None,
         }
     }
 }
@@ -65,6 +94,13 @@ impl Caller {
     pub fn may_use(&self, profile: Option<&str>) -> bool {
         let own = self.profiles.as_ref();
         own.is_none_or(|own| profile.is_some_and(|profile| own.iter().any(|own| own == profile)))
+    }
+
+    /// Notes whether a right is lacking, where another token could have it.
+    pub fn note_lacked_right(&self, is_lacking: bool) {
+        if let Some(note) = &self.lacked_right {
+            note.set(is_lacking);
+        }
     }
 
     /// The session that the caller has chosen for one job.

@@ -21,7 +21,7 @@ mod run;
 mod select;
 
 pub use answer_part::{part_of, reached};
-pub use caller::{Caller, EVERY_ROLE};
+pub use caller::{Caller, EVERY_ROLE, LackedRight};
 pub use context::{CallContext, Doc, FunctionFuture};
 pub use record::call_result::{CallResult, Outcome};
 pub use record::standing_warnings::standing_scope;

@@ -169,7 +169,10 @@ pub struct SignIn {
 impl fmt::Debug for SignIn {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SignIn { is_attempt, until, .. } = self;
-        to.debug_struct("SignIn").field("is_attempt", is_attempt).field("until", until).finish_non_exhaustive()
+        to.debug_struct("SignIn")
+            .field("is_attempt", is_attempt)
+            .field("until", until)
+            .finish_non_exhaustive()
     }
 }
 

@@ -20,7 +20,7 @@ use toolcrib::serve::{LiveCatalog, Tokens, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, Sqlite, StateFuture, SignIn, StateStore, StoredResult,
+    SessionSummary, SignIn, Sqlite, StateFuture, StateStore, StoredResult,
 };
 
 use crate::exec::idempotency::Slow;

@@ -83,7 +83,7 @@ fn sign_of(profile: Option<&str>) -> String {
 
 /// The headers that some server is configured to receive. Our own tokens are never passed on.
 fn sent_on(shared: &Shared, catalog: &RequestCatalog, headers: &HeaderMap) -> HeaderMap {
-    let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.tokens.is_empty();
+    let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.authenticator.is_open();
     let wanted = catalog.generation().caller_headers.iter().filter(|name| !is_ours(name));
     wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }

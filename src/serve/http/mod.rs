@@ -21,9 +21,11 @@ mod listen;
 mod openapi;
 mod pages;
 mod query;
+mod refused_caller;
 mod refused_connections;
 mod request_context;
 mod requested_profile;
+mod resource_metadata;
 mod result_data;
 mod route;
 mod routes;
@@ -37,7 +39,7 @@ mod write_timeout;
 use std::sync::Arc;
 
 use super::response::build::Response;
-use super::{CallLimiter, Metrics, Tokens};
+use super::{Authenticator, CallLimiter, Metrics};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
@@ -53,7 +55,7 @@ pub use sign_in::SignIns;
 #[derive(Debug)]
 pub(super) struct Shared {
     hosts: Hosts,
-    tokens: Tokens,
+    authenticator: Authenticator,
     sign_ins: SignIns,
     limits: ServeLimits,
     metrics: Arc<Metrics>,

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
     ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
@@ -17,17 +17,19 @@ use tower::ServiceExt;
 
 use super::functions::TRACE;
 use super::pages::PageContext;
-use super::sign_in::Visitor;
 use super::requested_profile::{self, PathProfile};
-use super::{BlockingPool, Hosts, Response, Shared, SignIns, caller, docs, functions, routes, sign_in};
+use super::sign_in::Visitor;
+use super::{
+    BlockingPool, Hosts, Response, Shared, SignIns, caller, docs, functions, refused_caller, routes, sign_in,
+};
 use crate::config::ServeLimits;
-use crate::exec::Caller;
+use crate::exec::{Caller, LackedRight};
 use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::auth::AuthError;
+use crate::serve::auth::Resource;
 use crate::serve::response::negotiate::Media;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
-use crate::serve::{CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, Tokens, mcp};
+use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
 use crate::site;
 use crate::state::random_id;
 
@@ -54,14 +56,14 @@ impl HttpService {
     pub fn new(
         live: Arc<LiveCatalog>,
         hosts: Hosts,
-        (tokens, sign_ins): (Tokens, SignIns),
+        (authenticator, sign_ins): (Authenticator, SignIns),
         limits: ServeLimits,
     ) -> Self {
         let metrics = Arc::new(Metrics::default());
         let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
             hosts,
-            tokens,
+            authenticator,
             sign_ins,
             limits,
             metrics,
@@ -124,7 +126,7 @@ impl HttpService {
                 session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                 let (accept, root) = (accept_header(&request), catalog.root().to_string());
-                let answered = guarded(self.route(route, (catalog, caller), request, body)).await;
+                let answered = guarded(self.challenging(route, (catalog, caller), request, body)).await;
                 answered
                     .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
             }
@@ -178,29 +180,56 @@ impl HttpService {
     ) -> Result<(RequestCatalog, Caller, Option<Visitor>), Problem> {
         self.shared.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
+        let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
         if route == Route::SignIn {
-            return Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() }, None));
+            return Ok((catalog, stranger(), None));
+        }
+        let root = path.map(PathProfile::root);
+        let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
+        // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
+        if routes::is_open(request.uri.path()) && !chooses() {
+            let known = self.shared.authenticator.known(&request.headers, resource).and_then(Result::ok);
+            return match known {
+                Some(caller) => Ok((
+                    requested_profile::of_request(catalog, &caller, path, &request.headers)?,
+                    caller,
+                    None,
+                )),
+                None => Ok((catalog, stranger(), None)),
+            };
         }
         let visitor = match sign_in::takes_cookies(route, request) {
             true => sign_in::visitor(&self.shared, &*catalog.services().state, request).await?,
             false => None,
         };
-        let known = match &visitor {
+        let caller = match &visitor {
             Some(visitor) => Ok(visitor.caller.clone()),
-            None => self.shared.tokens.caller(&request.headers),
+            None => self.shared.authenticator.caller(&request.headers, resource).await,
         };
-        let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
-        match known {
-            // A process monitor has no token; it learns only that the server is well.
-            Err(_) if routes::is_open(request.uri.path()) && !chooses() => {
-                Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() }, None))
-            }
-            known => {
-                let caller = known?;
-                let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
-                Ok((catalog, caller, visitor))
-            }
+        let caller = caller.map_err(|refused| refused_caller::problem(&self.shared, refused, resource))?;
+        let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
+        Ok((catalog, caller, visitor))
+    }
+
+    /// The answer, and where it refuses a call for a right that the caller's token lacks, the challenge.
+    async fn challenging(
+        &self,
+        route: Route,
+        (catalog, mut caller): (RequestCatalog, Caller),
+        request: Parts,
+        body: Incoming,
+    ) -> Response {
+        if !matches!(route, Route::Function | Route::Mcp) {
+            return self.route(route, (catalog, caller), request, body).await;
         }
+        let resource = Resource { root: &catalog.root().to_string(), is_mcp: route == Route::Mcp };
+        let Some(challenge) = refused_caller::wider(&self.shared, (&catalog, &caller), resource) else {
+            return self.route(route, (catalog, caller), request, body).await;
+        };
+        let lacked = LackedRight::default();
+        caller.lacked_right = Some(lacked.clone());
+        let response = self.route(route, (catalog, caller), request, body).await;
+        if lacked.is_set() { refused_caller::challenged(response, route, challenge) } else { response }
     }
 
     /// The answer to a request that is not admitted: to a browser that may sign in, the page for that.
@@ -222,8 +251,9 @@ impl HttpService {
     ) -> Response {
         let root = catalog.root().to_string();
         let is_doc = route == Route::Doc && routes::is_read(&request.method);
-        if let Some(response) =
-            is_doc.then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller, visitor: None }, &request)).flatten()
+        if let Some(response) = is_doc
+            .then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller, visitor: None }, &request))
+            .flatten()
         {
             return response;
         }
@@ -307,6 +337,11 @@ impl HttpService {
     }
 }
 
+/// A caller of whom nothing is known.
+fn stranger() -> Caller {
+    Caller { roles: Some(Vec::new()), ..Caller::default() }
+}
+
 /// Docs, except slow ones.
 fn answer_doc(context: PageContext<'_>, request: &Parts) -> Option<Response> {
     let answer = match docs::path(request) {
@@ -331,17 +366,4 @@ fn json(text: String) -> Response {
 /// The `Accept` header, in case there is a problem.
 fn accept_header(request: &Parts) -> HeaderMap {
     request.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
-}
-
-impl From<AuthError> for Problem {
-    fn from(unknown: AuthError) -> Self {
-        let (message, challenge) = match unknown {
-            AuthError::Missing => ("this server needs a token", "Bearer realm=\"toolcrib\""),
-            AuthError::Wrong => {
-                ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
-            }
-        };
-        let challenge = HeaderValue::from_static(challenge);
-        Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
-    }
 }

@@ -25,6 +25,10 @@ pub enum ProblemCode {
     MalformedJson,
     /// The token is missing or unknown.
     Unauthorized,
+    /// The token is valid, and gives no right here.
+    InsufficientScope,
+    /// The issuer of the token does not answer.
+    IssuerUnavailable,
     /// This server does not have the requested host name.
     HostNotAllowed,
     /// A page of another origin asks.
@@ -92,6 +96,10 @@ impl ProblemCode {
             ProblemCode::ValidationError => (400, "correct the request"),
             ProblemCode::MalformedJson => (400, "send one JSON object, at most 100 levels deep"),
             ProblemCode::Unauthorized => (401, "send `Authorization: Bearer TOKEN`"),
+            ProblemCode::InsufficientScope => {
+                (403, "get a token with the scopes that `WWW-Authenticate` names")
+            }
+            ProblemCode::IssuerUnavailable => (503, "try again in a few seconds"),
             ProblemCode::HostNotAllowed => (
                 403,
                 "use the address that the server listens on, or have its operator add the name with --public-host",

@@ -92,6 +92,12 @@ impl std::fmt::Debug for Environment {
     }
 }
 
+/// A text with environment variables filled in, for a secret that goes to no server. The error names the variable.
+pub fn filled(text: &str, environment: &Environment) -> Result<String, String> {
+    let filled = FilledSecrets::default().fill_texts(&[text.to_string()], environment);
+    filled.map(|texts| texts.concat()).map_err(|missing| missing.to_string())
+}
+
 /// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
     live_servers(workspace).map(|(index, server)| {

@@ -37,9 +37,15 @@ impl BrowserSecret {
         random_secret().map(Self)
     }
 
-    fn read(value: &str) -> Option<Self> {
+    /// A secret that came back.
+    pub(super) fn read(value: &str) -> Option<Self> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         (value.len() == DIGITS && value.bytes().all(is_digit)).then(|| Self(value.into()))
+    }
+
+    /// The secret itself, for the one who is to bring it back.
+    pub(super) fn text(&self) -> &str {
+        &self.0
     }
 
     /// A key for this use alone, from which the secret cannot be found.
@@ -81,7 +87,12 @@ impl CookieScope {
     }
 
     /// The header that sets a cookie, until the browser ends or for these milliseconds.
-    pub(super) fn set(self, kind: CookieKind, secret: &BrowserSecret, ms: Option<i64>) -> Option<HeaderValue> {
+    pub(super) fn set(
+        self,
+        kind: CookieKind,
+        secret: &BrowserSecret,
+        ms: Option<i64>,
+    ) -> Option<HeaderValue> {
         let mut cookie = self.cookie(kind, secret.0.clone());
         cookie.set_max_age(ms.map(cookie::time::Duration::milliseconds));
         HeaderValue::try_from(cookie.to_string()).ok()
@@ -117,8 +128,16 @@ mod tests {
     fn cookies_are_for_this_host_alone_and_come_back() {
         let secret = BrowserSecret::random().unwrap();
         for (scope, name, attributes) in [
-            (CookieScope::Secure, "__Host-toolcrib-session", "HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=60"),
-            (CookieScope::Loopback(7878), "toolcrib-session-7878", "HttpOnly; SameSite=Lax; Path=/; Max-Age=60"),
+            (
+                CookieScope::Secure,
+                "__Host-toolcrib-session",
+                "HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=60",
+            ),
+            (
+                CookieScope::Loopback(7878),
+                "toolcrib-session-7878",
+                "HttpOnly; SameSite=Lax; Path=/; Max-Age=60",
+            ),
         ] {
             let set = scope.set(CookieKind::Session, &secret, Some(60_000)).unwrap();
             assert_eq!(set.to_str().unwrap(), format!("{name}={}; {attributes}", secret.0));
@@ -133,7 +152,9 @@ mod tests {
     #[test]
     fn a_secret_is_hexadecimal_of_one_length() {
         let name = "toolcrib-session-1=";
-        for odd in ["", "0", "A", "\"", "%30", &"0".repeat(65), &"G".repeat(64), &format!("{}%", "0".repeat(63))] {
+        for odd in
+            ["", "0", "A", "\"", "%30", &"0".repeat(65), &"G".repeat(64), &format!("{}%", "0".repeat(63))]
+        {
             let sent = headers(&format!("{name}{odd}"));
             assert_eq!(CookieScope::Loopback(1).read(CookieKind::Session, &sent), None, "{odd}");
         }

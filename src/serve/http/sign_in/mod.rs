@@ -3,14 +3,17 @@
 //! 1. A browser that has not signed in gets the [`page`] of signing in, in place of a refusal. [`cookies`] hold a secret of this
 //!    browser alone.
 //! 2. [`form`] takes a token that a person types.
-//! 3. [`session`] stores who is signed in, so that every replica knows, and finds the person of a request.
-//! 4. [`return_address`] is the page to go back to; never one of another server.
+//! 3. [`provider`] is the identity provider (OpenID Connect), and [`provider_routes`] lead a browser there and back.
+//! 4. [`session`] stores who is signed in, so that every replica knows, and finds the person of a request.
+//! 5. [`return_address`] is the page to go back to; never one of another server.
 //!
 //! A cookie counts for pages and files that are read, and for nothing else: neither for calls nor for MCP.
 
 mod cookies;
 mod form;
 mod page;
+mod provider;
+mod provider_routes;
 mod return_address;
 mod session;
 
@@ -22,33 +25,34 @@ use super::Shared;
 use super::routes::is_read;
 use crate::config::ServeSignIn;
 use crate::serve::response::problem::Problem;
-use crate::serve::{Route, Tokens};
+use crate::serve::{Authenticator, Route};
 use crate::state::StateStore;
 
 use cookies::{CookieKind, CookieScope};
 pub(super) use form::{sign_in, sign_out};
 pub(super) use page::{refused, show};
+use provider::Provider;
+pub(super) use provider_routes::{callback, start};
 pub(super) use session::Visitor;
 
 /// Settings of signing in, and what it checks.
 #[derive(Debug, Default)]
 pub struct SignIns {
-    tokens: Tokens,
     settings: ServeSignIn,
+    /// The identity provider, where people sign in there.
+    provider: Option<Provider>,
+    /// Whether anybody has to sign in.
+    is_needed: bool,
     /// Whether callers reach this server over TLS, by its public address.
     is_public_https: bool,
 }
 
 impl SignIns {
-    /// Signing in with these tokens.
-    pub fn new(tokens: Tokens, settings: ServeSignIn, public_url: Option<&str>) -> Self {
-        let is_public_https = public_url.is_some_and(|url| url.starts_with("https://"));
-        Self { tokens, settings, is_public_https }
-    }
-
-    /// Whether somebody can sign in.
-    fn is_possible(&self) -> bool {
-        !self.tokens.is_empty()
+    /// Signing in as callers that the server knows. `secret` is that of the client at the identity provider.
+    pub fn new(callers: &Authenticator, settings: ServeSignIn, secret: Option<String>) -> Self {
+        let provider = Provider::new(callers, &settings, secret);
+        let is_public_https = callers.public_url().starts_with("https://");
+        Self { settings, provider, is_needed: !callers.is_open(), is_public_https }
     }
 
     fn session_ms(&self) -> i64 {
@@ -68,11 +72,11 @@ pub(super) async fn visitor(
     state: &dyn StateStore,
     request: &Parts,
 ) -> Result<Option<Visitor>, Problem> {
-    if !shared.sign_ins.is_possible() {
+    if !shared.sign_ins.is_needed {
         return Ok(None);
     }
     match scope(shared, request).read(CookieKind::Session, &request.headers) {
-        Some(secret) => shared.sign_ins.visitor_with(state, secret).await,
+        Some(secret) => shared.visitor_with(state, secret).await,
         None => Ok(None),
     }
 }

@@ -84,7 +84,8 @@ pub(super) fn ask(
     let (return_to, csrf) = (return_address::safe(return_to), browser.hex_key(SIGN_IN_FORM));
     let return_query: String = form_urlencoded::byte_serialize(return_to.as_bytes()).collect();
     let page = SignInPage {
-        takes_token: !shared.sign_ins.tokens.is_empty(),
+        provider: shared.sign_ins.provider.as_ref().map(|provider| provider.host()),
+        takes_token: !shared.authenticator.tokens().is_empty(),
         return_to,
         return_query: &return_query,
         csrf: &csrf,

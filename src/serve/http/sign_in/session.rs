@@ -4,16 +4,24 @@
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use super::SignIns;
 use super::cookies::BrowserSecret;
 use crate::exec::Caller;
+use crate::serve::auth::Claims;
+use crate::serve::http::Shared;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::{SignIn, StateError, StateStore, now};
+use crate::tool::clean_line;
 
 /// Uses of a browser's secret; each has a key of its own.
 const SESSION_ID: &str = "toolcrib 2026 id of a session of the pages";
 const TOKEN_SEAL: &str = "toolcrib 2026 seal of a token in a session of the pages";
 const SIGN_OUT_FORM: &str = "toolcrib 2026 form that signs out";
+
+/// Claims about an ID token, and not about the person.
+const OF_THE_TOKEN: [&str; 9] = ["iss", "aud", "azp", "exp", "iat", "nbf", "nonce", "at_hash", "jti"];
+
+/// Most characters of a name that pages show.
+const MAX_SHOWN: usize = 80;
 
 /// A person who is signed in.
 #[derive(Clone, Debug)]
@@ -23,6 +31,8 @@ pub(in crate::serve::http) struct Visitor {
     /// The name that pages show.
     pub(in crate::serve::http) name: String,
     secret: BrowserSecret,
+    /// Whether they have signed in at the identity provider.
+    pub(super) is_of_provider: bool,
 }
 
 /// The proof of a session.
@@ -31,6 +41,8 @@ pub(in crate::serve::http) struct Visitor {
 pub(super) enum Proof {
     /// A configured token, sealed with a key that state does not have.
     Token { seal: String },
+    /// What the identity provider says of the person.
+    IdToken { claims: Claims },
 }
 
 impl Visitor {
@@ -45,27 +57,41 @@ impl Visitor {
     }
 }
 
-impl SignIns {
+impl Shared {
     /// Begins a session with a token. `None` where the token is not known.
-    pub(super) async fn begin_with_token(
+    pub(super) async fn begin_session_with_token(
         &self,
         state: &dyn StateStore,
         token: &str,
     ) -> Result<Option<BrowserSecret>, Problem> {
         let secret = new_secret()?;
-        let Some(seal) = self.tokens.seal(token, &secret.key(TOKEN_SEAL)) else { return Ok(None) };
-        self.begin(state, &secret, &Proof::Token { seal }).await?;
+        let Some(seal) = self.authenticator.tokens().seal(token, &secret.key(TOKEN_SEAL)) else {
+            return Ok(None);
+        };
+        self.begin_session(state, &secret, &Proof::Token { seal }).await?;
         Ok(Some(secret))
     }
 
-    async fn begin(
+    /// Begins a session with the claims of a verified ID token.
+    pub(super) async fn begin_session_with_claims(
+        &self,
+        state: &dyn StateStore,
+        mut claims: Claims,
+    ) -> Result<BrowserSecret, Problem> {
+        let secret = new_secret()?;
+        claims.forget(&OF_THE_TOKEN);
+        self.begin_session(state, &secret, &Proof::IdToken { claims }).await?;
+        Ok(secret)
+    }
+
+    async fn begin_session(
         &self,
         state: &dyn StateStore,
         secret: &BrowserSecret,
         proof: &Proof,
     ) -> Result<(), Problem> {
         let data = serde_json::to_string(proof).unwrap_or_default();
-        let until = now().saturating_add(self.session_ms());
+        let until = now().saturating_add(self.sign_ins.session_ms());
         let session = SignIn { id: secret.hex_key(SESSION_ID), is_attempt: false, data, until };
         state.store_sign_in(&session).await.map_err(unavailable)
     }
@@ -84,16 +110,34 @@ impl SignIns {
     fn visitor_by(&self, proof: Proof, secret: BrowserSecret) -> Option<Visitor> {
         match proof {
             Proof::Token { seal } => {
-                let caller = self.tokens.sealed(&seal, &secret.key(TOKEN_SEAL))?.clone();
-                Some(Visitor { name: caller.name.to_string(), caller, secret })
+                let tokens = self.authenticator.tokens();
+                let caller = tokens.sealed(&seal, &secret.key(TOKEN_SEAL))?.clone();
+                Some(Visitor { name: caller.name.to_string(), caller, secret, is_of_provider: false })
+            }
+            Proof::IdToken { claims } => {
+                let issuer = self.sign_ins.provider.as_ref()?.issuer();
+                let caller = self.authenticator.caller_of_claims(issuer, &claims).ok()?;
+                Some(Visitor { name: shown_name(&claims, &caller), caller, secret, is_of_provider: true })
             }
         }
     }
 
     /// Ends the session of a browser.
-    pub(super) async fn end(&self, state: &dyn StateStore, secret: &BrowserSecret) -> Result<(), Problem> {
+    pub(super) async fn end_session(
+        &self,
+        state: &dyn StateStore,
+        secret: &BrowserSecret,
+    ) -> Result<(), Problem> {
         state.take_sign_in(&secret.hex_key(SESSION_ID)).await.map(drop).map_err(unavailable)
     }
+}
+
+/// The name that pages show: the one that people know, else that of the caller.
+pub(super) fn shown_name(claims: &Claims, caller: &Caller) -> String {
+    let known = ["name", "preferred_username", "email"].into_iter().filter_map(|claim| claims.text(claim));
+    let mut known = known.map(clean_line).filter(|name| !name.trim().is_empty());
+    let name = known.next().unwrap_or_else(|| caller.name.to_string());
+    name.chars().take(MAX_SHOWN).collect()
 }
 
 /// A new secret for a browser.
