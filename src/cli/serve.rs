@@ -228,9 +228,8 @@ impl ServeArgs {
         let listener = Listener::bind(address);
         let listener = listener.await.map_err(|error| listen_error(address, &error))?;
         let address = listener.address();
-        let mut public: Vec<String> =
-            configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
-        public.extend(configured.public_url.as_deref().map(callers::host));
+        let named = configured.public_hosts.iter().chain(&self.public_host).cloned();
+        let public: Vec<String> = named.chain(configured.public_url.as_deref().map(callers::host)).collect();
         let callers = callers.at(address);
         callers.warm_up();
         let hosts = Hosts::new(address, &public);
@@ -241,12 +240,13 @@ impl ServeArgs {
         let streams = mcp.config.cancellation_token.clone();
         let sign_ins = SignIns::new(&callers, configured.sign_in, secret);
         let door = HttpService::new(Arc::clone(&live), hosts, (callers, sign_ins), configured.limits);
+        let door = door.with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {
             wait_for_signal().await;
             streams.cancel();
         };
-        listener.serve(Arc::new(door.with_mcp(mcp)), stop).await.map_err(|error| format!("cannot start: {error}"))
+        listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
     }
 
     fn start_log(&self) -> CommandResult {
