@@ -16,7 +16,7 @@ use toolcrib::exec::backend::Backends;
 use toolcrib::functions::Services;
 use toolcrib::serve::http::{Hosts, HttpService, Listener};
 use toolcrib::serve::live::ServeOptions;
-use toolcrib::serve::{LiveCatalog, Tokens, mcp};
+use toolcrib::serve::{LiveCatalog, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use reqwest::{Client, ClientBuilder, Url};
+use reqwest::{Client, ClientBuilder, StatusCode, Url};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
@@ -54,20 +54,20 @@ pub(super) async fn get_named_by(issuer: &str, url: &str) -> Result<Vec<u8>, Str
     bounded(async { read(client_for(issuer, url).await?.get(url)).await }).await
 }
 
-/// The answer to a form, at an address that a document of `issuer` names.
+/// Status and answer of a form, at an address that a document of `issuer` names.
 pub(super) async fn post_named_by(
     issuer: &str,
     url: &str,
     fields: &[(&str, &str)],
     basic: Option<(&str, &str)>,
-) -> Result<Vec<u8>, String> {
+) -> Result<(StatusCode, Vec<u8>), String> {
     bounded(async {
         let request = client_for(issuer, url).await?.post(url);
         let request = match basic {
             Some((id, secret)) => request.basic_auth(form_encoded(id), Some(form_encoded(secret))),
             None => request,
         };
-        read(with_form(request, fields)).await
+        sent(with_form(request, fields)).await
     })
     .await
 }
@@ -112,16 +112,19 @@ fn builder() -> ClientBuilder {
         .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Sends a request. The error names neither the address nor anything that was sent.
+/// The body of a good answer. The error names neither the address nor anything that was sent.
 async fn read(request: reqwest::RequestBuilder) -> Result<Vec<u8>, String> {
+    let (status, body) = sent(request).await?;
+    if status.is_success() { Ok(body) } else { Err(format!("the answer has status {}", status.as_u16())) }
+}
+
+/// Sends a request, and reads its answer.
+async fn sent(request: reqwest::RequestBuilder) -> Result<(StatusCode, Vec<u8>), String> {
     let answer = request.send().await;
     let mut answer = answer.map_err(|error| match error.is_timeout() {
         true => "there was no answer in time".to_string(),
         false => "there was no connection".to_string(),
     })?;
-    if !answer.status().is_success() {
-        return Err(format!("the answer has status {}", answer.status().as_u16()));
-    }
     let mut bytes = Vec::new();
     while let Some(piece) = answer.chunk().await.map_err(|_| "the answer broke off".to_string())? {
         bytes.extend_from_slice(&piece);
@@ -129,7 +132,7 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Vec<u8>, String> {
             return Err("the answer is too long".into());
         }
     }
-    Ok(bytes)
+    Ok((answer.status(), bytes))
 }
 
 fn parsed(url: &str) -> Result<Url, String> {

@@ -1,5 +1,6 @@
 //! ID tokens: an identity provider says to this server who a person is (OpenID Connect Core, 3.1.3.7).
 
+use http::StatusCode;
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
@@ -31,8 +32,13 @@ pub struct CodeClient<'c> {
 }
 
 impl CodeClient<'_> {
-    /// The ID token for a code. The error contains nothing that was sent.
-    pub async fn id_token(&self, code: &str, verifier: &str, redirect_uri: &str) -> Result<String, String> {
+    /// The ID token for a code; `None` where the issuer refuses the code. The error contains nothing that was sent.
+    pub async fn id_token(
+        &self,
+        code: &str,
+        verifier: &str,
+        redirect_uri: &str,
+    ) -> Result<Option<String>, String> {
         let mut fields = vec![
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -47,11 +53,17 @@ impl CodeClient<'_> {
                 None
             }
         };
-        let answer = post_named_by(self.issuer, self.token_endpoint, &fields, basic).await?;
+        let (status, answer) = post_named_by(self.issuer, self.token_endpoint, &fields, basic).await?;
+        if status == StatusCode::BAD_REQUEST {
+            return Ok(None);
+        }
+        if !status.is_success() {
+            return Err(format!("its endpoint of tokens answers with status {}", status.as_u16()));
+        }
         let answer: Value =
             serde_json::from_slice(&answer).map_err(|_| "the answer is no JSON".to_string())?;
         let token = answer.get("id_token").and_then(Value::as_str);
-        token.map(str::to_string).ok_or_else(|| "the answer has no ID token".to_string())
+        token.map(|token| Some(token.to_string())).ok_or_else(|| "the answer has no ID token".to_string())
     }
 }
 

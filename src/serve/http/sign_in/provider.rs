@@ -55,7 +55,9 @@ pub(super) enum SignInProblem {
     OtherIssuer,
     /// The provider does not answer as it should.
     Provider(String),
-    /// The ID token is not valid, or nobody with rights here.
+    /// The provider refuses the code: it is used, too old, or of another attempt.
+    Code,
+    /// The ID token is not valid.
     Token(AuthError),
 }
 
@@ -172,7 +174,7 @@ impl Provider {
             secret: self.client_secret.as_ref().map(|secret| (secret.0.as_str(), in_form)),
         };
         let token = client.id_token(code, &attempt.verifier, &self.redirect_uri()).await;
-        let token = token.map_err(SignInProblem::Provider)?;
+        let token = token.map_err(SignInProblem::Provider)?.ok_or(SignInProblem::Code)?;
         let rules = IdTokenRules { issuer: &self.issuer, client_id: &self.client_id, nonce: &attempt.nonce };
         callers.id_token(&token, rules).await.map_err(SignInProblem::Token)
     }
@@ -193,6 +195,7 @@ impl std::fmt::Display for SignInProblem {
         match self {
             SignInProblem::OtherIssuer => to.write_str("the answer names another issuer"),
             SignInProblem::Provider(problem) => to.write_str(problem),
+            SignInProblem::Code => to.write_str("the identity provider refuses the code"),
             SignInProblem::Token(problem) => write!(to, "the ID token is refused: {problem}"),
         }
     }

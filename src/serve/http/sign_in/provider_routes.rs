@@ -163,7 +163,7 @@ fn refused(
         SignInProblem::Token(AuthError::IssuerAway) | SignInProblem::Provider(_) => {
             (StatusCode::BAD_GATEWAY, AWAY)
         }
-        SignInProblem::Token(_) => {
+        SignInProblem::Token(_) | SignInProblem::Code => {
             (StatusCode::FORBIDDEN, "The proof of the identity provider is not valid.")
         }
     };
