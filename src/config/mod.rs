@@ -41,10 +41,13 @@ pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
-pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
+pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
 pub use sign_in::ServeSignIn;
 pub use state::{State, WhenUnwritable};
+
+/// The name that stands for every profile in `profiles` of the server and of grants.
+pub const EVERY_PROFILE: &str = "*";
 
 /// The configuration of a catalog. Everything is optional.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]

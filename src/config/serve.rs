@@ -9,9 +9,6 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{ServeIssuer, ServeSignIn, Surface};
 use crate::tool::Effect;
 
-/// The name that stands for every profile in `profiles` of the server.
-pub const EVERY_PROFILE: &str = "*";
-
 /// Settings of the server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

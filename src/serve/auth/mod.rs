@@ -150,6 +150,11 @@ impl Authenticator {
         self.tokens.is_empty() && self.issuers.is_empty()
     }
 
+    /// Whether callers may show tokens of an issuer.
+    pub fn has_issuers(&self) -> bool {
+        !self.issuers.is_empty()
+    }
+
     /// Callers with every combination of roles and profiles that there can be.
     pub fn callers(&self) -> Result<Vec<Caller>, String> {
         let mut callers = grants::combinations(&self.configured)?;

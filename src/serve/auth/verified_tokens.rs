@@ -40,7 +40,7 @@ pub(super) struct VerifiedTokens {
 }
 
 impl VerifiedTokens {
-    /// What `of` takes from the verified token with this hash.
+    /// A part of the verified token with this hash, taken by `of`; `None` when it is not remembered.
     pub(super) fn get<T>(&self, hash: &blake3::Hash, now: i64, of: impl FnOnce(&Verified) -> T) -> Option<T> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(hash).filter(|verified| now < verified.until).map(of)

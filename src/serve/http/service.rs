@@ -219,17 +219,19 @@ impl HttpService {
         request: Parts,
         body: Incoming,
     ) -> Response {
-        if !matches!(route, Route::Function | Route::Mcp) {
+        let has_issuers = self.shared.authenticator.has_issuers();
+        if !has_issuers || !matches!(route, Route::Function | Route::Mcp) {
             return self.route(route, (catalog, caller), request, body).await;
         }
-        let resource = Resource { root: &catalog.root().to_string(), is_mcp: route == Route::Mcp };
-        let Some(challenge) = refused_caller::wider(&self.shared, (&catalog, &caller), resource) else {
-            return self.route(route, (catalog, caller), request, body).await;
-        };
-        let lacked = LackedRight::default();
+        let (shown, of, lacked) = (catalog.clone(), caller.clone(), LackedRight::default());
         caller.lacked_right = Some(lacked.clone());
         let response = self.route(route, (catalog, caller), request, body).await;
-        if lacked.is_set() { refused_caller::challenged(response, route, challenge) } else { response }
+        let resource = Resource { root: shown.root(), is_mcp: route == Route::Mcp };
+        let challenge = lacked.is_set().then(|| refused_caller::wider(&self.shared, (&shown, &of), resource));
+        match challenge.flatten() {
+            Some(challenge) => refused_caller::challenged(response, route, challenge),
+            None => response,
+        }
     }
 
     /// The answer to a request that is not admitted: to a browser that may sign in, the page for that.
