@@ -21,8 +21,11 @@ use crate::tool::{Backend, NoSchemaMode};
 /// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
-/// Runs a call, with an approval if its tool needs one. If the call was not run, its approval is given back.
+/// Runs a call within the quotas of its caller, with an approval if its tool needs one. If the call was not run, its approval
+/// is given back.
 pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
+    let counted = call.context.quotas().count(call, &call.tool().facts());
+    let _running = counted.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
     let given = guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
     let approval = given.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
     let ran = execute(call, notes).await;
