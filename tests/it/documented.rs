@@ -114,7 +114,10 @@ fn commands_of_all_other_pages_run() {
     let mut pages: Vec<String> = fs::read_dir(package().join("docs"))
         .unwrap()
         .map(|entry| format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()))
-        .filter(|page| page.ends_with(".md") && page != "docs/cli.md" && page != "docs/servers.md")
+        .filter(|page| {
+            page.ends_with(".md")
+                && !["docs/cli.md", "docs/identity.md", "docs/servers.md"].contains(&page.as_str())
+        })
         .collect();
     pages.sort();
     let failed: Vec<String> = pages.iter().filter_map(|page| failures(page)).collect();

@@ -1,0 +1,186 @@
+//! `/token`: each grant, and the tokens that it gives; and what is asked about tokens afterwards.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Map, Value, json};
+
+use super::State;
+use super::clients;
+use super::http::{Reply, Request, refused};
+use super::keys::random_text;
+use super::token;
+
+/// A refresh token, with what its access tokens are for.
+#[derive(Clone, Debug)]
+pub(super) struct Refresh {
+    client: String,
+    /// The sign-in that it came from: all of them end when one is used twice.
+    family: String,
+    scope: String,
+    resource: Option<String>,
+    subject: Map<String, Value>,
+    is_used: bool,
+}
+
+/// The purpose of a token.
+struct Grant {
+    client: String,
+    scope: String,
+    resource: Option<String>,
+    subject: Map<String, Value>,
+    nonce: Option<String>,
+    /// The sign-in, where a refresh token is given.
+    family: Option<String>,
+}
+
+/// Answers `POST /token`.
+pub(super) fn token(state: &mut State, request: &Request) -> Reply {
+    if let Some(elsewhere) = &state.behaviour.redirects_token_to {
+        return Reply::redirect_same_method(elsewhere);
+    }
+    let Some(client) = clients::authenticate(state, request) else { return refused(401, "invalid_client") };
+    let granted = match request.field("grant_type").as_deref() {
+        Some("authorization_code") => of_code(state, request, client),
+        Some("refresh_token") => of_refresh(state, request, client),
+        Some("client_credentials") => Ok(of_client(request, client)),
+        Some("urn:ietf:params:oauth:grant-type:token-exchange") => of_exchange(state, request, client),
+        _ => Err("unsupported_grant_type"),
+    };
+    match granted {
+        Ok(grant) => give(state, grant),
+        Err(error) => refused(400, error),
+    }
+}
+
+fn of_code(state: &mut State, request: &Request, client: String) -> Result<Grant, &'static str> {
+    let id = request.field("code").ok_or("invalid_request")?;
+    let code = state.codes.get_mut(&id).ok_or("invalid_grant")?;
+    if std::mem::replace(&mut code.is_used, true) {
+        // A code that is used twice ends what the first use gave.
+        let family = format!("{client} {id}");
+        state.refresh_tokens.retain(|_, refresh| refresh.family != family);
+        return Err("invalid_grant");
+    }
+    let code = code.clone();
+    let verifier = request.field("code_verifier").unwrap_or_default();
+    let challenge = URL_SAFE_NO_PAD.encode(ring::digest::digest(&ring::digest::SHA256, verifier.as_bytes()));
+    let is_same = code.client == client
+        && Some(&code.redirect_uri) == request.field("redirect_uri").as_ref()
+        && code.challenge == challenge;
+    if !is_same {
+        return Err("invalid_grant");
+    }
+    let resource = request.field("resource").or(code.resource);
+    let (subject, family) = (state.behaviour.user.clone(), Some(format!("{client} {id}")));
+    Ok(Grant { client, scope: code.scope, resource, subject, nonce: code.nonce, family })
+}
+
+fn of_refresh(state: &mut State, request: &Request, client: String) -> Result<Grant, &'static str> {
+    let given = request.field("refresh_token").ok_or("invalid_request")?;
+    if state.behaviour.refuses_refresh {
+        return Err("invalid_grant");
+    }
+    let known = state.refresh_tokens.get_mut(&given).ok_or("invalid_grant")?;
+    if known.client != client {
+        return Err("invalid_grant");
+    }
+    let is_reused = std::mem::replace(&mut known.is_used, true);
+    let refresh = known.clone();
+    if is_reused {
+        state.refresh_tokens.retain(|_, other| other.family != refresh.family);
+        return Err("invalid_grant");
+    }
+    let Refresh { scope, resource, subject, family, .. } = refresh;
+    let resource = request.field("resource").or(resource);
+    Ok(Grant { client, scope, resource, subject, nonce: None, family: Some(family) })
+}
+
+fn of_client(request: &Request, client: String) -> Grant {
+    let subject = Map::from_iter([("sub".to_string(), Value::from(client.as_str()))]);
+    let scope = request.field("scope").unwrap_or_default();
+    let resource = request.field("resource").or(request.field("audience"));
+    Grant { client, scope, resource, subject, nonce: None, family: None }
+}
+
+fn of_exchange(state: &State, request: &Request, client: String) -> Result<Grant, &'static str> {
+    let given = request.field("subject_token").ok_or("invalid_request")?;
+    let kind = request.field("subject_token_type").unwrap_or_default();
+    if !kind.starts_with("urn:ietf:params:oauth:token-type:") {
+        return Err("invalid_request");
+    }
+    let claims = token::claims(state, &given).ok_or("invalid_grant")?;
+    let mut subject = Map::from_iter([("sub".to_string(), claims.get("sub").cloned().unwrap_or_default())]);
+    subject.insert("act".into(), json!({ "sub": client }));
+    let scope = request.field("scope").unwrap_or_default();
+    let resource = request.field("resource").or(request.field("audience"));
+    Ok(Grant { client, scope, resource, subject, nonce: None, family: None })
+}
+
+fn give(state: &mut State, grant: Grant) -> Reply {
+    let Grant { client, scope, resource, subject, nonce, family } = grant;
+    let seconds = state.behaviour.token_seconds;
+    let mut claims = subject.clone();
+    claims.insert("client_id".into(), client.as_str().into());
+    claims.insert("scope".into(), scope.as_str().into());
+    claims.insert("aud".into(), resource.clone().unwrap_or_else(|| state.url.clone()).into());
+    let access_token = token::issue(state, claims, seconds);
+    let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": seconds, "scope": scope });
+    if let Some(family) = family.filter(|_| state.behaviour.gives_refresh_tokens) {
+        let id = random_text("refresh");
+        let subject = subject.clone();
+        let refresh = Refresh {
+            client: client.clone(),
+            family,
+            scope: scope.clone(),
+            resource,
+            subject,
+            is_used: false,
+        };
+        state.refresh_tokens.insert(id.clone(), refresh);
+        answer["refresh_token"] = id.into();
+    }
+    if scope.split_whitespace().any(|one| one == "openid") {
+        let mut claims = subject;
+        claims.insert("aud".into(), client.into());
+        claims.extend(nonce.map(|nonce| ("nonce".to_string(), nonce.into())));
+        answer["id_token"] = token::signed(state, claims, seconds).into();
+    }
+    if answer.get("act").is_none() && answer["access_token"].is_string() {
+        answer["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token".into();
+    }
+    Reply::json(200, &answer)
+}
+
+/// Answers `POST /introspect`.
+pub(super) fn introspect(state: &State, request: &Request) -> Reply {
+    if clients::authenticate(state, request).is_none() {
+        return refused(401, "invalid_client");
+    }
+    let claims = request.field("token").and_then(|given| token::claims(state, &given));
+    let answer = match claims {
+        Some(mut claims) => {
+            claims.insert("active".into(), true.into());
+            Value::Object(claims)
+        }
+        None => json!({ "active": false }),
+    };
+    Reply::json(200, &answer)
+}
+
+/// Answers `POST /revoke`.
+pub(super) fn revoke(state: &mut State, request: &Request) -> Reply {
+    let given = request.field("token").unwrap_or_default();
+    state.issued.remove(&given);
+    state.refresh_tokens.remove(&given);
+    Reply::json(200, &json!({}))
+}
+
+/// Answers `/userinfo`.
+pub(super) fn user_info(state: &State, request: &Request) -> Reply {
+    let given =
+        request.header("authorization").and_then(|value| value.strip_prefix("Bearer ").map(String::from));
+    match given.and_then(|given| token::claims(state, &given)) {
+        Some(_) => Reply::json(200, &Value::Object(state.behaviour.user.clone())),
+        None => refused(401, "invalid_token"),
+    }
+}
