@@ -25,7 +25,7 @@ mod select;
 pub use answer_part::{part_of, reached};
 pub use caller::{Caller, EVERY_ROLE};
 pub use context::{CallContext, Doc, FunctionFuture};
-pub use quota::Quotas;
+pub use quota::{CallerPlace, CallerPlaces, Quotas};
 pub use record::call_result::{CallResult, Outcome};
 pub use record::standing_warnings::standing_scope;
 pub use request::{CallRequest, EffectLimit};

@@ -2,15 +2,14 @@
 //!
 //! 1. [`Quotas`] keeps a [`Limiter`] for each quota of the configuration, also while that is read again.
 //! 2. A call takes a place among those that run, then counts in every quota that is for it. A refused call counts in none.
-//! 3. [`CallTimes`] is the memory of the limiters, a time for each caller, bounded.
+//! 3. [`CallTimes`] is the memory of the rates, a time for each caller, bounded; [`CallerPlaces`] are the calls that run.
 
 mod call_times;
+mod caller_places;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use governor::RateLimiter;
@@ -19,6 +18,7 @@ use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
 
 use self::call_times::CallTimes;
+pub use self::caller_places::{CallerPlace, CallerPlaces};
 use super::Caller;
 use super::call::Call;
 use crate::config::{Facts, Quota};
@@ -42,7 +42,7 @@ pub struct QuotaClock(Arc<dyn Fn() -> Duration + Send + Sync>);
 struct Limiter {
     quota: Quota,
     rate: Option<Rate>,
-    running: Mutex<HashMap<Arc<str>, u32>>,
+    running: CallerPlaces,
 }
 
 /// The rate of a quota.
@@ -53,12 +53,6 @@ struct Rate {
     interval: Duration,
 }
 
-/// A call that counts among those that run at once, until this is dropped.
-pub(super) struct RunningCall {
-    limiter: Arc<Limiter>,
-    caller: Arc<str>,
-}
-
 impl Quotas {
     /// Quotas with this clock.
     pub fn with_clock(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
@@ -66,17 +60,19 @@ impl Quotas {
     }
 
     /// Counts a call that is about to run, in every quota that is for it.
-    pub(super) fn count(&self, call: &Call, tool: &Facts<'_>) -> Result<Vec<RunningCall>, Refusal> {
+    pub(super) fn count(&self, call: &Call, tool: &Facts<'_>) -> Result<Vec<CallerPlace>, Refusal> {
         let configured = &call.config().serve.quotas;
         if configured.is_empty() {
             return Ok(Vec::new());
         }
         let caller = call.context.caller();
         let mut limiters = self.limiters(configured);
-        limiters.retain(|limiter| limiter.quota.limits(&caller.name, named_roles(caller)) && limiter.quota.counts(tool));
+        limiters.retain(|limiter| {
+            limiter.quota.limits(&caller.name, named_roles(caller)) && limiter.quota.counts(tool)
+        });
         let new_places = limiters.iter().filter(|limiter| !holds_place(call, &limiter.quota));
         let running = new_places.map(|limiter| limiter.begin(&caller.name)).filter_map(Result::transpose);
-        let running = running.collect::<Result<Vec<RunningCall>, Refusal>>()?;
+        let running = running.collect::<Result<Vec<CallerPlace>, Refusal>>()?;
         for (index, limiter) in limiters.iter().enumerate() {
             if let Err(refusal) = limiter.count(&caller.name) {
                 limiters.iter().take(index).for_each(|earlier| earlier.take_back(&caller.name));
@@ -124,20 +120,14 @@ impl Limiter {
             let limiter = RateLimiter::new(allowed, times.clone(), clock.clone());
             Rate { limiter, times, interval: allowed.replenish_interval() }
         });
-        Self { quota, rate, running: Mutex::default() }
+        Self { quota, rate, running: CallerPlaces::default() }
     }
 
     /// Takes a place among the calls that run at once; `None` where their number has no limit.
-    fn begin(self: &Arc<Self>, caller: &Arc<str>) -> Result<Option<RunningCall>, Refusal> {
+    fn begin(&self, caller: &Arc<str>) -> Result<Option<CallerPlace>, Refusal> {
         let Some(most) = self.quota.at_once else { return Ok(None) };
-        let mut running = self.running();
-        let count = running.entry(Arc::clone(caller)).or_default();
-        if *count >= most {
-            let message = format!("{most} of your calls run already, the most at once");
-            return Err(rate_limited(message, PAUSE));
-        }
-        *count += 1;
-        Ok(Some(RunningCall { limiter: Arc::clone(self), caller: Arc::clone(caller) }))
+        let refused = || rate_limited(format!("{most} of your calls run already, the most at once"), PAUSE);
+        self.running.take(caller, most).map(Some).ok_or_else(refused)
     }
 
     /// Counts a call, unless there were too many.
@@ -154,21 +144,6 @@ impl Limiter {
     fn take_back(&self, caller: &Arc<str>) {
         if let Some(rate) = &self.rate {
             rate.times.earlier(caller, rate.interval);
-        }
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<Arc<str>, u32>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for RunningCall {
-    fn drop(&mut self) {
-        if let Entry::Occupied(mut count) = self.limiter.running().entry(Arc::clone(&self.caller)) {
-            match count.get() {
-                0 | 1 => drop(count.remove()),
-                _ => *count.get_mut() -= 1,
-            }
         }
     }
 }

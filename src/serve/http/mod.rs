@@ -27,6 +27,7 @@ mod result_data;
 mod route;
 mod routes;
 mod service;
+mod session_numbers;
 mod sessions;
 mod stream;
 mod workers;
