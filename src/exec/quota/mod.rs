@@ -20,8 +20,8 @@ use governor::nanos::Nanos;
 use self::call_times::CallTimes;
 pub use self::caller_places::{CallerPlace, CallerPlaces};
 use super::Caller;
-use super::call::Call;
-use crate::config::{Facts, Quota};
+use crate::catalog::Tool;
+use crate::config::Quota;
 use crate::refusal::{ErrorCode, Refusal};
 
 /// Seconds after which a call may be sent again that found too many others running: nobody knows when these end.
@@ -59,18 +59,22 @@ impl Quotas {
         Self { clock: QuotaClock(Arc::new(clock)), limiters: RwLock::default() }
     }
 
-    /// Counts a call that is about to run, in every quota that is for it.
-    pub(super) fn count(&self, call: &Call, tool: &Facts<'_>) -> Result<Vec<CallerPlace>, Refusal> {
-        let configured = &call.config().serve.quotas;
+    /// Counts a call of a tool that is about to run, in every one of these quotas that is for it. It may be a step of other
+    /// tools, whose places hold for it.
+    pub(super) fn count(
+        &self,
+        configured: &[Quota],
+        caller: &Caller,
+        (tool, outer): (&Tool, &[&Tool]),
+    ) -> Result<Vec<CallerPlace>, Refusal> {
         if configured.is_empty() {
             return Ok(Vec::new());
         }
-        let caller = call.context.caller();
+        let (facts, roles) = (tool.facts(), caller.roles.as_deref().unwrap_or_default());
         let mut limiters = self.limiters(configured);
-        limiters.retain(|limiter| {
-            limiter.quota.limits(&caller.name, named_roles(caller)) && limiter.quota.counts(tool)
-        });
-        let new_places = limiters.iter().filter(|limiter| !holds_place(call, &limiter.quota));
+        limiters.retain(|limiter| limiter.quota.limits(&caller.name, roles) && limiter.quota.counts(&facts));
+        let has_place = |quota: &Quota| outer.iter().any(|tool| quota.counts(&tool.facts()));
+        let new_places = limiters.iter().filter(|limiter| !has_place(&limiter.quota));
         let running = new_places.map(|limiter| limiter.begin(&caller.name)).filter_map(Result::transpose);
         let running = running.collect::<Result<Vec<CallerPlace>, Refusal>>()?;
         for (index, limiter) in limiters.iter().enumerate() {
@@ -97,18 +101,6 @@ impl Quotas {
         *known = configured.iter().map(limiter).collect();
         known.clone()
     }
-}
-
-/// The roles that the token of a caller names.
-fn named_roles(caller: &Caller) -> &[String] {
-    caller.roles.as_deref().unwrap_or_default()
-}
-
-/// Whether an outer call has a place already: it waits for this one, which is its step.
-fn holds_place(call: &Call, quota: &Quota) -> bool {
-    let outer = call.request.step.iter().flat_map(|step| &step.within);
-    let mut outer = outer.filter_map(|op| call.context.catalog().find(op));
-    outer.any(|tool| quota.counts(&tool.facts()))
 }
 
 impl Limiter {
