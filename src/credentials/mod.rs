@@ -3,13 +3,17 @@
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
 //! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
 //!    (RFC 8693) and [`caller`] (the caller's own token).
-//! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
+//! 3. The operator signs in: [`sign_in`] begins it, [`callback`] is the address that the browser comes back to,
+//!    [`authorization`] finds and asks the authorization server, [`token_store`] and [`keyring`] keep tokens, [`offered`] has the
+//!    sign-ins that clients were asked for, [`sign_out`] ends one.
+//! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
 mod authorization;
 mod callback;
 mod caller;
 mod exchange;
 mod keyring;
+mod offered;
 mod person;
 mod problem;
 mod secret_token;
@@ -26,6 +30,7 @@ pub use sign_in::{PendingSignIn, SignedIn};
 pub use sign_out::SignedOut;
 
 use crate::config::{ActsAs, Environment, Server};
+use offered::Offered;
 use person::Person;
 pub(crate) use token_store::Stamp as SignInVersion;
 
@@ -34,6 +39,7 @@ pub(crate) use token_store::Stamp as SignInVersion;
 pub struct Credentials {
     environment: Environment,
     person: Person,
+    offered: Offered,
 }
 
 /// A token that a server has refused, or a request without one.
