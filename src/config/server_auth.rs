@@ -107,7 +107,8 @@ impl ServerAuth {
             ("client_id", self.client_id.is_some() && is_caller, of_caller),
             ("scopes", !self.scopes.is_empty() && is_caller, of_caller),
             ("issuer", self.issuer.is_some() && is_caller, of_caller),
-            ("resource", self.resource.is_some() && is_caller, of_caller),
+            ("resource", self.resource.is_some() && !asks_for_tokens, of_token),
+            ("client_authentication", self.client_authentication.is_some() && !asks_for_tokens, of_token),
         ];
         fields.into_iter().find(|(_, is_misplaced, _)| *is_misplaced).map(|(field, _, why)| (field, why))
     }
@@ -153,6 +154,8 @@ mod tests {
             ("as = 'exchange'\naudience = 'api'", "issuer"),
             ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
+            ("resource = 'https://api.example'", "resource"),
+            ("client_authentication = 'client_secret_post'", "client_authentication"),
             ("as = 'caller'\nscopes = ['a']", "scopes"),
             ("issuer = 'http://login.example/'", "issuer"),
             ("issuer = 'http://127.0.0.1.example/'", "issuer"),

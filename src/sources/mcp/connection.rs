@@ -1,7 +1,7 @@
 //! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::service::Subscription;
@@ -10,14 +10,16 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::backoff::{AT_LAST, Backoff, SOON};
 use super::endpoint::Endpoint;
+use super::last_use::LastUse;
 use super::problem::Problem;
-use super::remembered::Remembered;
-use super::request_origin::{CurrentClient, until_client};
+use super::request_origin::until_client;
 use super::session::Session;
+use super::sign_in_watch::SignInWatch;
 use super::state::{State, Status};
+use super::surroundings::Surroundings;
 use super::waiting::Waiting;
 use crate::config::Start;
-use crate::credentials::{Credentials, SignInVersion};
+use crate::credentials::Credentials;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
@@ -32,9 +34,6 @@ const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Time without a call after which the connection of one caller is closed: its caller is gone.
-const UNUSED: Duration = Duration::from_secs(600);
-
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
@@ -45,24 +44,10 @@ pub(super) struct Connection {
     at_once: Notify,
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
-    credentials: Arc<Credentials>,
-    /// The sign-in of the operator when the server was contacted last.
-    sign_in: Mutex<Option<SignInVersion>>,
-    /// The time of the last call; `None` after the connection of a caller has ended unused.
-    used: Mutex<Option<Instant>>,
+    sign_in: SignInWatch,
+    pub(super) last_use: LastUse,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
-}
-
-/// The surroundings of all connections.
-#[derive(Clone)]
-pub(super) struct Surroundings {
-    pub(super) credentials: Arc<Credentials>,
-    /// Called when the list of a server changes, or when one goes away or comes back.
-    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
-    pub(super) remembered: Option<Remembered>,
-    /// The client of the connection, once it is known, where it has one for itself.
-    pub(super) client: CurrentClient,
 }
 
 impl Connection {
@@ -70,6 +55,7 @@ impl Connection {
     pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, credentials: &Arc<Credentials>) -> Self {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
+        let sign_in = SignInWatch::new(&endpoint, credentials);
         let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
         Self {
             endpoint,
@@ -77,9 +63,8 @@ impl Connection {
             wanted: Notify::new(),
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
-            credentials: Arc::clone(credentials),
-            sign_in: Mutex::default(),
-            used: Mutex::new(Some(Instant::now())),
+            sign_in,
+            last_use: LastUse::new(),
             dropped: watch::Sender::new(None),
         }
     }
@@ -155,7 +140,7 @@ impl Connection {
         let open = self.open();
         match open.filter(|session| session.is_outdated()) {
             Some(session) => session.replace(),
-            None if self.has_new_sign_in() => {
+            None if self.sign_in.is_new(&self.state.borrow().status) => {
                 self.set_status(Status::Starting);
                 self.at_once.notify_one();
             }
@@ -163,57 +148,14 @@ impl Connection {
         }
     }
 
-    /// Whether the server is away for want of a sign-in, and the operator has signed in since.
-    fn has_new_sign_in(&self) -> bool {
-        let state = self.state.borrow();
-        let Status::Failed(problem) = &state.status else { return false };
-        problem.sign_in.is_some() && self.sign_in_version() != *locked(&self.sign_in)
-    }
-
-    fn sign_in_version(&self) -> Option<SignInVersion> {
-        self.credentials.sign_in_version((&self.endpoint.name, &self.endpoint.server))
-    }
-
-    /// Waits until the operator signs in to a server that is away for want of that.
-    async fn until_signed_in(&self) {
-        while !self.has_new_sign_in() {
-            sleep(SOON).await;
-        }
-    }
-
-    /// Notes that the connection is used now, unless it has ended unused.
-    pub(super) fn is_kept_for_use(&self) -> bool {
-        let mut used = locked(&self.used);
-        *used = used.map(|_| Instant::now());
-        used.is_some()
-    }
-
-    /// Whether it has ended unused.
-    pub(super) fn is_unused(&self) -> bool {
-        locked(&self.used).is_none()
-    }
-
-    /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
-    /// in the server, so that theirs stay.
+    /// Waits until the connection of a caller has not been used for long. Sessions of clients may keep state in the server, so
+    /// that theirs stay.
     async fn until_unused(&self) {
         if !self.endpoint.is_of_caller_alone() {
             return std::future::pending().await;
         }
-        loop {
-            let last = locked(&self.used).unwrap_or_else(Instant::now);
-            sleep_until(last + UNUSED).await;
-            let mut used = locked(&self.used);
-            let is_busy =
-                self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy());
-            match used.is_some_and(|last| last.elapsed() < UNUSED) {
-                true => {}
-                false if is_busy => *used = Some(Instant::now()),
-                false => {
-                    *used = None;
-                    return;
-                }
-            }
-        }
+        let is_in_call = || self.open().is_some_and(|session| session.is_busy());
+        self.last_use.until_over(|| self.waiting.load(Relaxed) > 0 || is_in_call()).await;
     }
 
     /// Drops the connection; calls in progress get this long.
@@ -280,7 +222,7 @@ impl Connection {
             tokio::select! {
                 () = due => return,
                 () = self.at_once.notified() => return,
-                () = self.until_signed_in() => return,
+                () = self.sign_in.until_new(&self.state) => return,
                 () = self.wanted.notified() => {}
             }
         }
@@ -424,7 +366,7 @@ impl Connection {
 
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
     fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
-        *locked(&self.sign_in) = self.sign_in_version();
+        self.sign_in.note();
         let mut session = None;
         self.state.send_modify(|state| {
             session = state.session.take();
@@ -459,10 +401,6 @@ impl Connection {
             (surroundings.changed)();
         }
     }
-}
-
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A server answers its open requests before it ends.
