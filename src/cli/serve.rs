@@ -21,7 +21,7 @@ use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
 use crate::guard::MISTAKE;
-use crate::serve::http::{Hosts, HttpService, Listener};
+use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
 use crate::serve::live::ServeOptions;
 use crate::serve::{Authenticator, ListingOptions, LiveCatalog, mcp};
 use crate::sources::mcp::{Connections, server_names};
@@ -155,8 +155,8 @@ impl ServeArgs {
                 "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {}", super::catalog::HELP)));
         }
-        let callers = match self.stdio {
-            true => Authenticator::default(),
+        let (callers, secret) = match self.stdio {
+            true => Default::default(),
             false => callers::configured(&self.catalog, &configured)?,
         };
         let address = if self.stdio { None } else { Some(self.address(&configured, &callers)?) };
@@ -205,7 +205,7 @@ impl ServeArgs {
             None => runtime
                 .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
-            Some(address) => runtime.block_on(self.listen(address, live, callers, configured)),
+            Some(address) => runtime.block_on(self.listen(address, live, (callers, secret), configured)),
         };
         stop.stop();
         if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
@@ -222,15 +222,14 @@ impl ServeArgs {
         &self,
         address: SocketAddr,
         live: Arc<LiveCatalog>,
-        callers: Authenticator,
+        (callers, secret): (Authenticator, Option<String>),
         configured: config::Serve,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
         let listener = listener.await.map_err(|error| listen_error(address, &error))?;
         let address = listener.address();
-        let mut public: Vec<String> =
-            configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
-        public.extend(configured.public_url.as_deref().map(callers::host));
+        let named = configured.public_hosts.iter().chain(&self.public_host).cloned();
+        let public: Vec<String> = named.chain(configured.public_url.as_deref().map(callers::host)).collect();
         let callers = callers.at(address);
         callers.warm_up();
         let hosts = Hosts::new(address, &public);
@@ -239,7 +238,9 @@ impl ServeArgs {
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let door = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits).with_mcp(mcp);
+        let sign_ins = SignIns::new(&callers, configured.sign_in, secret);
+        let door = HttpService::new(Arc::clone(&live), hosts, (callers, sign_ins), configured.limits);
+        let door = door.with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {
             wait_for_signal().await;

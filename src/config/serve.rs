@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{ServeIssuer, Surface};
+use super::{Quota, ServeIssuer, ServeSignIn, Surface};
 use crate::tool::Effect;
 
 /// Settings of the server.
@@ -30,6 +30,8 @@ pub struct Serve {
     /// Issuers whose tokens callers may show.
     #[serde(rename = "issuer")]
     pub issuers: Vec<ServeIssuer>,
+    /// Signing in to the pages.
+    pub sign_in: ServeSignIn,
     /// The functions that the tool list of an MCP client holds.
     pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.
@@ -37,6 +39,9 @@ pub struct Serve {
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
     /// person about the second.
     pub split_exec: bool,
+    /// Limits of calls, by caller, role and tool.
+    #[serde(rename = "quota")]
+    pub quotas: Vec<Quota>,
     /// Limits of requests, connections and times.
     pub limits: ServeLimits,
 }

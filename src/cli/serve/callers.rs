@@ -4,17 +4,18 @@ use crate::cli::CommandError;
 use crate::cli::catalog::CatalogArgs;
 use crate::config;
 use crate::serve::{Authenticator, Tokens};
-use crate::sources::mcp::filled;
 
-/// The configured callers.
+/// The configured callers, and the secret of this server at the identity provider where people sign in.
 pub(super) fn configured(
     catalog: &CatalogArgs,
     configured: &config::Serve,
-) -> Result<Authenticator, CommandError> {
+) -> Result<(Authenticator, Option<String>), CommandError> {
     let environment = catalog.environment().unwrap_or_default();
-    let secret = |text: &str| filled(text, &environment);
+    let secret = |text: &str| environment.filled(text);
     let root = catalog.workspace()?.root;
-    Authenticator::new(tokens(configured)?, configured, &root, &secret).map_err(CommandError::Usage)
+    let of_sign_in = configured.sign_in.client_secret.as_deref().map(secret).transpose();
+    let callers = Authenticator::new(tokens(configured)?, configured, &root, &secret);
+    callers.and_then(|callers| Ok((callers, of_sign_in?))).map_err(CommandError::Usage)
 }
 
 /// The host of the public address.

@@ -1,18 +1,24 @@
 //! The claims of a verified token, or of an answer about an opaque one.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Most values of a claim that are read.
 const MAX_VALUES: usize = 1_000;
 
 /// Claims. Their values are the issuer's words and may be of any size and type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claims(pub(super) Map<String, Value>);
 
 impl Claims {
     /// A claim that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
+    }
+
+    /// Removes claims.
+    pub fn forget(&mut self, names: &[&str]) {
+        self.0.retain(|name, _| !names.contains(&name.as_str()));
     }
 
     /// The texts of a claim, which is one text or a list. A name that begins with `/` is a JSON pointer.

@@ -19,6 +19,10 @@ pub struct IssuerMetadata {
     pub token_endpoint: Option<String>,
     /// The page at which people sign out.
     pub end_session_endpoint: Option<String>,
+    /// The ways in which a client proves itself to the endpoint of tokens; its secret as HTTP Basic when empty.
+    pub token_endpoint_auth_methods_supported: Vec<String>,
+    /// Whether it names itself when a person comes back from it (RFC 9207).
+    pub authorization_response_iss_parameter_supported: bool,
 }
 
 /// The metadata of this issuer. Its own name has to be in it, so that no other issuer answers for it.

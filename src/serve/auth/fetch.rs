@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use reqwest::{Client, ClientBuilder, Url};
+use reqwest::{Client, ClientBuilder, StatusCode, Url};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
@@ -35,13 +35,10 @@ impl Fetcher {
 
     /// The answer to a form at an address of the configuration.
     pub(super) async fn post(&self, url: &str, form: Form<'_>) -> Result<Vec<u8>, String> {
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form.fields).finish();
-        let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let (id, secret) = form.client;
         bounded(async {
-            let request = self.client()?.post(url).basic_auth(encoded(id), Some(encoded(secret)));
-            let request = request.header("content-type", "application/x-www-form-urlencoded");
-            read(request.header("accept", "application/json").body(body)).await
+            let request = self.client()?.post(url).basic_auth(form_encoded(id), Some(form_encoded(secret)));
+            read(with_form(request, form.fields)).await
         })
         .await
     }
@@ -54,20 +51,50 @@ impl Fetcher {
 
 /// The answer at an address that a document of `issuer` names.
 pub(super) async fn get_named_by(issuer: &str, url: &str) -> Result<Vec<u8>, String> {
+    bounded(async { read(client_for(issuer, url).await?.get(url)).await }).await
+}
+
+/// Status and answer of a form, at an address that a document of `issuer` names.
+pub(super) async fn post_named_by(
+    issuer: &str,
+    url: &str,
+    fields: &[(&str, &str)],
+    basic: Option<(&str, &str)>,
+) -> Result<(StatusCode, Vec<u8>), String> {
     bounded(async {
-        let (issuer, url) = (parsed(issuer)?, parsed(url)?);
-        let near: Vec<Reach> = addresses(&issuer).await?.iter().map(|at| Reach::of(at.ip())).collect();
-        let mut found = addresses(&url).await?;
-        found.retain(|at| Reach::of(at.ip()).is_allowed_beside(&near));
-        if found.is_empty() {
-            return Err("its address is in a private network, and the issuer is not".to_string());
-        }
-        // The name is not resolved again, so that it cannot change in between.
-        let host = url.host_str().unwrap_or_default();
-        let client = builder().resolve_to_addrs(host, &found).build().map_err(|error| error.to_string())?;
-        read(client.get(url)).await
+        let request = client_for(issuer, url).await?.post(url);
+        let request = match basic {
+            Some((id, secret)) => request.basic_auth(form_encoded(id), Some(form_encoded(secret))),
+            None => request,
+        };
+        sent(with_form(request, fields)).await
     })
     .await
+}
+
+/// A client for an address that a document of `issuer` names.
+async fn client_for(issuer: &str, url: &str) -> Result<Client, String> {
+    let (issuer, url) = (parsed(issuer)?, parsed(url)?);
+    let near: Vec<Reach> = addresses(&issuer).await?.iter().map(|at| Reach::of(at.ip())).collect();
+    let mut found = addresses(&url).await?;
+    found.retain(|at| Reach::of(at.ip()).is_allowed_beside(&near));
+    if found.is_empty() {
+        return Err("its address is in a private network, and the issuer is not".to_string());
+    }
+    // The name is not resolved again, so that it cannot change in between.
+    let host = url.host_str().unwrap_or_default();
+    builder().resolve_to_addrs(host, &found).build().map_err(|error| error.to_string())
+}
+
+/// A part of the credentials of a client (RFC 6749, 2.3.1).
+fn form_encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+fn with_form(request: reqwest::RequestBuilder, fields: &[(&str, &str)]) -> reqwest::RequestBuilder {
+    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    request.header("accept", "application/json").body(body)
 }
 
 async fn bounded<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
@@ -85,16 +112,19 @@ fn builder() -> ClientBuilder {
         .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Sends a request. The error names neither the address nor anything that was sent.
+/// The body of a good answer. The error names neither the address nor anything that was sent.
 async fn read(request: reqwest::RequestBuilder) -> Result<Vec<u8>, String> {
+    let (status, body) = sent(request).await?;
+    if status.is_success() { Ok(body) } else { Err(format!("the answer has status {}", status.as_u16())) }
+}
+
+/// Sends a request, and reads its answer.
+async fn sent(request: reqwest::RequestBuilder) -> Result<(StatusCode, Vec<u8>), String> {
     let answer = request.send().await;
     let mut answer = answer.map_err(|error| match error.is_timeout() {
         true => "there was no answer in time".to_string(),
         false => "there was no connection".to_string(),
     })?;
-    if !answer.status().is_success() {
-        return Err(format!("the answer has status {}", answer.status().as_u16()));
-    }
     let mut bytes = Vec::new();
     while let Some(piece) = answer.chunk().await.map_err(|_| "the answer broke off".to_string())? {
         bytes.extend_from_slice(&piece);
@@ -102,7 +132,7 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Vec<u8>, String> {
             return Err("the answer is too long".into());
         }
     }
-    Ok(bytes)
+    Ok((answer.status(), bytes))
 }
 
 fn parsed(url: &str) -> Result<Url, String> {

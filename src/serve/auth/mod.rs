@@ -4,6 +4,7 @@
 //! 2. [`jwt`] checks a signed token with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
 //!    [`introspection`] asks about opaque ones. Both give [`claims`].
 //! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
+//!    [`id_token`] is for a person who signs in.
 //! 4. [`resource`] says which tokens are for which endpoint, and [`challenge`] how to get one.
 
 mod bearer;
@@ -12,6 +13,7 @@ mod claims;
 mod discovery;
 mod fetch;
 mod grants;
+mod id_token;
 mod introspection;
 mod issuer_keys;
 mod jwt;
@@ -26,6 +28,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use crate::config::{Serve, ServeIssuer};
+use crate::credentials::SecretToken;
 use crate::exec::Caller;
 use crate::state::now;
 use crate::tool::Effect;
@@ -38,6 +41,7 @@ use verified_tokens::{Audience, Verified, VerifiedTokens};
 
 pub use claims::Claims;
 pub use discovery::IssuerMetadata;
+pub use id_token::{CodeClient, IdTokenRules};
 pub use issuer_keys::{IssuerKeys, KeysUnavailable};
 pub use jwt::{JwtProblem, TokenRules, UnverifiedJwt};
 pub use key_set::KeySet;
@@ -132,9 +136,26 @@ impl Authenticator {
         self
     }
 
+    /// The static tokens.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// The public address, without a slash at its end.
+    pub fn public_url(&self) -> &str {
+        &self.public_url
+    }
+
     /// Whether everybody may come in.
     pub fn is_open(&self) -> bool {
         self.tokens.is_empty() && self.issuers.is_empty()
+    }
+
+    /// The bearer token of a request, for servers that are called with it; `None` for one of our own tokens.
+    pub(super) fn token_for_servers(&self, headers: &HeaderMap) -> Option<SecretToken> {
+        let shown = shown_token(headers).ok()?;
+        let is_ours = self.tokens.of_hash(&blake3::hash(shown)).is_some();
+        std::str::from_utf8(shown).ok().filter(|_| !is_ours).map(SecretToken::new)
     }
 
     /// Whether callers may show tokens of an issuer.

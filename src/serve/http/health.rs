@@ -38,13 +38,13 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     let resource = Resource { root: catalog.root(), is_mcp: false };
     let caller = shared.authenticator.caller(&request.headers, resource).await;
     let caller = caller.map_err(|refused| refused_caller::problem(&shared, refused, resource))?;
-    let context = PageContext { catalog: &catalog, caller: &caller };
+    let context = PageContext { catalog: &catalog, caller: &caller, visitor: None };
     let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
 fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
-    let PageContext { catalog, caller } = context;
+    let PageContext { catalog, caller, .. } = context;
     let (generation, view) = (catalog.generation(), catalog.view(caller));
     let mut detail = json!({
         "ready": is_ready,

@@ -10,7 +10,7 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -18,14 +18,17 @@ use tower::ServiceExt;
 use super::functions::TRACE;
 use super::pages::PageContext;
 use super::requested_profile::{self, PathProfile};
-use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, refused_caller, routes};
+use super::sign_in::Visitor;
+use super::{
+    BlockingPool, Hosts, Response, Shared, SignIns, caller, docs, functions, refused_caller, routes, sign_in,
+};
 use crate::config::ServeLimits;
 use crate::exec::{Caller, LackedRight};
 use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Resource;
 use crate::serve::response::negotiate::Media;
-use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
 use crate::site;
 use crate::state::random_id;
@@ -45,7 +48,6 @@ const NAMES: [HeaderName; 2] =
 pub struct HttpService {
     live: Arc<LiveCatalog>,
     shared: Arc<Shared>,
-    hosts: Hosts,
     routes: Router,
 }
 
@@ -54,20 +56,22 @@ impl HttpService {
     pub fn new(
         live: Arc<LiveCatalog>,
         hosts: Hosts,
-        callers: impl Into<Authenticator>,
+        (authenticator, sign_ins): (Authenticator, SignIns),
         limits: ServeLimits,
     ) -> Self {
         let metrics = Arc::new(Metrics::default());
         let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
-            authenticator: callers.into(),
+            hosts,
+            authenticator,
+            sign_ins,
             limits,
             metrics,
             call_limiter: limiter,
             blocking_pool: BlockingPool::default(),
             streams: Default::default(),
         });
-        Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
+        Self { live, routes: routes::routes(Arc::clone(&shared)), shared }
     }
 
     /// The same service with one for MCP. It gets the extensions of each request: the catalog ([`RequestCatalog`]), the [`Caller`],
@@ -110,13 +114,15 @@ impl HttpService {
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let (mut session, mut may_choose) = (None, false);
+        let (mut session, mut may_choose, mut is_personal) = (None, false, false);
         let mut response = match self.admit(route, &request, profile.as_ref()).await {
-            Ok((catalog, _)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+            Ok((catalog, ..)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
                 let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
                 docs::redirect(&format!("{}/{query}", catalog.root()))
             }
-            Ok((catalog, caller)) => {
+            Ok((catalog, caller, visitor)) => {
+                is_personal = visitor.is_some();
+                visitor.into_iter().for_each(|visitor| drop(request.extensions.insert(visitor)));
                 session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                 let (accept, root) = (accept_header(&request), catalog.root().to_string());
@@ -125,16 +131,19 @@ impl HttpService {
                     .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
             }
             Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
-            Err(problem) => problem.answer(&request.headers, ""),
+            Err(problem) => self.refused(&problem, route, &request, &path),
         };
         let headers = response.headers_mut();
         if may_choose {
             requested_profile::add_to_vary(headers);
         }
+        if is_personal {
+            sign_in::mark_as_personal(headers);
+        }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Only pages run scripts or load anything.
         if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
-            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+            headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
             headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
         }
         for (name, value) in NAMES.into_iter().zip(named) {
@@ -168,27 +177,38 @@ impl HttpService {
         route: Route,
         request: &Parts,
         path: Option<&PathProfile>,
-    ) -> Result<(RequestCatalog, Caller), Problem> {
-        self.hosts.check(request, route == Route::Mcp)?;
+    ) -> Result<(RequestCatalog, Caller, Option<Visitor>), Problem> {
+        self.shared.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
         let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
+        if route == Route::SignIn {
+            return Ok((catalog, stranger(), None));
+        }
         let root = path.map(PathProfile::root);
         let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
         // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
         if routes::is_open(request.uri.path()) && !chooses() {
             let known = self.shared.authenticator.known(&request.headers, resource).and_then(Result::ok);
-            let stranger = || Caller { roles: Some(Vec::new()), ..Caller::default() };
             return match known {
-                Some(caller) => {
-                    Ok((requested_profile::of_request(catalog, &caller, path, &request.headers)?, caller))
-                }
-                None => Ok((catalog, stranger())),
+                Some(caller) => Ok((
+                    requested_profile::of_request(catalog, &caller, path, &request.headers)?,
+                    caller,
+                    None,
+                )),
+                None => Ok((catalog, stranger(), None)),
             };
         }
-        let caller = self.shared.authenticator.caller(&request.headers, resource).await;
+        let visitor = match sign_in::takes_cookies(route, request) {
+            true => sign_in::visitor(&self.shared, &*catalog.services().state, request).await?,
+            false => None,
+        };
+        let caller = match &visitor {
+            Some(visitor) => Ok(visitor.caller.clone()),
+            None => self.shared.authenticator.caller(&request.headers, resource).await,
+        };
         let caller = caller.map_err(|refused| refused_caller::problem(&self.shared, refused, resource))?;
         let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
-        Ok((catalog, caller))
+        Ok((catalog, caller, visitor))
     }
 
     /// The answer, and where it refuses a call for a right that the caller's token lacks, the challenge.
@@ -214,6 +234,16 @@ impl HttpService {
         }
     }
 
+    /// The answer to a request that is not admitted: to a browser that may sign in, the page for that.
+    fn refused(&self, problem: &Problem, route: Route, request: &Parts, wanted: &Uri) -> Response {
+        let may_sign_in = problem.is_unauthorized() && sign_in::takes_cookies(route, request);
+        if may_sign_in && reads_pages(&request.headers) {
+            let wanted = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
+            return sign_in::refused(&self.shared, &self.live.for_request(), request, (problem, wanted));
+        }
+        problem.answer(&request.headers, "")
+    }
+
     async fn route(
         &self,
         route: Route,
@@ -223,8 +253,9 @@ impl HttpService {
     ) -> Response {
         let root = catalog.root().to_string();
         let is_doc = route == Route::Doc && routes::is_read(&request.method);
-        if let Some(response) =
-            is_doc.then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller }, &request)).flatten()
+        if let Some(response) = is_doc
+            .then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller, visitor: None }, &request))
+            .flatten()
         {
             return response;
         }
@@ -306,6 +337,11 @@ impl HttpService {
             None => response,
         }
     }
+}
+
+/// A caller of whom nothing is known.
+fn stranger() -> Caller {
+    Caller { roles: Some(Vec::new()), ..Caller::default() }
 }
 
 /// Docs, except slow ones.

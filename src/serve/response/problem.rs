@@ -71,6 +71,8 @@ pub enum ProblemCode {
     UnknownProfile,
     /// State cannot be read.
     StateUnavailable,
+    /// A form comes from another page, or from an earlier session.
+    FormRefused,
 }
 
 impl ProblemCode {
@@ -124,6 +126,7 @@ impl ProblemCode {
             ProblemCode::ProfileMismatch => (400, "name one profile, in the path or in `X-Profile`"),
             ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
             ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
+            ProblemCode::FormRefused => (403, "load the page again, and send its form"),
         }
     }
 }
@@ -208,6 +211,16 @@ impl Problem {
         let error = json!({ "code": -32600, "message": format!("{code}: {}", self.message), "data": data });
         let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
         no_store(self.status(), Media::Json.content_type(), body)
+    }
+
+    /// Whether the caller is not known.
+    pub(crate) fn is_unauthorized(&self) -> bool {
+        self.code == ProblemCode::Unauthorized
+    }
+
+    /// The headers of its own, such as the challenge to an unknown caller.
+    pub(crate) fn own_headers(&self) -> HeaderMap {
+        self.headers.clone()
     }
 
     /// Whether it is about the choice of a profile.

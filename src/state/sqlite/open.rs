@@ -6,17 +6,19 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::seal::Seal;
+use crate::private_file;
 use crate::state::StateError;
 
 /// Longest wait of a write for another process's.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
+    include_str!("migrations/0005.sql"),
 ];
 
 /// Place of a database.
@@ -88,11 +90,7 @@ fn open_file(file: &Path) -> rusqlite::Result<Connection> {
 /// Makes the file readable by this user alone, since arguments and results are private. An error here is reported
 /// when the database is opened.
 fn create_for_us_alone(file: &Path) {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(file);
+    let _ = private_file::options().write(true).create_new(true).open(file);
 }
 
 enum Schema {
