@@ -51,6 +51,8 @@ mod guard; // a panic ends the call in which it happens
 pub mod help; // short and full answers on ops and groups
 #[doc(hidden)]
 pub mod model; // a model behind an OpenAI-compatible API
+#[cfg(feature = "runtime")]
+mod private_file; // files for their owner alone
 #[doc(hidden)]
 pub mod provider; // every provider's wire: payloads out, calls in, results out
 #[cfg(feature = "runtime")]

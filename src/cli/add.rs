@@ -121,7 +121,11 @@ impl AddArgs {
         let mut workspace = Workspace { root, ..Workspace::default() };
         workspace.config.sources.push(source);
         let progress = super::progress::Spinner::start(format!("waiting for {}", self.name));
-        let check = ServerCheck::run(&workspace, 0, &super::catalog::environment(env_file));
+        let check = ServerCheck::run(
+            &workspace,
+            0,
+            &super::catalog::credentials(super::catalog::environment(env_file)),
+        );
         progress.finish();
         match &check.problem {
             None => Ok(check),

@@ -14,9 +14,9 @@ use strum::VariantArray;
 use toml_edit::DocumentMut;
 
 use super::catalog::{counted, word};
-use super::private_file::write_private;
 use super::{CommandError, CommandResult, failed, print, print_note, trust};
 use crate::config::{self, ServeSurface, Source, Workspace};
+use crate::private_file;
 use crate::render::folder::write_whole;
 use crate::tool::clean_line;
 use client::Client;
@@ -374,9 +374,9 @@ fn program() -> Result<String, CommandError> {
 fn write(target: &Target, plan: &Plan) -> Result<(), String> {
     let Target { folder, file, .. } = target;
     let fail = |error: std::io::Error| format!("cannot write to {}: {error}", folder.path.display());
-    write_private(&folder.configuration(), &plan.configuration).map_err(fail)?;
-    write_private(&folder.secrets(), &plan.secrets.text()).map_err(fail)?;
-    write_private(&folder.backup(), &plan.before).map_err(fail)?;
+    private_file::write(&folder.configuration(), plan.configuration.as_bytes()).map_err(fail)?;
+    private_file::write(&folder.secrets(), plan.secrets.text().as_bytes()).map_err(fail)?;
+    private_file::write(&folder.backup(), plan.before.as_bytes()).map_err(fail)?;
     folder.keep(&plan.record).map_err(fail)?;
     write_whole(file, plan.after.as_bytes())
         .map_err(|error| format!("cannot write {}: {error}", file.display()))

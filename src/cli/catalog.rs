@@ -10,6 +10,7 @@ use strum::VariantArray;
 use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace, env_variables};
+use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place, Severity};
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::tool::clean_line;
@@ -168,7 +169,7 @@ impl CatalogArgs {
     pub(super) fn open_workspace(&self, workspace: Workspace) -> Checked {
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
-        let listings = self.environment().map(|environment| list_all(&workspace, &environment, &waiting));
+        let listings = self.credentials().map(|credentials| list_all(&workspace, &credentials, &waiting));
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
         checked
@@ -182,6 +183,11 @@ impl CatalogArgs {
     /// Connections to live servers, if they may be contacted.
     pub(super) fn connections(&self) -> Option<Arc<Connections>> {
         self.environment().map(|environment| Arc::new(remembering(Connections::new(environment))))
+    }
+
+    /// The tokens for live servers, if they may be contacted.
+    pub(super) fn credentials(&self) -> Option<Arc<Credentials>> {
+        self.environment().map(credentials)
     }
 
     /// The variables for live servers, if they may be contacted.
@@ -222,8 +228,19 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
     env_variables(&text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
-/// The connections, with a memory for the lists of servers in the user's folder of state.
+/// The tokens for servers, with the sign-ins in the user's folder of state.
+pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
+    let credentials = Credentials::new(environment);
+    Arc::new(match trust::state_folder() {
+        Some(folder) => credentials.stored_in(folder.join("sign-ins")),
+        None => credentials,
+    })
+}
+
+/// The connections, with a memory for the lists of servers and with sign-ins in the user's folder of state.
 pub(super) fn remembering(connections: Connections) -> Connections {
+    let environment = connections.environment().clone();
+    let connections = connections.with_credentials(credentials(environment));
     match trust::state_folder() {
         Some(folder) => connections.remember_in(folder.join("servers")),
         None => connections,

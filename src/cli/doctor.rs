@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted};
+use super::login;
 use super::server_check::ServerCheck;
 use super::{CommandError, CommandResult, print};
 use crate::config::Workspace;
 use crate::finding::Severity;
 use crate::tool::clean_line;
 
-/// Start each server of a catalog once, and say how it is: its tools, the time, the tokens, what is wrong and what to
-/// do.
+/// Start each server of a catalog once, and say how it is: its tools, the time, the tokens, who is signed in until when,
+/// what is wrong and what to do.
 ///
 /// Exits 1 when a server fails. The catalog is the one that `serve` would take.
 #[derive(Debug, clap::Args)]
@@ -53,15 +54,15 @@ impl DoctorArgs {
 
     /// Examines all servers at the same time, in the order of the configuration.
     fn examine(&self, workspace: &Workspace) -> Vec<ServerCheck> {
-        let Some(environment) = self.catalog.environment() else { return Vec::new() };
+        let Some(credentials) = self.catalog.credentials() else { return Vec::new() };
         let sources = workspace.config.sources.iter().enumerate();
         let live: Vec<usize> =
             sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
         let progress = super::progress::Spinner::start(format!("asking {}", counted(live.len(), "server")));
         let checks = std::thread::scope(|scope| {
             let one = |index: usize| {
-                let environment = &environment;
-                scope.spawn(move || ServerCheck::run(workspace, index, environment))
+                let credentials = &credentials;
+                scope.spawn(move || ServerCheck::run(workspace, index, credentials))
             };
             let running: Vec<_> = live.into_iter().map(one).collect();
             running.into_iter().filter_map(|check| check.join().ok()).collect()
@@ -96,6 +97,10 @@ fn as_json(check: &ServerCheck) -> Value {
         "problem": check.problem.as_ref().map(|problem| &problem.what),
         "help": check.problem.as_ref().map(|problem| &problem.help),
         "dropped": check.lost,
+        "sign_in": check.sign_in.as_ref().map(|sign_in| json!({
+            "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at.map(login::utc_of),
+            "is_refreshed": sign_in.is_refreshable, "is_active": sign_in.is_active,
+        })),
     })
 }
 
@@ -123,6 +128,9 @@ fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[Ser
                     problem.what, problem.help
                 ));
             }
+        }
+        if let Some(sign_in) = &check.sign_in {
+            text.push_str(&format!("      {}\n", login::standing(sign_in)));
         }
         for lost in &check.lost {
             text.push_str(&format!("      dropped: {lost}\n"));

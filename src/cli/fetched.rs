@@ -10,10 +10,10 @@ use reqwest::Url;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::private_file::write_private;
 use super::{source_table, trust};
 use crate::config::Server;
 use crate::finding::{Document, Format, Limits};
+use crate::private_file;
 use crate::tool::clean_line;
 
 /// Longest time of a download.
@@ -50,7 +50,8 @@ pub(super) fn folder(url: &str) -> Result<PathBuf, String> {
 }
 
 fn keep(file: &Path, text: &str) -> Result<(), String> {
-    write_private(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
+    private_file::write(file, text.as_bytes())
+        .map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 /// The address without parts that may be secret.

@@ -15,11 +15,12 @@ mod eval;
 mod fetched;
 mod import;
 mod init;
+mod login;
+mod logout;
 mod parse;
 mod patch;
 mod payload;
 mod pick;
-mod private_file;
 mod progress;
 mod prompt;
 mod reload;
@@ -86,6 +87,8 @@ enum Command {
     Adopt(adopt::AdoptArgs),
     Add(add::AddArgs),
     Remove(add::RemoveArgs),
+    Login(login::LoginArgs),
+    Logout(logout::LogoutArgs),
     Doctor(doctor::DoctorArgs),
     Check(check::CheckArgs),
     Render(render::RenderArgs),
@@ -150,6 +153,8 @@ pub fn run() -> ExitCode {
         Command::Adopt(command) => command.run(),
         Command::Add(command) => command.run(),
         Command::Remove(command) => command.run(),
+        Command::Login(command) => command.run(),
+        Command::Logout(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),

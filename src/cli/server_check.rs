@@ -1,10 +1,12 @@
 //! One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalog::{self, Checked};
 use crate::config::{Config, Server, Source, Surface, Workspace};
+use crate::credentials::{Credentials, SignedIn};
 use crate::finding::{Code, Severity, nearest};
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::sources::mcp::{self, Environment, examine};
@@ -28,6 +30,8 @@ pub(super) struct ServerCheck {
     pub(super) problem: Option<Problem>,
     /// Findings that keep a tool out of the catalog.
     pub(super) lost: Vec<String>,
+    /// The sign-in of the operator.
+    pub(super) sign_in: Option<SignedIn>,
 }
 
 /// A problem of a server, and the way out.
@@ -38,16 +42,18 @@ pub(super) struct Problem {
 
 impl ServerCheck {
     /// Starts or contacts the server of one source, and lists its tools.
-    pub(super) fn run(workspace: &Workspace, index: usize, environment: &Environment) -> Self {
+    pub(super) fn run(workspace: &Workspace, index: usize, credentials: &Arc<Credentials>) -> Self {
+        let environment = credentials.environment();
         let source = workspace.config.sources.get(index).cloned().unwrap_or_default();
         let server = source.mcp.clone().unwrap_or_default();
         let name = clean_line(&name_of(&source, &server));
         if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
             let (took, tokens) = (Duration::ZERO, 0);
-            return Self { name, tools: Vec::new(), took, tokens, problem: Some(problem), lost: Vec::new() };
+            let (tools, lost) = Default::default();
+            return Self { name, tools, took, tokens, problem: Some(problem), lost, sign_in: None };
         }
         let alone = alone(workspace, source);
-        let (examined, listings) = examine(&alone, environment, &|_| ());
+        let (examined, listings) = examine(&alone, credentials, &|_| ());
         let checked = catalog::open_with(alone, &listings);
         let tools: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect();
         let examined = examined.into_iter().next();
@@ -61,7 +67,8 @@ impl ServerCheck {
             .iter()
             .filter(|finding| finding.severity == Severity::Error && is_lost(finding.code));
         let lost = lost.map(|finding| clean_line(&finding.message)).collect();
-        Self { name, tools, took, tokens, problem, lost }
+        let sign_in = credentials.sign_in_to((&name, &server));
+        Self { name, tools, took, tokens, problem, lost, sign_in }
     }
 
     pub(super) fn is_ok(&self) -> bool {
@@ -171,13 +178,17 @@ fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empt
 }
 
 fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
+    if let Some((_, problem)) = failed.sign_in.as_ref().filter(|_| !failed.wants_token) {
+        return problem.next_step(name);
+    }
     if failed.wants_token {
         let variable = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_") + "_TOKEN";
         return match server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
             true => "its token is not accepted: set a new one in the variable of its header `Authorization`"
                 .into(),
             false => format!(
-                "add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` table, and set {variable}"
+                "run `toolcrib login {name}`, or add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` \
+                 table, and set {variable}"
             ),
         };
     }

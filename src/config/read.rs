@@ -156,6 +156,20 @@ fn check_sources(workspace: &mut Workspace) {
     workspace.findings.append(&mut findings);
 }
 
+/// Checks the identities with which servers are called.
+fn check_server_auth(workspace: &mut Workspace) {
+    let Workspace { config, findings, .. } = workspace;
+    let named = config.servers.iter().map(|(name, server)| (pointer_join("/server", name), server));
+    let sources = config.sources.iter().enumerate();
+    let live = sources.filter_map(|(at, source)| Some((format!("/source/{at}/mcp"), source.mcp.as_ref()?)));
+    for (server, problem) in named.chain(live).map(|(at, server)| (at, server.auth_problem())) {
+        let Some((field, message)) = problem else { continue };
+        let pointer =
+            if field.is_empty() { format!("{server}/auth") } else { format!("{server}/auth/{field}") };
+        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+    }
+}
+
 /// Checks the models for search. A model without a usable address is dropped.
 fn check_search(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
@@ -248,6 +262,7 @@ fn check_issuers(workspace: &mut Workspace) {
 fn check(workspace: &mut Workspace) {
     check_issuers(workspace);
     check_sources(workspace);
+    check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
     check_sign_in(workspace);
@@ -278,6 +293,9 @@ fn check(workspace: &mut Workspace) {
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
         selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
     }
+    for (index, quota) in config.serve.quotas.iter().enumerate() {
+        selectors(&quota.tools, format!("/serve/quota/{index}/tools"));
+    }
     for (index, overlay) in config.overlays.iter().enumerate() {
         for (name, argument) in &overlay.arguments {
             if argument.value.is_some() == argument.env.is_some() {
@@ -285,6 +303,12 @@ fn check(workspace: &mut Workspace) {
                 let message = "an argument has a `value`, or the name of a variable in `env`";
                 findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
             }
+        }
+    }
+    for (index, quota) in config.serve.quotas.iter().enumerate() {
+        if let Some(problem) = quota.problem() {
+            let place = Place::new(FILE_NAME, format!("/serve/quota/{index}"));
+            findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
         }
     }
     let ignored = config

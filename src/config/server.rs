@@ -7,6 +7,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ServerAuth;
+
 /// A server: a `command` that is run and speaks MCP, or a `url`, at which MCP is spoken or to which the paths of HTTP
 /// backends are added. In values of `env` and `headers`, `${NAME}` stands for the environment variable `NAME`; in
 /// `headers` for calls, `${caller:NAME}` stands for that header of the caller's request.
@@ -42,6 +44,9 @@ pub struct Server {
     pub wait_seconds: u64,
     /// The header in which an HTTP backend expects the idempotency key of a call. With it, writes may be retried too.
     pub idempotency_header: Option<String>,
+    /// The identity with which it is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth: Option<ServerAuth>,
 }
 
 /// The time at which an MCP server is started.
@@ -71,6 +76,7 @@ impl Default for Server {
             per_session: false,
             wait_seconds: 30,
             idempotency_header: None,
+            auth: None,
         }
     }
 }
@@ -84,6 +90,17 @@ impl Server {
     /// Longest wait of the first list of tools for a server that was never seen before.
     pub fn wait(&self) -> Duration {
         Duration::from_secs(self.wait_seconds.min(3600))
+    }
+
+    /// The first mistake in `auth`, and its field; an empty field where it is the table itself.
+    pub fn auth_problem(&self) -> Option<(&'static str, &'static str)> {
+        let auth = self.auth.as_ref()?;
+        let has_header = self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+        match &self.url {
+            None => Some(("", "`auth` is for a server with a `url`")),
+            Some(_) if has_header => Some(("", "a server has `auth` or a header `Authorization`, not both")),
+            Some(_) => auth.problem(),
+        }
     }
 
     /// The mistake in these settings, if there is one.

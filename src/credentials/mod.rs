@@ -1,1 +1,128 @@
 //! Tokens for servers: who signs in to them, where tokens lie, and how they stay valid.
+//!
+//! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
+//! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
+//!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
+//!    the answer; [`challenge`] has the scopes that a server asks for.
+//! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
+
+mod authorization;
+mod callback;
+mod caller;
+mod challenge;
+mod exchange;
+mod keyring;
+mod person;
+mod problem;
+mod secret_token;
+mod service;
+mod sign_in;
+mod sign_out;
+mod token_cache;
+mod token_endpoint;
+mod token_request;
+mod token_store;
+
+use std::path::PathBuf;
+
+pub(crate) use problem::SignInProblem;
+pub(crate) use secret_token::{CallerToken, SecretToken};
+pub use sign_in::{PendingSignIn, SignedIn};
+pub use sign_out::SignedOut;
+
+use crate::config::{ActsAs, Environment, Server};
+use person::Person;
+use token_cache::TokenCache;
+pub(crate) use token_store::Stamp as SignInVersion;
+
+/// The tokens of a program for servers, shared by everything that calls them.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    environment: Environment,
+    person: Person,
+    /// Tokens of services and of exchanges.
+    issued: TokenCache,
+}
+
+/// A token that a server has refused, or a request without one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused<'r> {
+    /// The token that was sent.
+    pub(crate) token: Option<&'r SecretToken>,
+    /// 401, or 403 with `insufficient_scope`.
+    pub(crate) status: u16,
+    /// The header `WWW-Authenticate`.
+    pub(crate) challenge: Option<&'r str>,
+}
+
+impl Credentials {
+    /// No tokens yet. Secrets of clients come from this environment.
+    pub fn new(environment: Environment) -> Self {
+        Self { environment, ..Self::default() }
+    }
+
+    /// The same, with the sign-ins of the operator, which lie in this folder.
+    pub fn stored_in(mut self, folder: PathBuf) -> Self {
+        self.person = Person::stored_in(folder);
+        self
+    }
+
+    /// The token with which a server is called; `None` where it is called without one. A `caller` has a token or a name of
+    /// its own; without one, the operator calls.
+    pub(crate) async fn token(
+        &self,
+        server: (&str, &Server),
+        caller: Option<&CallerToken>,
+    ) -> Result<Option<SecretToken>, SignInProblem> {
+        match acts_as(server.1) {
+            None => Ok(None),
+            Some(ActsAs::Person) => self.person.token(server, caller).await,
+            Some(ActsAs::Service) => service::token(self, server).await,
+            Some(ActsAs::Caller) => caller::token(caller),
+            Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
+        }
+    }
+
+    /// A new token in place of one that a server has refused; `None` where there is no other one to try.
+    pub(crate) async fn rejected(
+        &self,
+        server: (&str, &Server),
+        caller: Option<&CallerToken>,
+        refused: Refused<'_>,
+    ) -> Result<Option<SecretToken>, SignInProblem> {
+        match acts_as(server.1) {
+            None => Ok(None),
+            Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
+            Some(ActsAs::Service) => service::rejected(self, server, refused).await,
+            Some(ActsAs::Caller) => caller::rejected(refused),
+            Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
+        }
+    }
+
+    /// Whether the operator is signed in to a server, and it is called with that.
+    pub(crate) fn is_signed_in(&self, server: (&str, &Server)) -> bool {
+        acts_as(server.1) == Some(ActsAs::Person) && self.person.is_signed_in(server)
+    }
+
+    /// The sign-in of the operator to a server as it is now; another one differs.
+    pub(crate) fn sign_in_version(&self, server: (&str, &Server)) -> Option<SignInVersion> {
+        self.person.place(server)?.stamp()
+    }
+
+    /// The environment.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+}
+
+/// The identity with which a server is called; `None` for a command, and for a server whose `Authorization` is configured.
+pub(crate) fn acts_as(server: &Server) -> Option<ActsAs> {
+    let has_header = server.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+    let is_asked = server.url.is_some() && !has_header;
+    is_asked.then(|| server.auth.as_ref().map(|auth| auth.acts_as).unwrap_or_default())
+}
+
+/// Whether a server is called with the token of the caller, or with one that it is exchanged for.
+pub(crate) fn wants_caller_token(server: &Server) -> bool {
+    matches!(acts_as(server), Some(ActsAs::Caller | ActsAs::Exchange))
+}

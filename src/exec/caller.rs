@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::HeaderMap;
 
+use crate::credentials::SecretToken;
 use crate::sources::mcp::RequestOrigin;
 use crate::state::Session;
 use crate::tool::Effect;
@@ -30,6 +31,9 @@ pub struct Caller {
     pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
+    /// The bearer token of the request, where some server is called with it or with one that it is exchanged for. None of
+    /// our own tokens.
+    pub token: Option<SecretToken>,
     /// The request of an MCP client, for live servers.
     pub origin: Option<Arc<RequestOrigin>>,
     /// Whether this request was refused for a right that its token lacks; `None` where no token could have more.
@@ -73,6 +77,7 @@ impl Default for Caller {
             has_issued_session: false,
             asks_its_person: false,
             headers: HeaderMap::new(),
+            token: None,
             origin: None,
             lacked_right: None,
         }

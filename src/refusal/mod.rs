@@ -43,8 +43,10 @@ pub enum ErrorCode {
     LoopStopped,
     /// A call of a batch was not run, since a call that it needs has no result, or no time was left.
     NotRun,
-    /// The backend has had too many calls.
+    /// The caller, or the backend, has had too many calls.
     RateLimited,
+    /// The operator has to sign in to the server of the tool first.
+    SignInRequired,
     /// The backend answered with an error, or cannot be reached.
     BackendError,
     /// The backend did not answer in time.
@@ -68,7 +70,10 @@ impl ErrorCode {
     pub fn http_status(self) -> u16 {
         match self {
             ErrorCode::ValidationError => 400,
-            ErrorCode::NotAuthorized | ErrorCode::PermissionDenied | ErrorCode::ApprovalRequired => 403,
+            ErrorCode::NotAuthorized
+            | ErrorCode::PermissionDenied
+            | ErrorCode::ApprovalRequired
+            | ErrorCode::SignInRequired => 403,
             ErrorCode::NotFound
             | ErrorCode::NoMatchInCategory
             | ErrorCode::UnknownPath

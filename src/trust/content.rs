@@ -108,6 +108,11 @@ impl Content {
         let folder = server.cwd.as_ref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
         self.command(who, &server.command, &[root, &folder]);
         self.placeholders(server.env.values().chain(server.headers.values()).map(String::as_str));
+        if let Some(auth) = &server.auth {
+            let addresses = [&auth.token_url, &auth.issuer].into_iter().flatten();
+            self.addresses.extend(addresses.map(|url| format!("tokens of {who}: {}", clean_line(url))));
+            self.placeholders(auth.client_secret.iter().map(String::as_str));
+        }
     }
 
     fn backend(&mut self, who: &str, backend: Option<&Backend>, root: &Path) {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::exposed;
+use crate::private_file::{self, create_folder};
 
 /// The name of the file, in the user's folder of state.
 const FILE_NAME: &str = "trusted.json";
@@ -45,7 +46,9 @@ impl Trusted {
     pub fn open_to_change(folder: &Path) -> Result<Trusted, String> {
         let failed = |error| format!("cannot write in {}: {error}", folder.display());
         create_folder(folder).map_err(failed)?;
-        let lock = create(&folder.join(LOCK_NAME), true).map_err(failed)?;
+        let lock =
+            private_file::options().write(true).create(true).truncate(false).open(folder.join(LOCK_NAME));
+        let lock = lock.map_err(failed)?;
         lock.lock().map_err(failed)?;
         Ok(Trusted { _lock: Some(lock), ..Trusted::open(folder)? })
     }
@@ -72,36 +75,8 @@ impl Trusted {
 
     /// Writes the file, whole or not at all.
     pub fn save(&self) -> io::Result<()> {
-        let folder = self.file.parent().unwrap_or(Path::new("."));
         let mut text = serde_json::to_string_pretty(&self.folders)?;
         text.push('\n');
-        let staged = folder.join(format!("{FILE_NAME}.{}", std::process::id()));
-        let written =
-            create(&staged, false).and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()));
-        let moved = written.and_then(|()| fs::rename(&staged, &self.file));
-        if moved.is_err() {
-            let _ = fs::remove_file(&staged);
-        }
-        moved
+        private_file::write(&self.file, text.as_bytes())
     }
-}
-
-#[cfg(unix)]
-fn create_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
-/// Opens a file that the user alone may read; one that is there is an error unless it `may_exist`.
-fn create(file: &Path, may_exist: bool) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).create_new(!may_exist);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)
 }

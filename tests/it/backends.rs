@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolcrib::catalog::{Checked, Tool};
+use toolcrib::credentials::Credentials;
 use toolcrib::exec::Caller;
 use toolcrib::exec::backend::{
     BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun,
@@ -42,7 +43,7 @@ impl Running {
     /// The catalog of a folder, its live servers listed.
     pub fn open(root: &Path) -> Self {
         let workspace = config::read(root);
-        let listings = list_all(&workspace, &environment(), &|_| ());
+        let listings = list_all(&workspace, &credentials(), &|_| ());
         let checked = catalog::open_with(workspace, &listings);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -111,6 +112,10 @@ impl Running {
         assert!(!error.next_action.is_empty() && !format!("{error:?}").contains("s3cr3t"), "{error:?}");
         error
     }
+}
+
+fn credentials() -> Arc<Credentials> {
+    Arc::new(Credentials::new(environment()))
 }
 
 pub fn environment() -> Environment {

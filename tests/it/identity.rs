@@ -4,6 +4,8 @@ mod attacks;
 mod attacks_people;
 mod browser;
 mod people;
+mod protected;
+mod protected_api;
 mod quotas;
 mod resource_server;
 mod service;

@@ -3,11 +3,13 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
+use toolcrib::credentials::Credentials;
 use toolcrib::sources::mcp::{Environment, examine, list_all};
 
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
@@ -33,6 +35,10 @@ fn configure(root: &Path, mcp: &str) {
     write(root, "toolcrib.toml", &toml);
 }
 
+fn credentials() -> Arc<Credentials> {
+    Arc::new(Credentials::new(environment()))
+}
+
 fn environment() -> Environment {
     Environment::new(|name| match name {
         "TOKEN" => Some("s3cr3t-token".into()),
@@ -43,7 +49,7 @@ fn environment() -> Environment {
 
 fn open(root: &Path) -> Checked {
     let workspace = config::read(root);
-    let listings = list_all(&workspace, &environment(), &|_| ());
+    let listings = list_all(&workspace, &credentials(), &|_| ());
     catalog::open_with(workspace, &listings)
 }
 
@@ -168,7 +174,7 @@ fn a_server_that_wants_a_token_says_which_line_to_add() {
         check_lost(&mcp, why);
         check_lost(&mcp, "headers = { Authorization = \"Bearer ${NAME}\" }");
         let root = catalog(&mcp);
-        let (examined, _) = examine(&config::read(root.path()), &environment(), &|_| ());
+        let (examined, _) = examine(&config::read(root.path()), &credentials(), &|_| ());
         let problem = examined[0].outcome.as_ref().unwrap_err();
         assert!(problem.wants_token && examined[0].transport == "http", "{examined:?}");
     }
@@ -242,7 +248,7 @@ fn a_wait_names_the_servers_that_have_not_answered() {
     let config = "[[source]]\nserver = 'sky'\nmcp = {command = ['false']}\n[[source]]\nmcp = {command = ['true', '7']}\n";
     let folder = folder(&[("toolcrib.toml", config)]);
     let told = RefCell::new(Vec::new());
-    list_all(&config::read(folder.path()), &environment(), &|names| told.borrow_mut().push(names.join(", ")));
+    list_all(&config::read(folder.path()), &credentials(), &|names| told.borrow_mut().push(names.join(", ")));
     let told = told.into_inner();
     assert_eq!((told.len(), told[0].as_str(), told[2].as_str()), (3, "sky, true 7", ""), "{told:?}");
 }

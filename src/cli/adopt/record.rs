@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use toml_edit::DocumentMut;
 
 use super::moved::SECRETS;
-use crate::cli::private_file::write_private;
 use crate::cli::source_table::live_names;
+use crate::private_file;
 
 /// The name of the record.
 const FILE: &str = ".adopted";
@@ -65,7 +65,7 @@ impl Folder {
     }
 
     pub(super) fn keep(&self, record: &Record) -> io::Result<()> {
-        write_private(&self.path.join(FILE), &serde_json::to_string_pretty(record)?)
+        private_file::write(&self.path.join(FILE), serde_json::to_string_pretty(record)?.as_bytes())
     }
 
     /// Removes what the adoption has written. The configuration and the secrets stay where somebody has edited it, or where it

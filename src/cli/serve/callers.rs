@@ -4,7 +4,6 @@ use crate::cli::CommandError;
 use crate::cli::catalog::CatalogArgs;
 use crate::config;
 use crate::serve::{Authenticator, Tokens};
-use crate::sources::mcp::filled;
 
 /// The configured callers, and the secret of this server at the identity provider where people sign in.
 pub(super) fn configured(
@@ -12,7 +11,7 @@ pub(super) fn configured(
     configured: &config::Serve,
 ) -> Result<(Authenticator, Option<String>), CommandError> {
     let environment = catalog.environment().unwrap_or_default();
-    let secret = |text: &str| filled(text, &environment);
+    let secret = |text: &str| environment.filled(text);
     let root = catalog.workspace()?.root;
     let of_sign_in = configured.sign_in.client_secret.as_deref().map(secret).transpose();
     let callers = Authenticator::new(tokens(configured)?, configured, &root, &secret);

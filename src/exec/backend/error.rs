@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::mcp_answer::McpAnswer;
+use crate::credentials::SignInProblem;
 use crate::refusal::Refusal;
 use crate::sources::mcp::Missing;
 
@@ -33,6 +34,8 @@ pub enum BackendErrorKind {
     Unconfigured,
     /// The caller's request lacks something that the backend needs, such as a token.
     MissingCredential,
+    /// The operator has to sign in to the backend first.
+    SignInRequired,
     /// An argument fits the schema, but cannot be sent.
     InvalidArgument,
     /// The backend was not reached: nothing was run.
@@ -95,8 +98,11 @@ pub enum ErrorAnswer {
 impl BackendErrorKind {
     /// Whether the tool was not run.
     pub fn was_not_run(self) -> bool {
-        use BackendErrorKind::{Busy, InvalidArgument, MissingCredential, NotSent, Unconfigured};
-        matches!(self, NotSent | Busy | Unconfigured | MissingCredential | InvalidArgument)
+        use BackendErrorKind::{
+            Busy, InvalidArgument, MissingCredential, NotSent, SignInRequired, Unconfigured,
+        };
+        let is_early = matches!(self, Unconfigured | MissingCredential | SignInRequired | InvalidArgument);
+        is_early || matches!(self, NotSent | Busy)
     }
 
     /// Whether the tool may have been run: nobody can know.
@@ -116,6 +122,24 @@ impl BackendError {
     pub fn unconfigured(message: impl Into<String>) -> Self {
         let next = "tell the operator; sending the call again changes nothing";
         Self::new(BackendErrorKind::Unconfigured, message, next)
+    }
+
+    /// The error of a call for which there is no token.
+    pub(super) fn of_sign_in(server: &str, problem: &SignInProblem) -> Self {
+        let kind = match problem {
+            SignInProblem::SignIn { .. } => BackendErrorKind::SignInRequired,
+            SignInProblem::NotShared | SignInProblem::NoCallerToken => BackendErrorKind::MissingCredential,
+            SignInProblem::Refused(_) => BackendErrorKind::NotSent,
+            SignInProblem::Setting(_) => BackendErrorKind::Unconfigured,
+        };
+        let step = problem.next_step(server);
+        let next = match kind {
+            BackendErrorKind::SignInRequired => {
+                format!("tell the user to {step}, and send the call again then")
+            }
+            _ => step,
+        };
+        Self::new(kind, format!("the server `{server}` was not called: {problem}"), next)
     }
 
     /// The refusal of a function of toolcrib that is the backend of a tool.

@@ -28,6 +28,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use crate::config::{Serve, ServeIssuer};
+use crate::credentials::SecretToken;
 use crate::exec::Caller;
 use crate::state::now;
 use crate::tool::Effect;
@@ -148,6 +149,13 @@ impl Authenticator {
     /// Whether everybody may come in.
     pub fn is_open(&self) -> bool {
         self.tokens.is_empty() && self.issuers.is_empty()
+    }
+
+    /// The bearer token of a request, for servers that are called with it; `None` for one of our own tokens.
+    pub(super) fn token_for_servers(&self, headers: &HeaderMap) -> Option<SecretToken> {
+        let shown = shown_token(headers).ok()?;
+        let is_ours = self.tokens.of_hash(&blake3::hash(shown)).is_some();
+        std::str::from_utf8(shown).ok().filter(|_| !is_ours).map(SecretToken::new)
     }
 
     /// Whether callers may show tokens of an issuer.

@@ -53,6 +53,8 @@ pub(super) fn of_request(
         caller.allow = caller.allow.min(allow);
     }
     caller.headers = sent_on(shared, catalog, headers);
+    let is_wanted = catalog.generation().wants_caller_tokens;
+    caller.token = is_wanted.then(|| shared.authenticator.token_for_servers(headers)).flatten();
     Ok(caller)
 }
 

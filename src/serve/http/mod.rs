@@ -30,6 +30,7 @@ mod result_data;
 mod route;
 mod routes;
 mod service;
+mod session_numbers;
 mod sessions;
 mod sign_in;
 mod stream;

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::RequestOrigin;
 use super::problem::explain;
 use super::session::Session;
+use crate::credentials::SignInProblem;
 
 /// Wait for the last line on stderr of a server that has just died.
 const STDERR_WAIT: Duration = Duration::from_millis(50);
@@ -28,6 +29,8 @@ pub(crate) enum McpCallError {
     ProtocolError(ErrorData),
     /// The server answered that the call failed.
     UnexpectedAnswer(String),
+    /// The server refused the call for want of a token, and has not run it.
+    SignIn(SignInProblem),
     /// The server's answer cannot be read.
     Unreadable(String),
 }
@@ -68,6 +71,9 @@ impl Session {
     }
 
     async fn meaning(&self, error: ServiceError) -> McpCallError {
+        if let Some(problem) = self.signing.as_ref().and_then(|signing| signing.problem_of(&error)) {
+            return McpCallError::SignIn(problem);
+        }
         let what = explain(&error);
         match error {
             ServiceError::McpError(error) => McpCallError::ProtocolError(error),

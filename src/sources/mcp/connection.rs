@@ -1,14 +1,13 @@
 //! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::service::Subscription;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::Environment;
 use super::backoff::{AT_LAST, Backoff, SOON};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
@@ -18,6 +17,7 @@ use super::session::Session;
 use super::state::{State, Status};
 use super::waiting::Waiting;
 use crate::config::Start;
+use crate::credentials::{Credentials, SignInVersion};
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
@@ -32,14 +32,24 @@ const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
+/// Time without a call after which the connection of one caller is closed: its caller is gone.
+const UNUSED: Duration = Duration::from_secs(600);
+
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
     state: watch::Sender<State>,
     /// Wakes the task of the connection: a session is wanted, or the list.
     wanted: Notify,
+    /// Ends the pause before the next start.
+    at_once: Notify,
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
+    credentials: Arc<Credentials>,
+    /// The sign-in of the operator when the server was contacted last.
+    sign_in: Mutex<Option<SignInVersion>>,
+    /// The time of the last call; `None` after the connection of a caller has ended unused.
+    used: Mutex<Option<Instant>>,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
@@ -47,7 +57,7 @@ pub(super) struct Connection {
 /// The surroundings of all connections.
 #[derive(Clone)]
 pub(super) struct Surroundings {
-    pub(super) environment: Environment,
+    pub(super) credentials: Arc<Credentials>,
     /// Called when the list of a server changes, or when one goes away or comes back.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) remembered: Option<Remembered>,
@@ -57,7 +67,7 @@ pub(super) struct Surroundings {
 
 impl Connection {
     /// A connection that is not open, with the list that is remembered.
-    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>) -> Self {
+    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, credentials: &Arc<Credentials>) -> Self {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
         let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
@@ -65,7 +75,11 @@ impl Connection {
             endpoint,
             state: watch::Sender::new(state),
             wanted: Notify::new(),
+            at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
+            credentials: Arc::clone(credentials),
+            sign_in: Mutex::default(),
+            used: Mutex::new(Some(Instant::now())),
             dropped: watch::Sender::new(None),
         }
     }
@@ -106,6 +120,7 @@ impl Connection {
 
     /// The open session. Starts a server that does not run; one that has failed often is left alone for a while.
     pub(super) async fn session(&self) -> Result<Arc<Session>, Problem> {
+        self.replace_outdated();
         if let Some(session) = self.open() {
             return Ok(session);
         }
@@ -131,7 +146,74 @@ impl Connection {
 
     fn open(&self) -> Option<Arc<Session>> {
         let state = self.state.borrow();
-        state.session.as_ref().filter(|session| !session.is_closed()).map(Arc::clone)
+        let is_usable = |session: &&Arc<Session>| !session.is_closed() && !session.is_replaced();
+        state.session.as_ref().filter(is_usable).map(Arc::clone)
+    }
+
+    /// Has the server contacted again, where the operator has signed in or out since.
+    fn replace_outdated(&self) {
+        let open = self.open();
+        match open.filter(|session| session.is_outdated()) {
+            Some(session) => session.replace(),
+            None if self.has_new_sign_in() => {
+                self.set_status(Status::Starting);
+                self.at_once.notify_one();
+            }
+            None => {}
+        }
+    }
+
+    /// Whether the server is away for want of a sign-in, and the operator has signed in since.
+    fn has_new_sign_in(&self) -> bool {
+        let state = self.state.borrow();
+        let Status::Failed(problem) = &state.status else { return false };
+        problem.sign_in.is_some() && self.sign_in_version() != *locked(&self.sign_in)
+    }
+
+    fn sign_in_version(&self) -> Option<SignInVersion> {
+        self.credentials.sign_in_version((&self.endpoint.name, &self.endpoint.server))
+    }
+
+    /// Waits until the operator signs in to a server that is away for want of that.
+    async fn until_signed_in(&self) {
+        while !self.has_new_sign_in() {
+            sleep(SOON).await;
+        }
+    }
+
+    /// Notes that the connection is used now, unless it has ended unused.
+    pub(super) fn is_kept_for_use(&self) -> bool {
+        let mut used = locked(&self.used);
+        *used = used.map(|_| Instant::now());
+        used.is_some()
+    }
+
+    /// Whether it has ended unused.
+    pub(super) fn is_unused(&self) -> bool {
+        locked(&self.used).is_none()
+    }
+
+    /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
+    /// in the server, so that theirs stay.
+    async fn until_unused(&self) {
+        if !self.endpoint.is_of_caller_alone() {
+            return std::future::pending().await;
+        }
+        loop {
+            let last = locked(&self.used).unwrap_or_else(Instant::now);
+            sleep_until(last + UNUSED).await;
+            let mut used = locked(&self.used);
+            let is_busy =
+                self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy());
+            match used.is_some_and(|last| last.elapsed() < UNUSED) {
+                true => {}
+                false if is_busy => *used = Some(Instant::now()),
+                false => {
+                    *used = None;
+                    return;
+                }
+            }
+        }
     }
 
     /// Drops the connection; calls in progress get this long.
@@ -145,6 +227,7 @@ impl Connection {
         let mut subscription = None;
         tokio::select! {
             () = self.open_again_and_again(&surroundings, &mut subscription) => {}
+            () = self.until_unused() => {}
             _ = dropped.wait_for(Option::is_some) => {}
         }
         let patience = dropped.borrow().unwrap_or_default();
@@ -196,6 +279,8 @@ impl Connection {
             };
             tokio::select! {
                 () = due => return,
+                () = self.at_once.notified() => return,
+                () = self.until_signed_in() => return,
                 () = self.wanted.notified() => {}
             }
         }
@@ -207,7 +292,7 @@ impl Connection {
         loop {
             let has_client = client.borrow().is_some();
             let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
-            let opening = Session::open(&self.endpoint, &surroundings.environment, client, is_older);
+            let opening = Session::open(&self.endpoint, &surroundings.credentials, client, is_older);
             let opened = tokio::select! {
                 opened = timeout(self.endpoint.timeout, opening) => opened,
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,
@@ -221,6 +306,7 @@ impl Connection {
             tokio::select! {
                 problem = self.stay(&session, surroundings, subscription) => return problem,
                 () = until_client(client, |client| !session.suits(client)) => {}
+                () = session.until_replaced() => {}
             }
             self.state.send_modify(|state| state.session = None);
             close(&session, subscription).await;
@@ -338,6 +424,7 @@ impl Connection {
 
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
     fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
+        *locked(&self.sign_in) = self.sign_in_version();
         let mut session = None;
         self.state.send_modify(|state| {
             session = state.session.take();
@@ -372,6 +459,10 @@ impl Connection {
             (surroundings.changed)();
         }
     }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A server answers its open requests before it ends.

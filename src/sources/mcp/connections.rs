@@ -18,6 +18,7 @@ use super::session::Session;
 use super::state::Status;
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
+use crate::credentials::Credentials;
 use crate::sources::listings::{Awaited, Listing, Listings};
 
 /// Connections of single callers and clients that are kept.
@@ -27,7 +28,7 @@ const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The connections of a program to MCP servers, shared by everything that lists their tools or calls them.
 pub struct Connections {
-    environment: Environment,
+    credentials: Arc<Credentials>,
     /// Runs the connections: the runtime of the program, or one of their own.
     handle: Option<Handle>,
     own: Mutex<Option<Runtime>>,
@@ -82,7 +83,8 @@ impl Connections {
     pub fn new(environment: Environment) -> Self {
         let (own, known, listener) = Default::default();
         let client = watch::Sender::new(None);
-        Self { environment, handle: None, own, known, remembered: None, listener, client }
+        let credentials = Arc::new(Credentials::new(environment));
+        Self { credentials, handle: None, own, known, remembered: None, listener, client }
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -98,6 +100,17 @@ impl Connections {
         self
     }
 
+    /// The same with these tokens for servers.
+    pub fn with_credentials(mut self, credentials: Arc<Credentials>) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
+    /// The tokens for servers.
+    pub(crate) fn credentials(&self) -> &Arc<Credentials> {
+        &self.credentials
+    }
+
     /// Opens connections for the only client of the process from now on, and again where servers may ask it.
     pub(crate) fn serve_client(&self, client: &Arc<ClientSession>) {
         self.client.send_replace(Some(Arc::clone(client)));
@@ -105,7 +118,7 @@ impl Connections {
 
     /// The environment.
     pub(crate) fn environment(&self) -> &Environment {
-        &self.environment
+        self.credentials.environment()
     }
 
     /// Sets the function that is called when a list changes, or when a server goes away or comes back.
@@ -202,11 +215,16 @@ impl Connections {
         let mut known = self.known();
         if let Some(at) = known.connections.iter().position(|known| known.endpoint == *endpoint) {
             let found = Arc::clone(&known.connections[at]);
+            let is_kept = found.is_kept_for_use();
             if endpoint.is_private() {
                 known.connections.remove(at);
-                known.connections.push(Arc::clone(&found));
             }
-            return Ok(found);
+            if is_kept {
+                if endpoint.is_private() {
+                    known.connections.push(Arc::clone(&found));
+                }
+                return Ok(found);
+            }
         }
         let handle = self.runtime()?;
         if endpoint.is_private() {
@@ -214,7 +232,7 @@ impl Connections {
         }
         let remembered = self.remembered.as_ref().filter(|_| !endpoint.is_private());
         let listing = remembered.and_then(|remembered| remembered.read(endpoint));
-        let connection = Arc::new(Connection::new(endpoint.clone(), listing));
+        let connection = Arc::new(Connection::new(endpoint.clone(), listing, &self.credentials));
         known.connections.push(Arc::clone(&connection));
         known.tasks.retain(|task| !task.is_finished());
         known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings(endpoint))));
@@ -229,12 +247,12 @@ impl Connections {
                 listener();
             }
         };
-        let (environment, remembered) = (self.environment.clone(), self.remembered.clone());
+        let (credentials, remembered) = (Arc::clone(&self.credentials), self.remembered.clone());
         let client = match &endpoint.client {
             Some(client) => watch::channel(Some(Arc::clone(client))).1,
             None => self.client.subscribe(),
         };
-        Surroundings { environment, changed: Arc::new(changed), remembered, client }
+        Surroundings { credentials, changed: Arc::new(changed), remembered, client }
     }
 
     fn runtime(&self) -> Result<Handle, Problem> {
@@ -275,6 +293,7 @@ impl Drop for Connections {
 impl Known {
     /// Drops the private connections that have not been used for the longest time, so that one more can be kept.
     fn make_room(&mut self) {
+        self.connections.retain(|connection| !connection.is_unused());
         let private = self.connections.iter().filter(|connection| connection.endpoint.is_private()).count();
         let mut excess = (private + 1).saturating_sub(MAX_PRIVATE);
         self.connections.retain(|connection| {

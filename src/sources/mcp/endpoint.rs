@@ -11,6 +11,7 @@ use super::Environment;
 use super::request_origin::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
+use crate::credentials::CallerToken;
 use crate::tool::clean_line;
 
 /// Variables that every command gets from our environment; others come from its `env`. With the variables
@@ -38,6 +39,8 @@ pub(crate) struct Endpoint {
     pub(crate) timeout: Duration,
     /// The caller's headers that it is sent; `None` when there are none.
     caller: Option<HeaderMap>,
+    /// The caller whose token the connection carries; `None` for the operator.
+    caller_token: Option<CallerToken>,
     /// The session of the client that has a connection of its own.
     session: Option<String>,
     /// The client that the server can ask; `None` for a connection that many share.
@@ -47,7 +50,8 @@ pub(crate) struct Endpoint {
 impl PartialEq for Endpoint {
     fn eq(&self, other: &Self) -> bool {
         (&self.session, &self.client, &self.caller) == (&other.session, &other.client, &other.caller)
-            && (&self.root, &self.server) == (&other.root, &other.server)
+            && (&self.root, &self.server, &self.caller_token)
+                == (&other.root, &other.server, &other.caller_token)
     }
 }
 
@@ -60,6 +64,7 @@ impl Endpoint {
             root: whole(root),
             timeout: server.timeout(),
             caller: None,
+            caller_token: None,
             session: None,
             client: None,
         }
@@ -80,7 +85,27 @@ impl Endpoint {
 
     /// Whether one caller or client has this connection for itself.
     pub(super) fn is_private(&self) -> bool {
-        self.caller.is_some() || self.session.is_some() || self.client.is_some()
+        self.caller.is_some()
+            || self.caller_token.is_some()
+            || self.session.is_some()
+            || self.client.is_some()
+    }
+
+    /// Whether one caller has this connection for itself, and no session of a client.
+    pub(super) fn is_of_caller_alone(&self) -> bool {
+        (self.caller.is_some() || self.caller_token.is_some())
+            && self.session.is_none()
+            && self.client.is_none()
+    }
+
+    /// The same endpoint with the token of a caller. Callers with equal tokens share a connection.
+    pub(crate) fn of_caller(self, caller_token: Option<CallerToken>) -> Self {
+        Self { caller_token, ..self }
+    }
+
+    /// The caller whose token the connection carries.
+    pub(super) fn caller_token(&self) -> Option<&CallerToken> {
+        self.caller_token.as_ref()
     }
 
     /// The way to the server: `stdio` or `http`.

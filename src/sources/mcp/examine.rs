@@ -1,6 +1,7 @@
 //! Servers, asked once: their lists, and the time and the way in which they answered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
@@ -8,8 +9,9 @@ use tokio::task::JoinSet;
 
 use super::problem::Problem;
 use super::session::{Session, SessionFacts};
-use super::{ENDING, Endpoint, Environment, endpoints, name, runtime};
+use super::{ENDING, Endpoint, endpoints, name, runtime};
 use crate::config::Workspace;
+use crate::credentials::Credentials;
 use crate::sources::listings::{Listing, Listings};
 
 /// One server, asked once.
@@ -38,14 +40,18 @@ pub struct Answered {
 
 /// Lists all servers of a workspace at the same time, and disconnects. `waiting` is told the names of those that have
 /// not answered yet.
-pub fn list_all(workspace: &Workspace, environment: &Environment, waiting: &dyn Fn(&[String])) -> Listings {
-    examine(workspace, environment, waiting).1
+pub fn list_all(
+    workspace: &Workspace,
+    credentials: &Arc<Credentials>,
+    waiting: &dyn Fn(&[String]),
+) -> Listings {
+    examine(workspace, credentials, waiting).1
 }
 
 /// The same, with facts about each server, in the order of the configuration.
 pub fn examine(
     workspace: &Workspace,
-    environment: &Environment,
+    credentials: &Arc<Credentials>,
     waiting: &dyn Fn(&[String]),
 ) -> (Vec<Examined>, Listings) {
     let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
@@ -69,10 +75,10 @@ pub fn examine(
         let mut names = BTreeMap::new();
         for (index, endpoint) in servers {
             names.insert(index, name(workspace, index, &endpoint.server));
-            let environment = environment.clone();
+            let credentials = Arc::clone(credentials);
             asked.spawn(async move {
                 let start = Instant::now();
-                let answer = list_once(&endpoint, &environment).await;
+                let answer = list_once(&endpoint, &credentials).await;
                 (index, endpoint, answer, start.elapsed())
             });
         }
@@ -117,10 +123,10 @@ fn examined(
 
 async fn list_once(
     endpoint: &Endpoint,
-    environment: &Environment,
+    credentials: &Arc<Credentials>,
 ) -> Result<(SessionFacts, Listing), Problem> {
     let asked = async {
-        let session = Session::open(endpoint, environment, &watch::channel(None).1, false).await?;
+        let session = Session::open(endpoint, credentials, &watch::channel(None).1, false).await?;
         let listed = session.list().await;
         let facts = session.facts();
         session.close().await;

@@ -80,9 +80,12 @@ impl Session {
         let request: ListToolsRequest = RequestOptionalParam::with_param(params);
         match self.peer().send_request(ClientRequest::ListToolsRequest(request)).await {
             Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string().into()),
-            Err(error) => {
-                Err(with_last_stderr(Problem::of(&error), self.stderr.as_ref(), &self.secrets).await)
-            }
+            Err(error) => Err(with_last_stderr(
+                Problem::of(&error, self.signing.as_deref()),
+                self.stderr.as_ref(),
+                &self.secrets,
+            )
+            .await),
         }
     }
 }

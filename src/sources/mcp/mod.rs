@@ -1,7 +1,8 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either version of the protocol; [`list`] lists all pages within limits.
+//! 2. [`session`] connects, in either version of the protocol, with the token of the server ([`signed_client`]);
+//!    [`list`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
@@ -30,18 +31,19 @@ mod request_routes;
 mod requests;
 mod secrets;
 mod session;
+mod signed_client;
 mod state;
 mod stderr;
 mod subscribers;
 mod waiting;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::listings::live_servers;
 use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
+pub use crate::config::Environment;
 pub(crate) use call::McpCallError;
 pub(crate) use changes::Changes;
 pub use connections::{Connections, ServerState};
@@ -60,43 +62,6 @@ pub use state::Status;
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);
-
-/// Source of environment variables. Values go to servers only, and are never printed.
-#[derive(Clone)]
-pub struct Environment(Arc<Variables>);
-
-type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
-
-impl Environment {
-    /// The variables that this function knows.
-    pub fn new(variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(variable))
-    }
-
-    /// The value of a variable.
-    pub fn get(&self, name: &str) -> Option<String> {
-        (self.0)(name)
-    }
-}
-
-impl Default for Environment {
-    /// No variables at all.
-    fn default() -> Self {
-        Self::new(|_| None)
-    }
-}
-
-impl std::fmt::Debug for Environment {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Environment")
-    }
-}
-
-/// A text with environment variables filled in, for a secret that goes to no server. The error names the variable.
-pub fn filled(text: &str, environment: &Environment) -> Result<String, String> {
-    let filled = FilledSecrets::default().fill_texts(&[text.to_string()], environment);
-    filled.map(|texts| texts.concat()).map_err(|missing| missing.to_string())
-}
 
 /// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use super::signed_client::Signing;
+use crate::credentials::SignInProblem;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
@@ -17,15 +19,22 @@ pub struct Problem {
     pub reason: String,
     /// Whether the server refuses the caller (401 or 403).
     pub wants_token: bool,
+    /// The reason why there is no token for it, with its name.
+    pub(crate) sign_in: Option<(String, SignInProblem)>,
     /// The time before which it is not started again.
     pub(super) next_try: Option<Instant>,
 }
 
 impl Problem {
-    /// The line to add, for a server that wants a token.
+    /// The next step, for a server that wants a token.
     pub fn advice(&self) -> Option<String> {
         let what = "add this line to the server's table, with the token in the environment variable NAME";
-        self.wants_token.then(|| format!("{what}: {TOKEN_LINE}"))
+        let sign_in = self.sign_in.as_ref().map(|(server, problem)| problem.next_step(server));
+        match sign_in {
+            Some(step) if self.wants_token => Some(format!("{step}, or {what}: {TOKEN_LINE}")),
+            None => self.wants_token.then(|| format!("{what}: {TOKEN_LINE}")),
+            step => step,
+        }
     }
 
     /// The time until the server is started again; `None` where nothing holds that up.
@@ -39,21 +48,21 @@ impl Problem {
     }
 
     /// The reason of an error, in the server's place.
-    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
-        match refused(error) {
-            Some(status) => Self {
-                reason: format!("it wants a token: it answered {status}"),
-                wants_token: true,
-                next_try: None,
-            },
-            None => explain(error).into(),
-        }
+    pub(super) fn of(error: &(dyn Error + 'static), signing: Option<&Signing>) -> Self {
+        let problem = signing.and_then(|signing| Some((signing.name().into(), signing.problem_of(error)?)));
+        let is_new = problem.as_ref().is_none_or(|(_, problem)| problem.is_first_sign_in());
+        let reason = match (refused(error), &problem) {
+            (Some(status), _) if is_new => format!("it wants a token: it answered {status}"),
+            (_, Some((_, problem))) => problem.to_string(),
+            (_, None) => return explain(error).into(),
+        };
+        Self { reason, wants_token: is_new, sign_in: problem, next_try: None }
     }
 }
 
 impl From<String> for Problem {
     fn from(reason: String) -> Self {
-        Self { reason, wants_token: false, next_try: None }
+        Self { reason, wants_token: false, sign_in: None, next_try: None }
     }
 }
 
@@ -73,7 +82,7 @@ impl fmt::Display for Problem {
 }
 
 /// The error of the transport, below those of the protocol.
-fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+pub(super) fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     match error.downcast_ref() {
         Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
             return innermost(fallback.as_ref());

@@ -4,9 +4,9 @@
 //! facts about the list, and the list as the server gave it. Another program may have written it: it counts only if
 //! nobody else can write to it, its hash fits, and it is a list of tools.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::endpoint::Endpoint;
 use super::list::{MAX_BYTES, MAX_TOOLS};
+use crate::private_file;
 use crate::sources::listings::Listing;
 
 /// Most lists that are remembered; the ones written first are forgotten.
@@ -52,7 +53,7 @@ impl Remembered {
 
     /// The list of a server, as it was last.
     pub(super) fn read(&self, endpoint: &Endpoint) -> Option<Listing> {
-        let text = read_own(&self.file(endpoint)).ok()?;
+        let text = private_file::read(&self.file(endpoint), MAX_FILE).ok()?;
         let (head, tools) = text.split_once('\n')?;
         let head: Head = serde_json::from_str(head).ok()?;
         let is_ours = head.version == VERSION && head.hash == hash(tools);
@@ -66,21 +67,12 @@ impl Remembered {
         let Some(tools) = &listing.tools else { return Ok(()) };
         let (server, title, is_older) = (listing.server.clone(), listing.title.clone(), listing.is_older);
         let head = Head { version: VERSION, server, title, is_older, hash: hash(tools) };
-        create_folder(&self.folder)?;
         let file = self.file(endpoint);
+        private_file::create_folder(&self.folder)?;
         if !file.exists() {
             self.make_room()?;
         }
-        let staged = file.with_extension(format!("{}.new", std::process::id()));
-        let written = create(&staged).and_then(|mut to| {
-            writeln!(to, "{}", serde_json::to_string(&head)?)?;
-            to.write_all(tools.as_bytes())
-        });
-        let moved = written.and_then(|()| fs::rename(&staged, &file));
-        if moved.is_err() {
-            let _ = fs::remove_file(&staged);
-        }
-        moved
+        private_file::write(&file, format!("{}\n{tools}", serde_json::to_string(&head)?).as_bytes())
     }
 
     fn file(&self, endpoint: &Endpoint) -> PathBuf {
@@ -125,45 +117,10 @@ fn number_of_tools(text: &str) -> Option<usize> {
     (tools.len() <= MAX_TOOLS && tools.iter().all(is_tool)).then_some(tools.len())
 }
 
-/// The text of a file that nobody else can write to.
-fn read_own(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
-    let facts = file.metadata()?;
-    if !facts.is_file() || facts.len() > MAX_FILE || is_open_to_others(&facts) {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut text = String::new();
-    file.take(MAX_FILE).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-#[cfg(unix)]
-fn is_open_to_others(facts: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    facts.mode() & 0o022 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open_to_others(_: &fs::Metadata) -> bool {
-    false
-}
-
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.write(true).create(true).truncate(true).open(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::config::Server;
 

@@ -1,6 +1,7 @@
 //! Values of the configuration with secrets filled in, from the environment and from the caller.
 
-use std::sync::LazyLock;
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use http::HeaderMap;
 use indexmap::IndexMap;
@@ -8,6 +9,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::Environment;
+use crate::credentials::SecretToken;
 use crate::secret::{Echo, REDACTED, SecretPolicy};
 use crate::tool::clean_line;
 
@@ -21,9 +23,16 @@ const MIN_HEADER: usize = 8;
 /// themselves.
 const MIN_CREDENTIAL: usize = 12;
 
+/// Most tokens that are redacted: those of the last hours, since an answer may come late.
+const MAX_TOKENS: usize = 16;
+
 /// Secret values that were filled in, to be redacted in answers.
 #[derive(Clone, Default)]
-pub(crate) struct FilledSecrets(Vec<Secret>);
+pub(crate) struct FilledSecrets {
+    filled: Vec<Secret>,
+    /// Tokens that requests were sent with; all clones share them.
+    tokens: Arc<RwLock<Vec<Secret>>>,
+}
 
 #[derive(Clone)]
 struct Secret {
@@ -78,7 +87,28 @@ impl FilledSecrets {
                 _ => {}
             }
         }
-        Self(texts.into_iter().map(|text| Secret { text, is_for_results: false }).collect())
+        let filled = texts.into_iter().map(|text| Secret { text, is_for_results: false });
+        Self { filled: filled.collect(), ..Self::default() }
+    }
+
+    /// Adds the token of a request.
+    pub(crate) fn add_token(&self, token: &SecretToken) {
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        if !tokens.iter().any(|known| known.text == token.expose()) {
+            if tokens.len() == MAX_TOKENS {
+                tokens.remove(0);
+            }
+            tokens.push(Secret { text: token.expose().into(), is_for_results: false });
+        }
+    }
+
+    /// The values and the tokens.
+    fn all(&self) -> Cow<'_, [Secret]> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        match tokens.is_empty() {
+            true => Cow::Borrowed(&self.filled),
+            false => self.filled.iter().chain(tokens.iter()).cloned().collect(),
+        }
     }
 
     /// Headers of a server, filled in. A header without a variable is secret as a whole.
@@ -94,7 +124,8 @@ impl FilledSecrets {
                 if is_credential { (MIN_SECRET, value.split_once(' ')) } else { (MIN_HEADER, None) };
             let texts = [value.as_str()].into_iter().chain(scheme.map(|(_, credentials)| credentials.trim()));
             let texts = texts.filter(|text| text.len() >= min);
-            self.0.extend(texts.map(|text| Secret { text: text.into(), is_for_results: !is_credential }));
+            self.filled
+                .extend(texts.map(|text| Secret { text: text.into(), is_for_results: !is_credential }));
         }
         self.fill(headers, environment, caller)
     }
@@ -150,7 +181,7 @@ impl FilledSecrets {
             };
             match value {
                 Ok(text) => {
-                    self.0.push(Secret { text: text.clone(), is_for_results: header.is_some() });
+                    self.filled.push(Secret { text: text.clone(), is_for_results: header.is_some() });
                     text
                 }
                 Err(what) => {
@@ -164,13 +195,13 @@ impl FilledSecrets {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all().is_empty()
     }
 
     /// A text with these secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let long =
-            self.0.iter().map(|secret| secret.text.as_str()).filter(|secret| secret.len() >= MIN_SECRET);
+        let all = self.all();
+        let long = all.iter().map(|secret| secret.text.as_str()).filter(|secret| secret.len() >= MIN_SECRET);
         let mut secrets: Vec<&str> = long.collect();
         // One secret may be a part of another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -180,18 +211,18 @@ impl FilledSecrets {
     /// A result without the credentials, and the warning that one stood in it.
     pub(crate) fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
         let credentials: Vec<Secret> =
-            self.0.iter().filter(|secret| secret.is_credential()).cloned().collect();
+            self.all().iter().filter(|secret| secret.is_credential()).cloned().collect();
         if !credentials.iter().any(|secret| occurs_in(&result, &Echo::of(&secret.text))) {
             return (result, None);
         }
         let warning =
             format!("a credential of the configuration stood in the result; it is `{REDACTED}` now");
-        (Self(credentials).hide_in(result), Some(warning))
+        (Self { filled: credentials, ..Self::default() }.hide_in(result), Some(warning))
     }
 
     /// A value with these secrets redacted, wherever they occur.
     pub(crate) fn hide_in(&self, value: Value) -> Value {
-        if self.0.iter().all(|secret| secret.text.len() < MIN_SECRET) {
+        if self.all().iter().all(|secret| secret.text.len() < MIN_SECRET) {
             return value;
         }
         match value {

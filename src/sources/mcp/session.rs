@@ -1,6 +1,6 @@
 //! One connection to a server: opened in either version of the protocol, and closed.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,8 +23,10 @@ use super::process::Process;
 use super::request_origin::{ClientSession, CurrentClient};
 use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
+use super::signed_client::{SignedClient, Signing};
 use super::stderr::Stderr;
 use super::subscribers::Subscribers;
+use crate::credentials::Credentials;
 
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
@@ -49,8 +51,12 @@ pub(crate) struct Session {
     /// Whether the server is known to speak the older protocol alone.
     pub(super) is_older: bool,
     changed: Arc<Notify>,
+    /// Whether another session takes its place, and the signal for that.
+    replaced: (AtomicBool, Notify),
     pub(super) announcements: broadcast::Sender<ServerNotification>,
     pub(super) routes: Arc<RequestRoutes>,
+    /// The tokens of a connection over HTTP.
+    pub(super) signing: Option<Arc<Signing>>,
     pub(super) subscribers: Mutex<Subscribers>,
     /// The error of its last message with a repeated key.
     pub(super) twice: Arc<Mutex<Option<String>>>,
@@ -74,7 +80,7 @@ impl Session {
     /// protocol is not asked for the newer one: a slow one would answer both questions at once.
     pub(super) async fn open(
         endpoint: &Endpoint,
-        environment: &Environment,
+        credentials: &Arc<Credentials>,
         client: &CurrentClient,
         is_older: bool,
     ) -> Result<Self, Problem> {
@@ -86,15 +92,15 @@ impl Session {
         // A client that servers may ask has the older wire, and so have its connections.
         let asks_older = is_older || client.borrow().is_some();
         let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest.clone() };
-        let begun = match Self::begin((endpoint, client), environment, &mut secrets, mode).await {
+        let begun = match Self::begin((endpoint, client), credentials, &mut secrets, mode).await {
             // The server speaks the newer protocol only.
             Err(ConnectError { is_other: true, .. }) if asks_older => {
-                Self::begin((endpoint, client), environment, &mut secrets, newest).await
+                Self::begin((endpoint, client), credentials, &mut secrets, newest).await
             }
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
-                Self::begin((endpoint, client), environment, &mut secrets, ClientLifecycleMode::Initialize)
+                Self::begin((endpoint, client), credentials, &mut secrets, ClientLifecycleMode::Initialize)
                     .await
             }
             begun => begun,
@@ -106,10 +112,12 @@ impl Session {
 
     async fn begin(
         (endpoint, current): (&Endpoint, &CurrentClient),
-        environment: &Environment,
+        credentials: &Arc<Credentials>,
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
+        let environment = credentials.environment();
+        let mut signing = None;
         let twice = Arc::<Mutex<Option<String>>>::default();
         let client = Client::new(current.clone());
         let declared = current.borrow().clone();
@@ -118,7 +126,9 @@ impl Session {
         let routed = Arc::clone(&routes);
         let (service, process) = match &endpoint.server.url {
             Some(url) => {
-                let inner = http(url, endpoint, environment, secrets)?;
+                let tokens = Arc::new(Signing::new(endpoint, credentials, secrets));
+                let inner = http((url, &tokens), endpoint, environment, secrets)?;
+                signing = Some(tokens);
                 let transport = RoutedTransport { inner, routes: routed };
                 (client.serve_with_lifecycle(transport, mode).await, None)
             }
@@ -151,8 +161,10 @@ impl Session {
                 answers: AtomicUsize::default(),
                 is_older: false,
                 changed,
+                replaced: Default::default(),
                 announcements,
                 routes,
+                signing,
                 subscribers: Mutex::default(),
                 twice,
             }),
@@ -172,8 +184,10 @@ impl Session {
                     _ => is_older,
                 };
                 let stderr = process.as_ref().map(|process| process.stderr.clone());
-                let problem = with_last_stderr(Problem::of(&error), stderr.as_ref(), secrets).await;
-                let is_other = has_answered && !problem.wants_token;
+                let problem =
+                    with_last_stderr(Problem::of(&error, signing.as_deref()), stderr.as_ref(), secrets).await;
+                let is_refused = problem.wants_token || problem.sign_in.is_some();
+                let is_other = has_answered && !is_refused;
                 Err(ConnectError { problem, is_older, is_other })
             }
         }
@@ -220,6 +234,31 @@ impl Session {
     /// Reason why the connection ended, as far as the server gave one.
     pub(super) async fn end_message(&self) -> Problem {
         with_last_stderr("the connection is closed".into(), self.stderr.as_ref(), &self.secrets).await
+    }
+
+    /// Whether the connection carries the sign-in of the operator.
+    pub(crate) fn is_personal(&self) -> bool {
+        self.signing.as_ref().is_some_and(|signing| signing.is_personal())
+    }
+
+    /// Whether the operator has signed in or out since the connection began.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.signing.as_ref().is_some_and(|signing| signing.is_outdated())
+    }
+
+    /// Has another session take its place.
+    pub(super) fn replace(&self) {
+        self.replaced.0.store(true, Relaxed);
+        self.replaced.1.notify_one();
+    }
+
+    pub(super) fn is_replaced(&self) -> bool {
+        self.replaced.0.load(Relaxed)
+    }
+
+    /// Waits until another session takes its place.
+    pub(super) async fn until_replaced(&self) {
+        self.replaced.1.notified().await;
     }
 
     /// The connection itself, for requests of every kind.
@@ -305,11 +344,11 @@ impl Drop for CallInProgress<'_> {
 }
 
 fn http(
-    url: &str,
+    (url, signing): (&str, &Arc<Signing>),
     endpoint: &Endpoint,
     environment: &Environment,
     secrets: &mut FilledSecrets,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+) -> Result<StreamableHttpClientTransport<SignedClient>, String> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
@@ -320,6 +359,7 @@ fn http(
         .map_err(|error| error.to_string())?;
     let headers = endpoint.headers(environment, secrets)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
+    let client = SignedClient::new(client, Arc::clone(signing));
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 

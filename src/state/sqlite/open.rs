@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::seal::Seal;
+use crate::private_file;
 use crate::state::StateError;
 
 /// Longest wait of a write for another process's.
@@ -89,11 +90,7 @@ fn open_file(file: &Path) -> rusqlite::Result<Connection> {
 /// Makes the file readable by this user alone, since arguments and results are private. An error here is reported
 /// when the database is opened.
 fn create_for_us_alone(file: &Path) {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(file);
+    let _ = private_file::options().write(true).create_new(true).open(file);
 }
 
 enum Schema {

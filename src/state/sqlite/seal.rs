@@ -3,13 +3,14 @@
 //! durable transaction and never synced, so that after a power failure it may be behind the database, and never
 //! ahead.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
 use super::file_id::{FileId, HEADER, beside, name};
+use crate::private_file;
 use crate::state::StateError;
 
 /// An open seal.
@@ -104,11 +105,7 @@ fn path(database: &Path) -> PathBuf {
 }
 
 fn open_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private_file::options().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 /// The database id and the number of a seal; `None` for a new one.

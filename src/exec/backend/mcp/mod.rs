@@ -8,16 +8,19 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::identity::caller_token;
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
 use crate::config::{Config, Server};
+use crate::credentials::SignInProblem;
 use crate::exec::Caller;
-use crate::sources::mcp::{Connections, Endpoint, McpCallError, Missing, Problem, Session};
+use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
 use crate::tool::Effect;
 
 /// A call of a tool on another server.
 #[derive(Clone, Copy)]
 struct McpCall<'o> {
     server: &'o str,
+    configured: &'o Server,
     call: BackendRequest<'o>,
     deadline: Instant,
 }
@@ -34,7 +37,7 @@ pub(super) async fn run(
     let server = choice::bare(server);
     let endpoint = endpoint((server, configured), root, call.caller)?;
     let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
-    let errand = McpCall { server, call, deadline };
+    let errand = McpCall { server, configured, call, deadline };
     let mut is_second = false;
     loop {
         let session = errand.session(connections, &endpoint).await?;
@@ -53,6 +56,7 @@ pub(super) async fn run(
             McpCallError::ConnectionLost(_) => errand.is_repeatable(),
             McpCallError::ProtocolError(_)
             | McpCallError::UnexpectedAnswer(_)
+            | McpCallError::SignIn(_)
             | McpCallError::Unreadable(_) => false,
         };
         if is_second || !may_repeat {
@@ -70,19 +74,29 @@ pub(super) async fn live_session(
     root: &Path,
 ) -> Result<Arc<Session>, String> {
     let server = choice::mcp_server(config, name).ok_or("it is not configured")?;
-    let endpoint =
-        endpoint((choice::bare(name), server), root, caller).map_err(|missing| missing.to_string())?;
+    let endpoint = endpoint((choice::bare(name), server), root, caller).map_err(|error| error.message)?;
     let deadline = Instant::now() + endpoint.timeout;
     let opened = timeout_at(deadline, connections.session(&endpoint)).await;
-    opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())
+    let session = opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())?;
+    match session.is_personal() && !may_share(server, caller) {
+        true => Err(SignInProblem::NotShared.to_string()),
+        false => Ok(session),
+    }
 }
 
-/// The connection of a caller to a server: its client's own one, where the server can ask that client.
-fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, Missing> {
+/// Whether the sign-in of the operator is for this caller: one without a name of its own, or any where it is shared.
+fn may_share(server: &Server, caller: &Caller) -> bool {
+    caller.name.is_empty() || server.auth.as_ref().is_some_and(|auth| auth.shared)
+}
+
+/// The connection of a caller to a server: its client's own one, where the server can ask that client, or the caller's own
+/// one, where the server is called with the caller's token.
+fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, BackendError> {
+    let token = caller_token(server, caller)?;
     let session = caller.session.as_ref().filter(|_| server.1.per_session);
     let session = session.map(|session| format!("{}\n{session}", caller.name));
     let client = caller.origin.as_ref().and_then(|origin| origin.session());
-    Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_client(client))
+    Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_caller(token).of_client(client))
 }
 
 impl McpCall<'_> {
@@ -92,6 +106,9 @@ impl McpCall<'_> {
         endpoint: &Endpoint,
     ) -> Result<Arc<Session>, BackendError> {
         match timeout_at(self.deadline, connections.session(endpoint)).await {
+            Ok(Ok(session)) if session.is_personal() && !may_share(self.configured, self.call.caller) => {
+                Err(self.no_token(&SignInProblem::NotShared))
+            }
             Ok(Ok(session)) => Ok(session),
             Ok(Err(problem)) => Err(self.unreachable(&problem)),
             Err(_) => Err(self.unreachable(&endpoint.too_slow().into())),
@@ -100,6 +117,9 @@ impl McpCall<'_> {
 
     /// The error of a call that was not sent, since its server is away.
     fn unreachable(&self, problem: &Problem) -> BackendError {
+        if let Some((_, missing)) = &problem.sign_in {
+            return self.no_token(missing);
+        }
         let message = format!("the MCP server `{}` cannot be reached: {}", self.server, problem.reason);
         let next = match (problem.advice(), problem.retry_after()) {
             (Some(advice), _) => format!("tell the user to {advice}"),
@@ -110,6 +130,13 @@ impl McpCall<'_> {
             (None, None) => "try again later, or tell the user".into(),
         };
         BackendError::new(BackendErrorKind::NotSent, message, next)
+    }
+
+    /// The error of a call for which there is no token. The sign-in of the operator is not asked for on behalf of others.
+    fn no_token(&self, problem: &SignInProblem) -> BackendError {
+        let is_asked_for = matches!(problem, SignInProblem::SignIn { .. });
+        let is_for = !is_asked_for || may_share(self.configured, self.call.caller);
+        BackendError::of_sign_in(self.server, if is_for { problem } else { &SignInProblem::NotShared })
     }
 
     fn arguments(&self) -> Map<String, Value> {
@@ -133,6 +160,7 @@ impl McpCall<'_> {
         let server = self.server;
         match problem {
             McpCallError::NotSent(what) => self.unreachable(&what.into()),
+            McpCallError::SignIn(problem) => self.no_token(&problem),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");

@@ -1,0 +1,170 @@
+//! `toolcrib login`: the operator signs in to a server, in a browser here or on another machine.
+
+use std::io::IsTerminal;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::catalog::CatalogArgs;
+use super::{CommandError, CommandResult, failed, print, print_note};
+use crate::config::{Server, Workspace};
+use crate::credentials::{PendingSignIn, SignedIn};
+use crate::finding::nearest;
+use crate::state::utc;
+use crate::tool::clean_line;
+
+/// Longest wait for a person.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// Most bytes of a line that is pasted.
+const MAX_LINE: u64 = 64 << 10;
+
+/// Sign in to a server that asks for it (OAuth).
+///
+/// Opens a browser, or prints the address where there is none (`BROWSER` names the browser). On another machine, over SSH
+/// for example, paste the address that the browser ends at. The tokens stay in your state folder and are refreshed; `toolcrib
+/// logout` ends the sign-in, `toolcrib doctor` shows it.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib login github\n  toolcrib login github --no-browser\n  toolcrib logout github"
+)]
+pub(super) struct LoginArgs {
+    /// The server, by its name in the configuration.
+    server: String,
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Print the address and open no browser; the address that your browser ends at can be pasted.
+    #[arg(long)]
+    no_browser: bool,
+}
+
+impl LoginArgs {
+    pub(super) fn run(mut self) -> CommandResult {
+        self.catalog = self.catalog.or_found();
+        let credentials = self.catalog.credentials();
+        let credentials =
+            credentials.ok_or_else(|| CommandError::Usage("a login contacts servers".into()))?;
+        let workspace = self.catalog.workspace()?;
+        let server = named(&workspace, &self.server)?;
+        let (name, runtime) = (clean_line(&self.server), super::runtime()?);
+        runtime.block_on(async {
+            let pending = credentials.begin_sign_in((&name, server)).await;
+            let pending =
+                pending.map_err(|problem| failed(format!("cannot sign in to `{name}`: {problem}")))?;
+            self.show(pending.address());
+            let ended = self.wait(pending).await;
+            let signed_in =
+                ended.map_err(|problem| failed(format!("not signed in to `{name}`: {problem}")))?;
+            print(&format!("`{name}`: {}\n", standing(&signed_in)))
+        })
+    }
+
+    /// Opens the address in a browser, and prints it for another one.
+    fn show(&self, address: &str) {
+        let address = clean_line(address);
+        match !self.no_browser && open(&address) {
+            true => print_note(format!("sign in in the browser; if none opens, at this address:\n{address}")),
+            false => print_note(format!(
+                "open this address in a browser:\n{address}\nif the browser ends at a page that does not load, paste its \
+                 address here:"
+            )),
+        }
+    }
+
+    /// Waits for the browser to come back, or for a pasted address.
+    async fn wait(&self, mut pending: PendingSignIn) -> Result<SignedIn, String> {
+        let mut lines = lines(self.no_browser || std::io::stdin().is_terminal());
+        let late = tokio::time::sleep(PATIENCE);
+        tokio::pin!(late);
+        loop {
+            let pasted = tokio::select! {
+                ended = pending.next() => match ended {
+                    Some(ended) => return ended,
+                    None => continue,
+                },
+                Some(line) = lines.recv() => line,
+                () = &mut late => return Err("nobody has signed in within 15 minutes".into()),
+            };
+            match pending.finish_with(&pasted).await {
+                Some(ended) => return ended,
+                None if pasted.trim().is_empty() => {}
+                None => print_note("this address belongs to another sign-in: paste the whole address"),
+            }
+        }
+    }
+}
+
+/// The lines of stdin, where somebody may paste one.
+fn lines(may_come: bool) -> mpsc::Receiver<String> {
+    use std::io::{BufRead, Read};
+    let (sender, lines) = mpsc::channel(1);
+    if may_come {
+        std::thread::spawn(move || {
+            let mut input = std::io::stdin().lock();
+            let mut line = String::new();
+            while input.by_ref().take(MAX_LINE).read_line(&mut line).is_ok_and(|read| read > 0) {
+                if sender.blocking_send(std::mem::take(&mut line)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    lines
+}
+
+/// Opens an address in the browser that `BROWSER` names, else in the usual one, unless this is another machine's shell.
+fn open(address: &str) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if let Some(browser) = variable("BROWSER") {
+        let mut command = Command::new(&browser);
+        let silent = || Stdio::null();
+        return command.arg(address).stdin(silent()).stdout(silent()).stderr(silent()).spawn().is_ok();
+    }
+    let is_remote = variable("SSH_CONNECTION").is_some() || variable("SSH_TTY").is_some();
+    let mut options = webbrowser::BrowserOptions::new();
+    options.with_suppress_output(true);
+    !is_remote
+        && webbrowser::open_browser_with_options(webbrowser::Browser::Default, address, &options).is_ok()
+}
+
+/// The server of this name, as calls find it: a configured one, else a live source.
+fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, CommandError> {
+    let config = &workspace.config;
+    let live = config.live_sources().filter_map(|(called, source)| Some((called, source.mcp.as_ref()?)));
+    let live: Vec<(String, &Server)> =
+        live.map(|(called, server)| (called.trim_start_matches("mcp:").to_string(), server)).collect();
+    let configured = config.servers.iter().map(|(called, server)| (called.clone(), server));
+    let known: Vec<(String, &Server)> = configured.chain(live).collect();
+    let found = known.iter().find(|(called, _)| called == name);
+    found.map(|(_, server)| *server).ok_or_else(|| {
+        let near = nearest(name, known.iter().map(|(called, _)| called.as_str()));
+        let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();
+        let hint = match (near.first(), names.as_slice()) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, []) => "the configuration has no server".into(),
+            (None, names) => format!("it has {}", clean_line(&names.join(", "))),
+        };
+        CommandError::Usage(format!("no server is called `{}`; {hint}", clean_line(name)))
+    })
+}
+
+/// A sign-in on one line: the issuer, the scopes, and its end.
+pub(super) fn standing(sign_in: &SignedIn) -> String {
+    let scopes = match sign_in.scopes.as_slice() {
+        [] => String::new(),
+        scopes => format!(" for {}", scopes.join(" ")),
+    };
+    let until = match sign_in.ends_at.map(utc_of) {
+        _ if !sign_in.is_active => "; it has ended".into(),
+        Some(end) if sign_in.is_refreshable => format!(" until {end} UTC, and is prolonged by itself"),
+        Some(end) => format!(" until {end} UTC"),
+        None => String::new(),
+    };
+    clean_line(&format!("signed in at {}{scopes}{until}", sign_in.issuer))
+}
+
+/// A second since 1970 as people read it.
+pub(super) fn utc_of(second: u64) -> String {
+    utc(i64::try_from(second.saturating_mul(1000)).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,166 @@
+//! The identity with which a server is called: `[server.NAME.auth]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::is_safe_address;
+
+/// The identity with which a server is called. Without this table, the operator signs in where the server asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct ServerAuth {
+    /// The identity: of a person who signs in, of a service, or of the caller.
+    #[serde(rename = "as")]
+    pub acts_as: ActsAs,
+    /// The client that is registered at the authorization server. Without one, toolcrib registers itself where that is offered.
+    pub client_id: Option<String>,
+    /// The secret of that client; `${NAME}` is an environment variable.
+    pub client_secret: Option<String>,
+    /// The way in which the client proves itself; the one that the authorization server prefers when absent.
+    pub client_authentication: Option<ClientAuthentication>,
+    /// The scopes to ask for; those that the server names when empty.
+    pub scopes: Vec<String>,
+    /// The address of a client metadata document, used as `client_id` where the authorization server takes it.
+    pub client_metadata_url: Option<String>,
+    /// The port of this machine at which the browser comes back; a free one when absent.
+    #[schemars(range(min = 1))]
+    pub redirect_port: Option<u16>,
+    /// Whether callers with a name of their own may use the operator's sign-in.
+    pub shared: bool,
+    /// The address that gives tokens; discovered when absent.
+    pub token_url: Option<String>,
+    /// The authorization server; discovered when absent.
+    pub issuer: Option<String>,
+    /// The `audience` to ask a token for.
+    pub audience: Option<String>,
+    /// The `resource` to ask a token for; the address of the server when absent.
+    pub resource: Option<String>,
+}
+
+/// The identity with which a server is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ActsAs {
+    /// The operator, who signs in with `toolcrib login`.
+    #[default]
+    Person,
+    /// A service with credentials of its own (client credentials).
+    Service,
+    /// The caller, with the token of its request.
+    Caller,
+    /// The caller, with a token that its own is exchanged for (RFC 8693).
+    Exchange,
+}
+
+/// The way in which a client proves itself when it asks for a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientAuthentication {
+    /// In the header `Authorization`.
+    ClientSecretBasic,
+    /// In the form.
+    ClientSecretPost,
+}
+
+impl ServerAuth {
+    /// The first mistake in these settings, and its field; `None` when there is none.
+    pub fn problem(&self) -> Option<(&'static str, &'static str)> {
+        self.missing().or_else(|| self.misplaced()).or_else(|| self.bad_address())
+    }
+
+    fn missing(&self) -> Option<(&'static str, &'static str)> {
+        let is_service = self.acts_as == ActsAs::Service;
+        match (&self.client_id, &self.client_secret) {
+            (None, _) if is_service => {
+                Some(("client_id", "a service has a `client_id` and a `client_secret`"))
+            }
+            (_, None) if is_service => {
+                Some(("client_secret", "a service has a `client_id` and a `client_secret`"))
+            }
+            _ if self.acts_as == ActsAs::Exchange && self.token_url.is_none() && self.issuer.is_none() => {
+                Some((
+                    "issuer",
+                    "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
+                ))
+            }
+            (None, Some(_)) => {
+                Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
+            }
+            _ => None,
+        }
+    }
+
+    /// A setting that another identity has.
+    fn misplaced(&self) -> Option<(&'static str, &'static str)> {
+        let (is_person, is_caller) = (self.acts_as == ActsAs::Person, self.acts_as == ActsAs::Caller);
+        let asks_for_tokens = matches!(self.acts_as, ActsAs::Service | ActsAs::Exchange);
+        let of_person = "it counts only with `as = \"person\"`";
+        let of_token = "it counts only with `as = \"service\"` and `as = \"exchange\"`";
+        let of_caller = "the token of the caller is passed on as it is, and needs no other setting";
+        let fields = [
+            ("client_metadata_url", self.client_metadata_url.is_some() && !is_person, of_person),
+            ("redirect_port", self.redirect_port.is_some() && !is_person, of_person),
+            ("shared", self.shared && !is_person, of_person),
+            ("token_url", self.token_url.is_some() && !asks_for_tokens, of_token),
+            ("audience", self.audience.is_some() && !asks_for_tokens, of_token),
+            ("client_id", self.client_id.is_some() && is_caller, of_caller),
+            ("scopes", !self.scopes.is_empty() && is_caller, of_caller),
+            ("issuer", self.issuer.is_some() && is_caller, of_caller),
+            ("resource", self.resource.is_some() && is_caller, of_caller),
+        ];
+        fields.into_iter().find(|(_, is_misplaced, _)| *is_misplaced).map(|(field, _, why)| (field, why))
+    }
+
+    fn bad_address(&self) -> Option<(&'static str, &'static str)> {
+        let message = "it must start with https://, or with http:// on this machine";
+        let addresses = [("token_url", &self.token_url), ("issuer", &self.issuer)];
+        let bad = addresses.into_iter().find(|(_, at)| at.as_deref().is_some_and(|at| !is_safe_address(at)));
+        if let Some((field, _)) = bad {
+            return Some((field, message));
+        }
+        let path = |at: &str| at.strip_prefix("https://").and_then(|rest| rest.split_once('/')).is_some();
+        let is_document = self.client_metadata_url.as_deref().is_none_or(path);
+        (!is_document).then_some(("client_metadata_url", "it must start with https:// and have a path"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> Option<&'static str> {
+        toml::from_str::<ServerAuth>(text).unwrap().problem().map(|(field, _)| field)
+    }
+
+    #[test]
+    fn each_identity_has_its_own_settings() {
+        for good in [
+            "",
+            "as = 'person'\nclient_id = 'a'\nscopes = ['repo']\nredirect_port = 8976\nshared = true",
+            "client_metadata_url = 'https://tools.example/client.json'",
+            "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\nclient_authentication = 'client_secret_post'",
+            "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\ntoken_url = 'http://127.0.0.1:9/token'",
+            "as = 'exchange'\nissuer = 'https://login.example/'\naudience = 'api'\nresource = 'https://api.example'",
+            "as = 'caller'",
+        ] {
+            assert_eq!(problem(good), None, "{good}");
+        }
+        for (bad, field) in [
+            ("as = 'service'", "client_id"),
+            ("as = 'service'\nclient_id = 'a'", "client_secret"),
+            ("client_secret = 'x'", "client_id"),
+            ("as = 'exchange'\naudience = 'api'", "issuer"),
+            ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
+            ("token_url = 'https://login.example/token'", "token_url"),
+            ("as = 'caller'\nscopes = ['a']", "scopes"),
+            ("issuer = 'http://login.example/'", "issuer"),
+            ("issuer = 'http://127.0.0.1.example/'", "issuer"),
+            ("as = 'exchange'\ntoken_url = 'ftp://127.0.0.1/'", "token_url"),
+            ("client_metadata_url = 'https://tools.example'", "client_metadata_url"),
+            ("client_metadata_url = 'http://127.0.0.1/client.json'", "client_metadata_url"),
+        ] {
+            assert_eq!(problem(bad), Some(field), "{bad}");
+        }
+    }
+}

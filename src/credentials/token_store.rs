@@ -1,0 +1,232 @@
+//! The sign-ins of the operator on disk: one file for each server, for its owner alone, with a lock beside it.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep};
+
+use super::SecretToken;
+use super::keyring::Keyring;
+use crate::private_file;
+
+/// Most bytes of a file; tokens have a few thousand.
+const MAX_FILE: u64 = 256 << 10;
+/// Longest wait for another process that refreshes: longer than each of its requests may take.
+const LOCK_WAIT: Duration = Duration::from_secs(120);
+/// Pause between tries of the lock.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+/// Seconds before its end at which a token is refreshed.
+const REFRESH_BEFORE: u64 = 60;
+
+/// A folder of sign-ins.
+#[derive(Clone, Debug)]
+pub(super) struct TokenStore {
+    folder: PathBuf,
+}
+
+/// A sign-in to one server.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SignIn {
+    /// The name of the server in the configuration.
+    pub(crate) server: String,
+    /// The address of the server; its tokens go nowhere else.
+    pub(crate) url: String,
+    /// The authorization server; its refresh token goes nowhere else.
+    pub(crate) issuer: String,
+    /// The client that signed in.
+    pub(crate) client_id: String,
+    /// The address at which the browser came back.
+    pub(crate) redirect_uri: String,
+    /// The scopes that were given.
+    pub(crate) scopes: Vec<String>,
+    /// The scopes that the server has asked for since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) wanted: Vec<String>,
+    /// The second since 1970 at which the token was given, and the seconds that it lives, where that is known.
+    pub(crate) received_at: u64,
+    pub(crate) expires_in: Option<u64>,
+    /// The tokens; `None` when the sign-in has ended, or where a keyring has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tokens: Option<Tokens>,
+    /// Whether the keyring of the system has the tokens.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) in_keyring: bool,
+}
+
+/// The secrets of a sign-in.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Tokens {
+    pub(super) access: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) refresh: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client_secret: Option<String>,
+}
+
+impl fmt::Debug for SignIn {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "SignIn({} at {})", self.server, self.issuer)
+    }
+}
+
+impl SignIn {
+    /// The token; `None` when the sign-in has ended.
+    pub(super) fn token(&self) -> Option<SecretToken> {
+        self.tokens.as_ref().map(|tokens| SecretToken::new(&tokens.access))
+    }
+
+    /// Whether somebody is signed in.
+    pub(crate) fn is_active(&self) -> bool {
+        self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some() || self.seconds_left() > 0)
+    }
+
+    /// Whether it is prolonged without the operator.
+    pub(crate) fn is_refreshable(&self) -> bool {
+        self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some())
+    }
+
+    /// The second since 1970 at which the token ends.
+    pub(crate) fn ends_at(&self) -> Option<u64> {
+        Some(self.received_at.saturating_add(self.expires_in?))
+    }
+
+    /// Seconds until the token ends; many, where nothing is known.
+    pub(super) fn seconds_left(&self) -> u64 {
+        self.ends_at().map_or(u64::MAX, |end| end.saturating_sub(now()))
+    }
+
+    /// Whether the token is soon to end, so that it is refreshed first.
+    pub(super) fn is_due(&self) -> bool {
+        let life = self.expires_in.unwrap_or(u64::MAX);
+        self.seconds_left() <= REFRESH_BEFORE.min(life / 2)
+    }
+}
+
+/// Seconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "tokens end at a time of the clock")]
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+impl TokenStore {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The place of the sign-in to a server.
+    pub(super) fn place(&self, (name, url): (&str, &str)) -> Place {
+        let hash = blake3::hash(format!("{name}\n{url}").as_bytes()).to_hex();
+        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        let shown: String = name.chars().filter(is_plain).take(40).collect();
+        let key = format!("{shown}-{}", &hash[..16]);
+        Place { file: self.folder.join(format!("{key}.json")), key }
+    }
+
+    /// All sign-ins, by the names of their servers.
+    pub(super) fn all(&self) -> Vec<SignIn> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let files = entries.map(|entry| entry.path());
+        let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
+        let mut found: Vec<SignIn> = files.filter_map(|file| read(&file).ok().flatten()).collect();
+        found.sort_by(|one, other| (&one.server, &one.url).cmp(&(&other.server, &other.url)));
+        found
+    }
+}
+
+/// The place of a sign-in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    file: PathBuf,
+    key: String,
+}
+
+/// A file as it was once; a file that was replaced has another stamp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(SystemTime, u64, u64);
+
+impl Place {
+    /// The stamp of the file; `None` without one.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        let facts = fs::metadata(&self.file).ok()?;
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(&facts);
+        #[cfg(not(unix))]
+        let number = 0;
+        Some(Stamp(facts.modified().ok()?, facts.len(), number))
+    }
+
+    /// The sign-in with its tokens; `None` without one. A file that others can write to does not count.
+    pub(super) fn read(&self) -> Result<Option<SignIn>, String> {
+        let found = read(&self.file).map_err(|error| self.failed("read", &error))?;
+        let Some(mut sign_in) = found else { return Ok(None) };
+        if sign_in.in_keyring && sign_in.tokens.is_none() {
+            let secret = Keyring::read(&self.key)?;
+            sign_in.tokens = secret.and_then(|secret| serde_json::from_str(&secret).ok());
+        }
+        Ok(Some(sign_in))
+    }
+
+    /// Writes a sign-in, its tokens into the keyring of the system where one answers.
+    pub(super) fn write(&self, sign_in: &SignIn) -> Result<(), String> {
+        let mut written = sign_in.clone();
+        let tokens = sign_in.tokens.as_ref().and_then(|tokens| serde_json::to_string(tokens).ok());
+        written.in_keyring = tokens.is_some_and(|tokens| Keyring::write(&self.key, &tokens));
+        if written.in_keyring {
+            written.tokens = None;
+        }
+        let text = serde_json::to_string_pretty(&written).map_err(|error| error.to_string())?;
+        private_file::write(&self.file, format!("{text}\n").as_bytes())
+            .map_err(|error| self.failed("write", &error))
+    }
+
+    /// Removes a sign-in.
+    pub(super) fn remove(&self) -> Result<(), String> {
+        Keyring::remove(&self.key);
+        match fs::remove_file(&self.file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until no other process changes this sign-in, and keeps others from it until the lock is dropped.
+    pub(super) async fn lock(&self) -> Result<File, String> {
+        let file = self.file.with_extension("lock");
+        let failed = |error: &io::Error| self.failed("lock", error);
+        private_file::create_folder(self.file.parent().unwrap_or(Path::new(".")))
+            .map_err(|error| failed(&error))?;
+        let lock = private_file::options().write(true).create(true).truncate(false).open(file);
+        let lock = lock.map_err(|error| failed(&error))?;
+        let until = Instant::now() + LOCK_WAIT;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(LOCK_PAUSE).await,
+                Err(TryLockError::WouldBlock) => {
+                    return Err("another process holds its lock for too long".into());
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(&error)),
+            }
+        }
+    }
+
+    fn failed(&self, what: &str, error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::InvalidData => {
+                format!("{} is damaged, or others can write to it: remove it", self.file.display())
+            }
+            _ => format!("cannot {what} {}: {error}", self.file.display()),
+        }
+    }
+}
+
+fn read(file: &Path) -> io::Result<Option<SignIn>> {
+    match private_file::read(file, MAX_FILE) {
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|_| io::ErrorKind::InvalidData.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
