@@ -2,13 +2,18 @@
 #![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{ServerNotification, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams};
 use rmcp::service::{ServiceError, Subscription};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::time::timeout;
 
 use super::Session;
+
+/// Longest wait for the end of a subscription.
+const UNSUBSCRIBING: Duration = Duration::from_millis(250);
 
 /// The changes of one server that somebody wants to know of.
 pub(crate) struct Changes {
@@ -102,5 +107,15 @@ impl Drop for Changes {
             let (peer, params) = (self.session.peer().clone(), UnsubscribeRequestParams::new(uri));
             runtime.spawn(async move { peer.unsubscribe(params).await });
         }
+    }
+}
+
+impl Session {
+    /// Closes the connection after its subscription: a server answers its open requests before it ends.
+    pub(super) async fn close_after(&self, subscription: &mut Option<Subscription>) {
+        if let Some(mut subscription) = subscription.take() {
+            let _ = timeout(UNSUBSCRIBING, subscription.cancel()).await;
+        }
+        self.close().await;
     }
 }

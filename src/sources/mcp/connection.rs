@@ -180,7 +180,7 @@ impl Connection {
                 }
             };
             let _ = timeout(patience, done).await;
-            close(&session, &mut subscription).await;
+            session.close_after(&mut subscription).await;
         }
     }
 
@@ -202,7 +202,7 @@ impl Connection {
             let session = self.fail(problem.clone(), pause);
             self.publish(surroundings, |last| Listing { problem: Some(problem.to_string()), ..last });
             if let Some(session) = session {
-                close(&session, subscription).await;
+                session.close_after(subscription).await;
             }
         }
     }
@@ -251,7 +251,7 @@ impl Connection {
                 () = session.until_replaced() => {}
             }
             self.state.send_modify(|state| state.session = None);
-            close(&session, subscription).await;
+            session.close_after(subscription).await;
         }
     }
 
@@ -401,12 +401,4 @@ impl Connection {
             (surroundings.changed)();
         }
     }
-}
-
-/// A server answers its open requests before it ends.
-async fn close(session: &Session, subscription: &mut Option<Subscription>) {
-    if let Some(mut subscription) = subscription.take() {
-        let _ = timeout(GLANCE, subscription.cancel()).await;
-    }
-    session.close().await;
 }
