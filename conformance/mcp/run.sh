@@ -25,12 +25,15 @@ fi
 
 failed=0
 python "$here/clients.py" "$program" || failed=1
+cargo build --locked --quiet --example issuer
 if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"
   (cd "$checks/mcp" && node clients.mjs "$program") || failed=1
+  python "$here/protected.py" "$program" "$target/debug/examples/issuer" "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/suite.py" "$program" "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/differential/run.py" "$program" "$checks" || failed=1
 else
+  python "$here/protected.py" "$program" "$target/debug/examples/issuer" || failed=1
   .ci/not_checked "the MCP door against the suite and the clients for TypeScript" "the npm packages are not there; run .ci/setup" || failed=1
 fi
 exit $failed

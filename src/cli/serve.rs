@@ -1,5 +1,7 @@
 //! `toolcrib serve`: the running server.
 
+mod callers;
+mod log;
 mod refusals;
 
 use std::net::{IpAddr, SocketAddr};
@@ -8,29 +10,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
-use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, remembering, waiting_for, word};
 use super::progress::Spinner;
 use super::reload::keep_current;
-use super::screen::Screen;
 use super::signals::Signals;
 use super::state::{StateArgs, delete_old_state};
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
 use crate::guard::MISTAKE;
-use crate::serve::http::{Hosts, HttpService, Listener};
+use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
 use crate::serve::live::ServeOptions;
-use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
+use crate::serve::{Authenticator, ListingOptions, LiveCatalog, mcp};
 use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode, clean_line};
 use crate::watch::{Change, Follow, Options};
+use log::LogFormat;
 use refusals::{refuse_broken_configuration, refuse_nothing};
-
-/// The directive for the log of the SDK's authorization.
-const RMCP_AUTH: &str = "rmcp::transport::auth=info";
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -99,18 +97,10 @@ pub(super) struct ServeArgs {
 /// process.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum LogFormat {
-    /// Lines for people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
 impl ServeArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
-        self.start_log()?;
+        log::start(&self.log_level, self.log)?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
             true => tokio::runtime::Builder::new_current_thread(),
@@ -151,14 +141,19 @@ impl ServeArgs {
         refuse_nothing(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
-        if !self.stdio && !configured.tokens.is_empty() && self.catalog.workspace()?.is_found {
-            let message = "toolcrib.toml was merely found, and names tokens, which are in the environment";
+        let names_callers = !configured.tokens.is_empty() || !configured.issuers.is_empty();
+        if !self.stdio && names_callers && self.catalog.workspace()?.is_found {
+            let message =
+                "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {}", super::catalog::HELP)));
         }
-        let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
-        let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
+        let (callers, secret) = match self.stdio {
+            true => Default::default(),
+            false => callers::configured(&self.catalog, &configured)?,
+        };
+        let address = if self.stdio { None } else { Some(self.address(&configured, &callers)?) };
         let allow = checked.catalog.config.exec.allow();
-        if self.allow_unauthenticated && tokens.is_empty() && !self.stdio && allow != Effect::Read {
+        if self.allow_unauthenticated && callers.is_open() && !self.stdio && allow != Effect::Read {
             print_note(format!(
                 "everybody who reaches this server may run tools up to `allow = \"{}\"`",
                 allow.as_str()
@@ -177,7 +172,7 @@ impl ServeArgs {
             profile: self.profile.clone(),
             // A client of stdio has one connection, and cannot choose.
             profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
-            callers: tokens.callers().cloned().collect(),
+            callers: callers.callers().map_err(CommandError::Usage)?,
             listing: shown,
         };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
@@ -202,7 +197,7 @@ impl ServeArgs {
             None => runtime
                 .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
-            Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
+            Some(address) => runtime.block_on(self.listen(address, live, (callers, secret), configured)),
         };
         stop.stop();
         if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
@@ -219,20 +214,25 @@ impl ServeArgs {
         &self,
         address: SocketAddr,
         live: Arc<LiveCatalog>,
-        tokens: Tokens,
+        (callers, secret): (Authenticator, Option<String>),
         configured: config::Serve,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
         let listener = listener.await.map_err(|error| listen_error(address, &error))?;
         let address = listener.address();
-        let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        let named = configured.public_hosts.iter().chain(&self.public_host).cloned();
+        let public: Vec<String> = named.chain(configured.public_url.as_deref().map(callers::host)).collect();
+        let callers = callers.at(address);
+        callers.warm_up();
         let hosts = Hosts::new(address, &public);
         // HTTP checks the caller and the origin before MCP sees a request.
         let max_body = configured.limits.body_bytes;
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let door = HttpService::new(Arc::clone(&live), hosts, tokens, configured.limits).with_mcp(mcp);
+        let sign_ins = SignIns::new(&callers, configured.sign_in, secret);
+        let door = HttpService::new(Arc::clone(&live), hosts, (callers, sign_ins), configured.limits);
+        let door = door.with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {
             wait_for_signal().await;
@@ -241,22 +241,12 @@ impl ServeArgs {
         listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
     }
 
-    fn start_log(&self) -> CommandResult {
-        let filter = EnvFilter::try_new(&self.log_level)
-            .map_err(|error| CommandError::Usage(format!("--log-level {}: {error}", self.log_level)))?;
-        // At `debug` the SDK writes codes of sign-ins.
-        let filter = filter.add_directive(RMCP_AUTH.parse().map_err(failed)?);
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
-        // In a process that calls this twice, the log exists already and serves as well.
-        let _ = match self.log {
-            LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-            LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
-        };
-        Ok(())
-    }
-
     /// The address to listen on, unless it would be open to everybody by mistake.
-    fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, CommandError> {
+    fn address(
+        &self,
+        configured: &config::Serve,
+        callers: &Authenticator,
+    ) -> Result<SocketAddr, CommandError> {
         let listen = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
         let named = listen.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
         let address: SocketAddr = named.as_deref().unwrap_or(listen).parse().map_err(|_| {
@@ -266,7 +256,14 @@ impl ServeArgs {
             IpAddr::V4(ip) => ip.is_loopback(),
             IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
         };
-        if is_local || !tokens.is_empty() || self.allow_unauthenticated {
+        let has_issuer = !configured.issuers.is_empty();
+        if has_issuer && configured.public_url.is_none() && (!is_local || address.ip().is_unspecified()) {
+            return Err(CommandError::Usage(format!(
+                "tokens of an issuer are for one address, and {address} does not say under which one callers reach it; add \
+                 `public_url = \"https://...\"` below `[serve]` in toolcrib.toml"
+            )));
+        }
+        if is_local || !callers.is_open() || self.allow_unauthenticated {
             return Ok(address);
         }
         Err(CommandError::Usage(format!(
@@ -371,22 +368,6 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
         served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
     }
-}
-
-/// The tokens that are configured, from the environment.
-fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
-    let mut tokens = Tokens::default();
-    for token in &configured.tokens {
-        let name = &token.env;
-        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
-        let secret = std::env::var(name).map_err(|_| {
-            CommandError::Usage(format!(
-                "the environment variable {name}, which toolcrib.toml names for a token, is not set"
-            ))
-        })?;
-        tokens.add(&secret, token).map_err(|problem| CommandError::Usage(format!("{name}: {problem}")))?;
-    }
-    Ok(tokens)
 }
 
 /// Resolves when a signal asks the server to stop.

@@ -10,15 +10,18 @@ mod env_file;
 mod environment;
 mod eval;
 mod exec;
+mod issuer;
 mod overlay;
 mod payload;
 mod preset;
+mod quota;
 mod read;
 mod search;
 mod selector;
 mod serve;
 mod server;
 mod server_auth;
+mod sign_in;
 mod state;
 
 use std::path::PathBuf;
@@ -34,16 +37,23 @@ pub use env_file::{env_line, env_variables};
 pub use environment::Environment;
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
+pub(crate) use issuer::is_safe_address;
+pub use issuer::{Introspection, IssuerGrant, ServeIssuer, SigningAlgorithm};
 pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
+pub use quota::Quota;
 pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
-pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
+pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
 pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
+pub use sign_in::ServeSignIn;
 pub use state::{State, WhenUnwritable};
+
+/// The name that stands for every profile in `profiles` of the server and of grants.
+pub const EVERY_PROFILE: &str = "*";
 
 /// The configuration of a catalog. Everything is optional.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]

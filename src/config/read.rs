@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::client;
+use super::issuer::public_url_problem;
 use super::preset::{preset, preset_names};
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
@@ -199,7 +200,15 @@ fn check_served_profiles(workspace: &mut Workspace) {
         let names = configured.profiles.iter().enumerate();
         names.map(move |(place, name)| (name, format!("/serve/token/{token}/profiles/{place}")))
     });
-    for (name, pointer) in of_server.chain(of_tokens) {
+    let of_issuers = config.serve.issuers.iter().enumerate().flat_map(|(issuer, configured)| {
+        let grants = configured.grants.iter().enumerate();
+        grants.flat_map(move |(grant, configured)| {
+            let names = configured.named_profiles();
+            let pointer = format!("/serve/issuer/{issuer}/grant/{grant}/profiles");
+            names.map(move |(place, name)| (name, format!("{pointer}/{place}")))
+        })
+    });
+    for (name, pointer) in of_server.chain(of_tokens).chain(of_issuers) {
         if config.profiles.contains_key(name) {
             continue;
         }
@@ -210,12 +219,53 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
+/// Checks how people sign in.
+fn check_sign_in(workspace: &mut Workspace) {
+    let serve = &workspace.config.serve;
+    let is_known = |name: &String| serve.issuers.iter().any(|issuer| issuer.issuer == *name);
+    let unknown = serve.sign_in.issuer.as_ref().filter(|name| !is_known(name)).map(|_| {
+        ("issuer", "a `[[serve.issuer]]` of exactly this name has to say which rights its people have")
+    });
+    if let Some((field, problem)) = serve.sign_in.problem().or(unknown) {
+        let place = Place::new(FILE_NAME, format!("/serve/sign_in/{field}"));
+        workspace.findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
+    }
+}
+
+/// Checks the issuers of tokens, and the address that their tokens are for.
+fn check_issuers(workspace: &mut Workspace) {
+    let Workspace { config, findings, .. } = workspace;
+    let mut invalid = |message: &str, pointer: String| {
+        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+    };
+    if let Some(problem) = config.serve.public_url.as_deref().and_then(public_url_problem) {
+        invalid(problem, "/serve/public_url".into());
+    }
+    let issuers = &config.serve.issuers;
+    for (index, issuer) in issuers.iter().enumerate() {
+        let pointer = format!("/serve/issuer/{index}");
+        if let Some((field, problem)) = issuer.problem() {
+            invalid(problem, format!("{pointer}/{field}"));
+        }
+        let before = &issuers[..index];
+        if before.iter().any(|other| other.issuer == issuer.issuer) {
+            invalid("another `[[serve.issuer]]` has this name", format!("{pointer}/issuer"));
+        }
+        if issuer.introspection.is_some() && before.iter().any(|other| other.introspection.is_some()) {
+            let message = "only one issuer may have opaque tokens: they do not say whose they are";
+            invalid(message, format!("{pointer}/introspection"));
+        }
+    }
+}
+
 /// Checks beyond the types: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
+    check_issuers(workspace);
     check_sources(workspace);
     check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
+    check_sign_in(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {
@@ -243,6 +293,9 @@ fn check(workspace: &mut Workspace) {
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
         selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
     }
+    for (index, quota) in config.serve.quotas.iter().enumerate() {
+        selectors(&quota.tools, format!("/serve/quota/{index}/tools"));
+    }
     for (index, overlay) in config.overlays.iter().enumerate() {
         for (name, argument) in &overlay.arguments {
             if argument.value.is_some() == argument.env.is_some() {
@@ -250,6 +303,12 @@ fn check(workspace: &mut Workspace) {
                 let message = "an argument has a `value`, or the name of a variable in `env`";
                 findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
             }
+        }
+    }
+    for (index, quota) in config.serve.quotas.iter().enumerate() {
+        if let Some(problem) = quota.problem() {
+            let place = Place::new(FILE_NAME, format!("/serve/quota/{index}"));
+            findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
         }
     }
     let ignored = config

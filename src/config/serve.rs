@@ -6,11 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::Surface;
+use super::{Quota, ServeIssuer, ServeSignIn, Surface};
 use crate::tool::Effect;
-
-/// The name that stands for every profile in `profiles` of the server.
-pub const EVERY_PROFILE: &str = "*";
 
 /// Settings of the server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,9 +21,17 @@ pub struct Serve {
     /// The profiles that a request may choose by its path or by `X-Profile`, beside the one of `--profile`; `*` is every
     /// profile. When absent, every one without `--profile`, and no other with it.
     pub profiles: Option<Vec<String>>,
-    /// Tokens of callers who may come in; without any, everybody may.
+    /// The address under which callers reach the server, without a path; the one that it listens on when absent. The tokens
+    /// of an issuer are for an endpoint below it.
+    pub public_url: Option<String>,
+    /// Tokens of callers who may come in; without any, and without an issuer, everybody may.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
+    /// Issuers whose tokens callers may show.
+    #[serde(rename = "issuer")]
+    pub issuers: Vec<ServeIssuer>,
+    /// Signing in to the pages.
+    pub sign_in: ServeSignIn,
     /// The functions that the tool list of an MCP client holds.
     pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.
@@ -34,6 +39,9 @@ pub struct Serve {
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
     /// person about the second.
     pub split_exec: bool,
+    /// Limits of calls, by caller, role and tool.
+    #[serde(rename = "quota")]
+    pub quotas: Vec<Quota>,
     /// Limits of requests, connections and times.
     pub limits: ServeLimits,
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::is_safe_address;
+
 /// The identity with which a server is called. Without this table, the operator signs in where the server asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -76,6 +78,12 @@ impl ServerAuth {
             (_, None) if is_service => {
                 Some(("client_secret", "a service has a `client_id` and a `client_secret`"))
             }
+            _ if self.acts_as == ActsAs::Exchange && self.token_url.is_none() && self.issuer.is_none() => {
+                Some((
+                    "issuer",
+                    "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
+                ))
+            }
             (None, Some(_)) => {
                 Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
             }
@@ -108,7 +116,7 @@ impl ServerAuth {
     fn bad_address(&self) -> Option<(&'static str, &'static str)> {
         let message = "it must start with https://, or with http:// on this machine";
         let addresses = [("token_url", &self.token_url), ("issuer", &self.issuer)];
-        let bad = addresses.into_iter().find(|(_, at)| at.as_deref().is_some_and(|at| !is_safe(at)));
+        let bad = addresses.into_iter().find(|(_, at)| at.as_deref().is_some_and(|at| !is_safe_address(at)));
         if let Some((field, _)) = bad {
             return Some((field, message));
         }
@@ -116,17 +124,6 @@ impl ServerAuth {
         let is_document = self.client_metadata_url.as_deref().is_none_or(path);
         (!is_document).then_some(("client_metadata_url", "it must start with https:// and have a path"))
     }
-}
-
-/// Whether tokens may go to an address: nobody on the way can read them.
-fn is_safe(address: &str) -> bool {
-    let Some(rest) = address.strip_prefix("http://") else { return address.starts_with("https://") };
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -154,7 +151,8 @@ mod tests {
             ("as = 'service'", "client_id"),
             ("as = 'service'\nclient_id = 'a'", "client_secret"),
             ("client_secret = 'x'", "client_id"),
-            ("as = 'exchange'\nshared = true", "shared"),
+            ("as = 'exchange'\naudience = 'api'", "issuer"),
+            ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
             ("resource = 'https://api.example'", "resource"),
             ("client_authentication = 'client_secret_post'", "client_authentication"),

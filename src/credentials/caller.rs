@@ -1,19 +1,18 @@
-//! The token of the caller, passed on as it is.
+//! The token of the caller, passed on as it is. Tools are listed without one.
 
 use super::{CallerToken, Refused, SecretToken, SignInProblem};
-use crate::config::Server;
 
-pub(super) fn token(
-    _server: (&str, &Server),
-    caller: Option<&CallerToken>,
-) -> Result<Option<SecretToken>, SignInProblem> {
-    let token = caller.and_then(|caller| caller.token.clone());
-    token.map(Some).ok_or(SignInProblem::NoCallerToken)
+pub(super) fn token(caller: Option<&CallerToken>) -> Result<Option<SecretToken>, SignInProblem> {
+    let Some(caller) = caller else { return Ok(None) };
+    caller.token.clone().map(Some).ok_or(SignInProblem::NoCallerToken)
 }
 
-pub(super) fn rejected(
-    _server: (&str, &Server),
-    refused: Refused<'_>,
-) -> Result<Option<SecretToken>, SignInProblem> {
-    Err(SignInProblem::Refused(format!("it refuses the token of the caller ({})", refused.status)))
+pub(super) fn rejected(refused: Refused<'_>) -> Result<Option<SecretToken>, SignInProblem> {
+    let status = refused.status;
+    match refused.token {
+        Some(_) => {
+            Err(SignInProblem::Refused(format!("it does not accept the token of the caller ({status})")))
+        }
+        None => Err(SignInProblem::NoCallerToken),
+    }
 }

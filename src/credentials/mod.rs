@@ -2,7 +2,8 @@
 //!
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
 //! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
-//!    (RFC 8693) and [`caller`] (the caller's own token).
+//!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
+//!    the answer; [`challenge`] has the scopes that a server asks for.
 //! 3. The operator signs in: [`sign_in`] begins it, [`callback`] is the address that the browser comes back to,
 //!    [`authorization`] finds and asks the authorization server, [`token_store`] and [`keyring`] keep tokens, [`offered`] has the
 //!    sign-ins that clients were asked for, [`sign_out`] ends one.
@@ -11,6 +12,7 @@
 mod authorization;
 mod callback;
 mod caller;
+mod challenge;
 mod exchange;
 mod keyring;
 mod offered;
@@ -20,6 +22,9 @@ mod secret_token;
 mod service;
 mod sign_in;
 mod sign_out;
+mod token_cache;
+mod token_endpoint;
+mod token_request;
 mod token_store;
 
 use std::path::PathBuf;
@@ -32,6 +37,7 @@ pub use sign_out::SignedOut;
 use crate::config::{ActsAs, Environment, Server};
 use offered::Offered;
 use person::Person;
+use token_cache::TokenCache;
 pub(crate) use token_store::Stamp as SignInVersion;
 
 /// The tokens of a program for servers, shared by everything that calls them.
@@ -40,6 +46,8 @@ pub struct Credentials {
     environment: Environment,
     person: Person,
     offered: Offered,
+    /// Tokens of services and of exchanges.
+    issued: TokenCache,
 }
 
 /// A token that a server has refused, or a request without one.
@@ -76,7 +84,7 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.token(server, caller).await,
             Some(ActsAs::Service) => service::token(self, server).await,
-            Some(ActsAs::Caller) => caller::token(server, caller),
+            Some(ActsAs::Caller) => caller::token(caller),
             Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
         }
     }
@@ -92,7 +100,7 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
             Some(ActsAs::Service) => service::rejected(self, server, refused).await,
-            Some(ActsAs::Caller) => caller::rejected(server, refused),
+            Some(ActsAs::Caller) => caller::rejected(refused),
             Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
         }
     }
@@ -118,4 +126,9 @@ pub(crate) fn acts_as(server: &Server) -> Option<ActsAs> {
     let has_header = server.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
     let is_asked = server.url.is_some() && !has_header;
     is_asked.then(|| server.auth.as_ref().map(|auth| auth.acts_as).unwrap_or_default())
+}
+
+/// Whether a server is called with the token of the caller, or with one that it is exchanged for.
+pub(crate) fn wants_caller_token(server: &Server) -> bool {
+    matches!(acts_as(server), Some(ActsAs::Caller | ActsAs::Exchange))
 }

@@ -1,19 +1,22 @@
-//! Tokens of a service: client credentials.
+//! Tokens of a service with credentials of its own (client credentials).
 
+use super::token_request::TokenRequest;
 use super::{Credentials, Refused, SecretToken, SignInProblem};
 use crate::config::Server;
 
 pub(super) async fn token(
-    _credentials: &Credentials,
-    _server: (&str, &Server),
+    credentials: &Credentials,
+    server: (&str, &Server),
 ) -> Result<Option<SecretToken>, SignInProblem> {
-    Err(SignInProblem::Setting("`as = \"service\"` is not available".into()))
+    let request = TokenRequest::of_service(credentials, server)?;
+    credentials.issued.token(&request).await.map(Some)
 }
 
 pub(super) async fn rejected(
-    _credentials: &Credentials,
-    _server: (&str, &Server),
-    _refused: Refused<'_>,
+    credentials: &Credentials,
+    server: (&str, &Server),
+    refused: Refused<'_>,
 ) -> Result<Option<SecretToken>, SignInProblem> {
-    Err(SignInProblem::Setting("`as = \"service\"` is not available".into()))
+    let request = TokenRequest::of_service(credentials, server)?;
+    credentials.issued.replace(&request, refused).await
 }

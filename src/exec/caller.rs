@@ -1,9 +1,11 @@
 //! The caller of a call, as a door has authenticated it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::HeaderMap;
 
+use crate::credentials::SecretToken;
 use crate::sources::mcp::RequestOrigin;
 use crate::state::Session;
 use crate::tool::Effect;
@@ -29,9 +31,39 @@ pub struct Caller {
     pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
+    /// The bearer token of the request, where some server is called with it or with one that it is exchanged for. None of
+    /// our own tokens.
+    pub token: Option<SecretToken>,
     /// The request of an MCP client, for live servers.
     pub origin: Option<Arc<RequestOrigin>>,
+    /// Whether this request was refused for a right that its token lacks; `None` where no token could have more.
+    pub lacked_right: Option<LackedRight>,
 }
+
+/// A note for the door of a request: it was refused as a whole, for a right that another token of the caller could have.
+#[derive(Clone, Debug, Default)]
+pub struct LackedRight(Arc<AtomicBool>);
+
+impl LackedRight {
+    /// Notes whether a right is lacking.
+    pub fn set(&self, is_lacking: bool) {
+        self.0.store(is_lacking, Ordering::Relaxed);
+    }
+
+    /// Whether a right is lacking.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl PartialEq for LackedRight {
+    /// It is about a request, and says nothing of the caller.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for LackedRight {}
 
 impl Default for Caller {
     fn default() -> Self {
@@ -45,7 +77,9 @@ impl Default for Caller {
             has_issued_session: false,
             asks_its_person: false,
             headers: HeaderMap::new(),
+            token: None,
             origin: None,
+            lacked_right: None,
         }
     }
 }
@@ -65,6 +99,13 @@ impl Caller {
     pub fn may_use(&self, profile: Option<&str>) -> bool {
         let own = self.profiles.as_ref();
         own.is_none_or(|own| profile.is_some_and(|profile| own.iter().any(|own| own == profile)))
+    }
+
+    /// Notes whether a right is lacking, where another token could have it.
+    pub fn note_lacked_right(&self, is_lacking: bool) {
+        if let Some(note) = &self.lacked_right {
+            note.set(is_lacking);
+        }
     }
 
     /// The session that the caller has chosen for one job.

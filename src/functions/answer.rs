@@ -103,6 +103,14 @@ impl Answer {
         self.error
     }
 
+    /// Seconds after which a call that came too soon may be sent again.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.error.filter(|code| *code == ErrorCode::RateLimited)?;
+        let error = self.body().get("error")?;
+        let facts = error.get("details").or_else(|| error.get("hints"))?;
+        facts.get("retry_after")?.as_u64()
+    }
+
     /// The answer as a JSON object.
     pub fn body(&self) -> &Map<String, Value> {
         match &self.body {

@@ -61,7 +61,7 @@ impl FunctionContext {
                 return (None, SemanticStatus::Unavailable(reason.into()));
             }
         };
-        match semantic.similarities(self.view.vector_slot(), queries).await {
+        match semantic.similarities(self.view.vector_slot(), (&self.caller.name, queries)).await {
             Ok(near) => (Some(near), SemanticStatus::On),
             Err(reason) => (None, SemanticStatus::Unavailable(reason)),
         }

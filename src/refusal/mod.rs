@@ -43,7 +43,7 @@ pub enum ErrorCode {
     LoopStopped,
     /// A call of a batch was not run, since a call that it needs has no result, or no time was left.
     NotRun,
-    /// The backend has had too many calls.
+    /// The caller, or the backend, has had too many calls.
     RateLimited,
     /// The operator has to sign in to the server of the tool first.
     SignInRequired,

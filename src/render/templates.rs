@@ -9,7 +9,7 @@ use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 29] = embedded_files! { "templates":
+const EMBEDDED: [(&str, &str); 30] = embedded_files! { "templates":
     "assets/icon.svg",
     "assets/site.css",
     "assets/site.js",
@@ -36,6 +36,7 @@ const EMBEDDED: [(&str, &str); 29] = embedded_files! { "templates":
     "site/profiles.html",
     "site/rows.html",
     "site/search.html",
+    "site/sign_in.html",
     "site/surfaces.html",
     "site/tool.html",
     "site/tree.html",

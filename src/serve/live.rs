@@ -12,7 +12,8 @@ use super::background_indexer::BackgroundIndexer;
 use super::listing_policy::{ListingOptions, Listings};
 use super::profile_caches::{CacheBuilder, ProfileCaches};
 use crate::catalog::{Checked, UnknownProfile};
-use crate::config::{Config, EVERY_PROFILE};
+use crate::config::{Config, EVERY_PROFILE, Server};
+use crate::credentials::wants_caller_token;
 use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
 use crate::functions::{CatalogView, Services};
@@ -34,6 +35,8 @@ pub struct Generation {
     profiles: Vec<ProfileCaches>,
     /// The headers of callers that some server is configured to receive.
     pub(super) caller_headers: Vec<HeaderName>,
+    /// Whether some server is called with the token of the caller, or with one that it is exchanged for.
+    pub(super) wants_caller_tokens: bool,
 }
 
 /// The reason why the catalog on disk is not served; the last good one is, meanwhile.
@@ -129,7 +132,8 @@ impl Generation {
         let profiles = profiles?;
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
-        Ok(Self { version, complete, findings, awaited, profiles, caller_headers })
+        let wants_caller_tokens = servers(&catalog.config).any(wants_caller_token);
+        Ok(Self { version, complete, findings, awaited, profiles, caller_headers, wants_caller_tokens })
     }
 
     /// The catalog view with every tool, for requests that choose no profile.
@@ -163,9 +167,14 @@ impl Generation {
     }
 }
 
+/// All servers: those of `[server.NAME]`, and live sources.
+fn servers(config: &Config) -> impl Iterator<Item = &Server> {
+    config.servers.values().chain(config.sources.iter().filter_map(|source| source.mcp.as_ref()))
+}
+
 /// The headers of callers that servers are configured to receive, as `${caller:NAME}`.
 fn caller_headers(config: &Config) -> Vec<HeaderName> {
-    let values = config.servers.values().flat_map(|server| server.headers.values());
+    let values = servers(config).flat_map(|server| server.headers.values());
     let named = values.flat_map(|value| value.split("${caller:").skip(1));
     let names = named.filter_map(|rest| HeaderName::try_from(rest.split_once('}')?.0.trim()).ok());
     let mut names: Vec<HeaderName> =

@@ -29,6 +29,8 @@ pub enum Route {
     Health,
     /// Pages for people, and addresses without content.
     Page,
+    /// Signing in to the pages.
+    SignIn,
 }
 
 /// Upper bounds of the histogram, in microseconds.

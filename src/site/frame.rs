@@ -11,9 +11,18 @@ const MAX_ENTRIES: usize = 60;
 /// Most tools of the page's own category in the navigation.
 const MAX_TOOLS: usize = 40;
 
+/// The person who reads a page.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Person<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The value that shows that the form to sign out comes from a page of this person.
+    pub csrf: &'a str,
+}
+
 /// Values for the layout.
 #[derive(Debug, Serialize)]
-pub(super) struct Frame {
+pub(super) struct Frame<'a> {
     /// Title of the catalog.
     name: String,
     /// Title of the page, for the browser.
@@ -36,6 +45,7 @@ pub(super) struct Frame {
     product_version: &'static str,
     policy: &'static str,
     notice: Option<String>,
+    person: Option<Person<'a>>,
     is_served: bool,
     query: String,
 }
@@ -72,15 +82,15 @@ pub(super) struct Position {
     pub(super) tool: Option<usize>,
 }
 
-impl Frame {
+impl<'a> Frame<'a> {
     /// The frame of a page at the root of the site.
-    pub(super) fn at_root(site: &Site<'_>, at: &'static str, title: &str, about: String) -> Self {
+    pub(super) fn at_root(site: &Site<'a>, at: &'static str, title: &str, about: String) -> Self {
         Self::new(site, at, title, about, "", Position::default())
     }
 
     /// The frame of a page in a folder.
     pub(super) fn below(
-        site: &Site<'_>,
+        site: &Site<'a>,
         at: &'static str,
         title: &str,
         about: String,
@@ -90,7 +100,7 @@ impl Frame {
     }
 
     /// The frame of a page that can be anywhere.
-    pub(super) fn missing(site: &Site<'_>, root: String) -> Self {
+    pub(super) fn missing(site: &Site<'a>, root: String) -> Self {
         let frame = Self::new(site, "missing", "Not found", String::new(), &root, Position::default());
         Self { root, ..frame }
     }
@@ -107,7 +117,7 @@ impl Frame {
     }
 
     fn new(
-        site: &Site<'_>,
+        site: &Site<'a>,
         at: &'static str,
         title: &str,
         about: String,
@@ -136,6 +146,7 @@ impl Frame {
             product_version: env!("CARGO_PKG_VERSION"),
             policy: CONTENT_SECURITY_POLICY,
             notice: site.notice.map(str::to_string),
+            person: site.person,
             is_served: site.is_served,
             query: String::new(),
         }

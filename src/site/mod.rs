@@ -4,7 +4,7 @@
 //!    tools.
 //! 2. [`address`] is the table of paths: the content of each, and the links between pages.
 //! 3. One file per kind of page makes the values of its template: [`home`], [`category`], [`tool`], [`profile`],
-//!    [`findings`], [`search`]. [`frame`] makes the frame around each of them.
+//!    [`findings`], [`search`]. [`frame`] makes the frame around each of them. [`sign_in`] has none.
 //! 4. [`html`] turns the safe markdown of [`crate::render`] into safe HTML.
 //! 5. [`payload`] makes the schemas and payloads of a tool, which a page loads when a reader opens one.
 //! 6. [`folder`] writes all of it beside the docs.
@@ -27,6 +27,7 @@ mod profile;
 mod profile_reports;
 mod search;
 mod search_index;
+mod sign_in;
 mod tool;
 mod tree;
 
@@ -38,7 +39,9 @@ use crate::render::{TemplateError, Templates};
 
 pub use address::PageKind;
 pub use folder::Folder;
+pub use frame::Person;
 pub use index::SiteIndex;
+pub use sign_in::SignInPage;
 
 use address::Address;
 use frame::Frame;
@@ -56,6 +59,7 @@ pub struct Site<'a> {
     findings: &'a [Finding],
     templates: &'a Templates,
     notice: Option<&'a str>,
+    person: Option<Person<'a>>,
     is_served: bool,
 }
 
@@ -76,12 +80,17 @@ impl<'a> Site<'a> {
         findings: &'a [Finding],
         templates: &'a Templates,
     ) -> Self {
-        Self { index, catalog, findings, templates, notice: None, is_served: false }
+        Self { index, catalog, findings, templates, notice: None, person: None, is_served: false }
     }
 
     /// The same site with a notice at the top of every page, such as that the catalog on disk is broken.
     pub fn with_notice(self, notice: Option<&'a str>) -> Self {
         Self { notice, ..self }
+    }
+
+    /// The same site for a person who has signed in.
+    pub fn with_person(self, person: Option<Person<'a>>) -> Self {
+        Self { person, ..self }
     }
 
     /// The same site with other findings, such as those of the catalog on disk that is not served.
@@ -197,7 +206,7 @@ impl<'a> Site<'a> {
     }
 
     /// Renders a page: its own values within the frame.
-    fn render(&self, template: &str, frame: Frame, mut context: Context) -> Result<Page, TemplateError> {
+    fn render(&self, template: &str, frame: Frame<'_>, mut context: Context) -> Result<Page, TemplateError> {
         context.insert("site", &frame);
         let body = self.templates.render(template, &context)?;
         Ok(Page { content_type: address::media_type(".html"), body })

@@ -101,6 +101,8 @@ pub struct EventQuery {
     pub session: Option<String>,
     /// Caller; any when absent.
     pub caller: Option<String>,
+    /// Time, in milliseconds of Unix time; any when absent.
+    pub at: Option<i64>,
     /// Least number, exclusive.
     pub after: i64,
     /// Most events; all when zero.

@@ -1,5 +1,5 @@
-//! State that outlives a call: idempotency keys, approvals, sessions, stored results, and the trace. A server keeps
-//! nothing else, so that another one beside it, or after it, can continue.
+//! State that outlives a call: idempotency keys, approvals, sessions, stored results, sign-ins, and the trace. A server
+//! keeps nothing else, so that another one beside it, or after it, can continue.
 //!
 //! 1. [`StateStore`] is the trait of every store; it knows nothing of tools.
 //! 2. [`Event`] is one line of a trace.
@@ -32,7 +32,7 @@ pub use event::{Event, EventKind, EventQuery, SessionSummary, every_event};
 pub use open::open;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
-pub use random_id::random_id;
+pub use random_id::{random_id, random_secret};
 pub use sqlite::Sqlite;
 pub use wait_budget::WaitBudget;
 
@@ -120,6 +120,15 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// A stored result of this caller.
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
 
+    /// Stores a sign-in until it ends.
+    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()>;
+
+    /// A sign-in that has not ended.
+    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>>;
+
+    /// The same, and removes it: of several takers, one gets it.
+    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>>;
+
     /// Events, oldest first unless the query says otherwise.
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
 
@@ -139,6 +148,33 @@ pub trait StateStore: Send + Sync + fmt::Debug {
 
 /// Milliseconds that failures count.
 const FAILURE_WINDOW_MS: i64 = 600_000;
+
+/// Most attempts to sign in that are stored at once.
+const MAX_SIGN_IN_ATTEMPTS: i64 = 20_000;
+
+/// A person who is signed in to the pages, or is about to be.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SignIn {
+    /// A hash of the secret that the person's browser has.
+    pub id: String,
+    /// Whether the person has still to prove who they are.
+    pub is_attempt: bool,
+    /// Everything that is known of it.
+    pub data: String,
+    /// Time at which it ends, in milliseconds of Unix time.
+    pub until: i64,
+}
+
+/// The data may identify a person, and is never printed.
+impl fmt::Debug for SignIn {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SignIn { is_attempt, until, .. } = self;
+        to.debug_struct("SignIn")
+            .field("is_attempt", is_attempt)
+            .field("until", until)
+            .finish_non_exhaustive()
+    }
+}
 
 /// A session of one caller. Sessions of two callers are different, whatever their names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

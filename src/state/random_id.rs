@@ -1,4 +1,4 @@
-//! Random ids: short, since models copy them, and impossible to guess.
+//! Random ids: short, since models copy them, and impossible to guess. Secrets are longer.
 
 use std::cell::RefCell;
 
@@ -13,6 +13,13 @@ pub fn random_id(kind: &str) -> String {
     id.push('_');
     id.extend((0..12).map(|digit| char::from(DIGITS[(random >> (digit * 5)) as usize & 31])));
     id
+}
+
+/// A secret of 256 random bits, for a cookie; `None` where the system has no randomness.
+pub fn random_secret() -> Option<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Random bits, each used once. They are fetched many at a time, since that is a call of the system.
@@ -35,11 +42,12 @@ fn random() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::random_id;
+    use super::{random_id, random_secret};
 
     #[test]
     fn ids_are_short_and_differ() {
         let (one, other) = (random_id("tr"), random_id("tr"));
+        assert!(random_secret().unwrap().len() == 64 && random_secret() != random_secret());
         assert!(one.starts_with("tr_") && one.len() == 15 && one != other, "{one} {other}");
     }
 }

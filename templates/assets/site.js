@@ -245,6 +245,8 @@
 
   document.addEventListener('DOMContentLoaded', () => {
     const base = document.body.dataset.root;
+    // The page of signing in has no frame.
+    if (base === undefined) return;
     themeButton();
     navigation();
     document.querySelectorAll('pre[data-copy]').forEach(copyButton);

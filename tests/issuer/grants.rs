@@ -42,7 +42,7 @@ pub(super) fn token(state: &mut State, request: &Request) -> Reply {
     let granted = match request.field("grant_type").as_deref() {
         Some("authorization_code") => of_code(state, request, client),
         Some("refresh_token") => of_refresh(state, request, client),
-        Some("client_credentials") => Ok(of_client(request, client)),
+        Some("client_credentials") => Ok(of_client(state, request, client)),
         Some("urn:ietf:params:oauth:grant-type:token-exchange") => of_exchange(state, request, client),
         _ => Err("unsupported_grant_type"),
     };
@@ -95,9 +95,10 @@ fn of_refresh(state: &mut State, request: &Request, client: String) -> Result<Gr
     Ok(Grant { client, scope, resource, subject, nonce: None, family: Some(family) })
 }
 
-fn of_client(request: &Request, client: String) -> Grant {
+fn of_client(state: &State, request: &Request, client: String) -> Grant {
     let subject = Map::from_iter([("sub".to_string(), Value::from(client.as_str()))]);
-    let scope = request.field("scope").unwrap_or_default();
+    let most = state.behaviour.gives_scopes.as_ref().map(|scopes| scopes.join(" "));
+    let scope = most.or(request.field("scope")).unwrap_or_default();
     let resource = request.field("resource").or(request.field("audience"));
     Grant { client, scope, resource, subject, nonce: None, family: None }
 }

@@ -109,11 +109,13 @@ fn masked(body: &str) -> (String, bool) {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
         let ids = "(?:tr|s)_[0-9a-z]{12}";
         let times = r#"(\\?"(?:(?:toolcrib/)?latency_ms|latency_us|at)\\?": ?)[0-9.]+"#;
+        // Numbers of events are made of their times.
+        let numbers = r#"("id":)[0-9]{16}"#;
         // The number of checks that the server is ready counts as well.
         let metrics = r#"(_duration_seconds|_body_bytes_total|route="health")\S* [0-9.e-]+"#;
-        Regex::new(&format!("{ids}|{times}|{metrics}")).unwrap()
+        Regex::new(&format!("{ids}|{times}|{metrics}|{numbers}")).unwrap()
     });
-    let masked = PATTERN.replace_all(body, "$1$2").into_owned();
+    let masked = PATTERN.replace_all(body, "$1$2$3").into_owned();
     let is_timed = masked != body;
     (masked, is_timed)
 }

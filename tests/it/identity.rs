@@ -1,8 +1,11 @@
 //! Identity, towards the servers behind toolcrib and towards its callers, against a local issuer.
 
 mod attacks;
+mod attacks_people;
+mod browser;
 mod people;
 mod protected;
+mod protected_api;
 mod quotas;
 mod resource_server;
 mod service;

@@ -16,11 +16,11 @@ use toolcrib::exec::backend::Backends;
 use toolcrib::functions::Services;
 use toolcrib::serve::http::{Hosts, HttpService, Listener};
 use toolcrib::serve::live::ServeOptions;
-use toolcrib::serve::{LiveCatalog, Tokens, mcp};
+use toolcrib::serve::{LiveCatalog, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, Sqlite, StateFuture, StateStore, StoredResult,
+    SessionSummary, SignIn, Sqlite, StateFuture, StateStore, StoredResult,
 };
 
 use crate::exec::idempotency::Slow;
@@ -113,6 +113,9 @@ impl StateStore for Breaking {
         session_context(session: &'a Session) -> Option<Value>;
         set_session_context(session: &'a Session, context: &'a Value) -> ();
         stored_result(caller: &'a str, id: &'a str) -> Option<StoredResult>;
+        store_sign_in(sign_in: &'a SignIn) -> ();
+        sign_in(id: &'a str) -> Option<SignIn>;
+        take_sign_in(id: &'a str) -> Option<SignIn>;
         events(wanted: &'a EventQuery) -> Vec<Event>;
         sessions(limit: usize) -> Vec<SessionSummary>;
         delete_older(older_than: Duration) -> ();
@@ -127,7 +130,7 @@ pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
     let address = listener.address();
     let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
     let limits = ServeLimits { calls, ..ServeLimits::default() };
-    let door = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Tokens::default(), limits);
+    let door = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Default::default(), limits);
     let door = Arc::new(door.with_mcp(mcp::service(Arc::clone(live), options)));
     runtime.spawn(listener.serve(door, std::future::pending()));
     (address, runtime)

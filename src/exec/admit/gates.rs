@@ -101,6 +101,7 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
         let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
         ("this call".to_string(), call.context.caller().allow, how)
     } else if tool.effect > call.context.caller().allow {
+        call.context.caller().note_lacked_right(!call.is_dry_run);
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
         ("your token or session".to_string(), call.context.caller().allow, how)
     } else {

@@ -20,7 +20,10 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> 
         None => by_name(&*context, &mut call.request),
     };
     let found = found.and_then(|index| match context.catalog().tools.get(index) {
-        Some(tool) if context.is_forbidden(index) => Err(forbidden(tool)),
+        Some(tool) if context.is_forbidden(index) => {
+            context.caller().note_lacked_right(true);
+            Err(forbidden(tool))
+        }
         Some(tool) => Ok((index, Arc::clone(tool))),
         None => Err(Refusal::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
     });

@@ -73,7 +73,7 @@ impl Backends {
         // Each kind is boxed, so that the future of a call is not as large as the largest kind.
         match call.backend {
             Backend::Static { content } => Ok(BackendResponse::new(content.clone())),
-            Backend::Http(backend) => Box::pin(self.http.run(backend, call, self.environment()?)).await,
+            Backend::Http(backend) => Box::pin(self.http.run(backend, call, self.online()?)).await,
             Backend::Mcp { server, tool } => {
                 let connections = self.online()?;
                 Box::pin(mcp::run(connections, (server, tool), call, &self.root)).await

@@ -26,7 +26,11 @@ pub(in crate::exec) fn failure_of(
     let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
     let message = secrets.text(&sent.hide(&error.message)).into_owned();
     let code = answer_code(&error).unwrap_or_else(|| code(error.kind, tool.effect));
+    let wait = error.retry_after().filter(|_| code == ErrorCode::RateLimited);
     let mut failure = Refusal::new(code, message, error.next_action);
+    if let Some(wait) = wait {
+        failure = failure.detail("retry_after", wait.as_secs());
+    }
     if let Some(answer) = error.answer {
         failure = failure.detail("source", "backend");
         if let ErrorAnswer::Http { status, .. } = *answer {

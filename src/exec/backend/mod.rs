@@ -2,7 +2,8 @@
 //!
 //! 1. [`Backends::of`] finds the backend of a tool ([`choice`]).
 //! 2. [`Backends::run`] runs a [`BackendRequest`]; [`Backends::preview`] is its dry run.
-//! 3. A [`BackendResponse`] comes back, or a [`BackendError`], which [`failure`] turns into the error of an envelope.
+//! 3. [`identity`] is the token that a request to a server is sent with.
+//! 4. A [`BackendResponse`] comes back, or a [`BackendError`], which [`failure`] turns into the error of an envelope.
 
 mod backends;
 mod choice;
@@ -10,6 +11,7 @@ mod command;
 mod error;
 pub(super) mod failure;
 mod http;
+mod identity;
 mod mcp;
 mod mcp_answer;
 mod request;

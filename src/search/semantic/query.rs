@@ -25,7 +25,8 @@ const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
 /// Vectors of queries so far.
 pub(super) struct QueryVectors {
-    known: Mutex<HashMap<String, UnitVector>>,
+    /// By caller and query: no caller learns from a quick answer that another one has searched for the same.
+    known: Mutex<HashMap<(String, String), UnitVector>>,
     room: Arc<Semaphore>,
     health: Mutex<Health>,
     on: AtomicU64,
@@ -77,23 +78,24 @@ impl QueryVectors {
         health.trouble = trouble;
     }
 
-    fn cache(&self, queries: Vec<String>, units: &[UnitVector]) {
+    fn cache(&self, caller: &str, queries: Vec<String>, units: &[UnitVector]) {
         let mut known = locked(&self.known);
         if known.len() + queries.len() > REMEMBERED {
             known.clear();
         }
-        known.extend(queries.into_iter().zip(units.iter().cloned()));
+        let queries = queries.into_iter().map(|query| (caller.to_string(), query));
+        known.extend(queries.zip(units.iter().cloned()));
     }
 }
 
 impl Semantic {
-    /// Similarities of each query to each tool of a slot; or the reason why there are none now, for callers.
+    /// Similarities of each query of a caller to each tool of a slot; or the reason why there are none now, for callers.
     pub async fn similarities(
         &self,
         slot: &Arc<VectorSlot>,
-        queries: &[&str],
+        (caller, queries): (&str, &[&str]),
     ) -> Result<Vec<Similarities>, String> {
-        let near = self.fetch_similarities(slot, queries).await;
+        let near = self.fetch_similarities(slot, caller, queries).await;
         let counter = if near.is_ok() { &self.queries.on } else { &self.queries.unavailable };
         counter.fetch_add(1, Relaxed);
         near
@@ -102,13 +104,14 @@ impl Semantic {
     async fn fetch_similarities(
         &self,
         slot: &Arc<VectorSlot>,
+        caller: &str,
         queries: &[&str],
     ) -> Result<Vec<Similarities>, String> {
         self.tools_are_there(slot).await?;
         let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
         let (mut units, mut unknown) = (HashMap::new(), Vec::new());
         for query in &queries {
-            match locked(&self.queries.known).get(query) {
+            match locked(&self.queries.known).get(&(caller.to_string(), query.clone())) {
                 Some(unit) => _ = units.insert(query.clone(), Arc::clone(unit)),
                 None if query.is_empty() => return Err("the query is empty".into()),
                 None if unknown.contains(query) => {}
@@ -116,7 +119,7 @@ impl Semantic {
             }
         }
         if !unknown.is_empty() {
-            units.extend(self.vectors(unknown).await?);
+            units.extend(self.vectors(caller, unknown).await?);
         }
         let slot = Arc::clone(slot);
         // This takes milliseconds where there are many tools and long vectors: too long for a thread that serves
@@ -153,7 +156,7 @@ impl Semantic {
     }
 
     /// The vectors of queries that are not known yet.
-    async fn vectors(&self, queries: Vec<String>) -> Result<Vec<(String, UnitVector)>, String> {
+    async fn vectors(&self, caller: &str, queries: Vec<String>) -> Result<Vec<(String, UnitVector)>, String> {
         {
             let health = locked(&self.queries.health);
             if let (Some(until), Some((_, brief))) = (health.rests_until, &health.trouble)
@@ -183,7 +186,7 @@ impl Semantic {
         self.queries.ended(answer.as_ref().err().cloned());
         let units: Vec<UnitVector> =
             answer.map_err(|(_, brief)| brief)?.iter().map(|vector| unit(vector)).collect();
-        self.queries.cache(queries.clone(), &units);
+        self.queries.cache(caller, queries.clone(), &units);
         Ok(queries.into_iter().zip(units).collect())
     }
 }

@@ -53,6 +53,8 @@ pub(super) fn of_request(
         caller.allow = caller.allow.min(allow);
     }
     caller.headers = sent_on(shared, catalog, headers);
+    let is_wanted = catalog.generation().wants_caller_tokens;
+    caller.token = is_wanted.then(|| shared.authenticator.token_for_servers(headers)).flatten();
     Ok(caller)
 }
 
@@ -83,7 +85,7 @@ fn sign_of(profile: Option<&str>) -> String {
 
 /// The headers that some server is configured to receive. Our own tokens are never passed on.
 fn sent_on(shared: &Shared, catalog: &RequestCatalog, headers: &HeaderMap) -> HeaderMap {
-    let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.tokens.is_empty();
+    let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.authenticator.is_open();
     let wanted = catalog.generation().caller_headers.iter().filter(|name| !is_ours(name));
     wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }

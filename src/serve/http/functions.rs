@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody};
 use axum::extract::Path;
 use bytes::{Bytes, BytesMut};
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, RETRY_AFTER, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -280,7 +280,10 @@ fn written(answer: &Answer, request: &HeaderMap) -> Response {
     let status = answer.error().map_or(200, |code| code.http_status());
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (media, text) = represented(answer, request);
-    negotiated(status, media.content_type(), text)
+    let mut response = negotiated(status, media.content_type(), text);
+    let headers = response.headers_mut();
+    headers.extend(answer.retry_after().map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
+    response
 }
 
 /// The answer in the form that the client prefers.

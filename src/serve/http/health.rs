@@ -4,10 +4,11 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::Response;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
+use super::{Response, refused_caller};
 use crate::finding::Severity;
+use crate::serve::auth::Resource;
 use crate::serve::response::build::no_store;
 use crate::serve::response::negotiate::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode};
@@ -34,14 +35,16 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
         };
     }
     // Findings of the catalog are for callers who may read them.
-    let caller = shared.tokens.caller(&request.headers)?;
-    let context = PageContext { catalog: &catalog, caller: &caller };
+    let resource = Resource { root: catalog.root(), is_mcp: false };
+    let caller = shared.authenticator.caller(&request.headers, resource).await;
+    let caller = caller.map_err(|refused| refused_caller::problem(&shared, refused, resource))?;
+    let context = PageContext { catalog: &catalog, caller: &caller, visitor: None };
     let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
 fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
-    let PageContext { catalog, caller } = context;
+    let PageContext { catalog, caller, .. } = context;
     let (generation, view) = (catalog.generation(), catalog.view(caller));
     let mut detail = json!({
         "ready": is_ready,

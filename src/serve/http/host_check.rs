@@ -71,6 +71,16 @@ impl Hosts {
         Ok(())
     }
 
+    /// The requested port, where the requested host is this machine itself.
+    pub(super) fn loopback_port(&self, request: &Parts) -> Option<u16> {
+        let Authority { host, port } = asked_for(request).ok()?;
+        let is_loopback = match &host {
+            Host::Address(address) => address.is_loopback(),
+            Host::Name(name) => name == "localhost",
+        };
+        is_loopback.then_some(port.unwrap_or(80))
+    }
+
     /// Browsers send the origin of a page. Ours has the requested name, or a public one.
     fn check_origin(&self, headers: &HeaderMap, asked_for: &Authority) -> Result<(), Problem> {
         for origin in headers.get_all(ORIGIN) {

@@ -6,7 +6,8 @@
 //!    the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
 //!    slow work, such as [`pages`], runs in [`blocking_pool`].
-//! 4. Bodies are cached ([`super::response`]), or a [`stream`].
+//! 4. People [`sign_in`] to the pages; a browser without a session gets the page of signing in.
+//! 5. Bodies are cached ([`super::response`]), or a [`stream`].
 
 mod address;
 mod blocking_pool;
@@ -20,14 +21,18 @@ mod listen;
 mod openapi;
 mod pages;
 mod query;
+mod refused_caller;
 mod refused_connections;
 mod request_context;
 mod requested_profile;
+mod resource_metadata;
 mod result_data;
 mod route;
 mod routes;
 mod service;
+mod session_numbers;
 mod sessions;
+mod sign_in;
 mod stream;
 mod workers;
 mod write_timeout;
@@ -35,7 +40,7 @@ mod write_timeout;
 use std::sync::Arc;
 
 use super::response::build::Response;
-use super::{CallLimiter, Metrics, Tokens};
+use super::{Authenticator, CallLimiter, Metrics};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
@@ -45,11 +50,14 @@ pub use super::response::problem::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
 pub use service::HttpService;
+pub use sign_in::SignIns;
 
 /// State shared by all requests.
 #[derive(Debug)]
 pub(super) struct Shared {
-    tokens: Tokens,
+    hosts: Hosts,
+    authenticator: Authenticator,
+    sign_ins: SignIns,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
     blocking_pool: BlockingPool,

@@ -45,7 +45,7 @@ impl PathProfile {
     }
 
     /// The path of the profile.
-    fn root(&self) -> Arc<str> {
+    pub(super) fn root(&self) -> Arc<str> {
         Arc::from(format!("{PREFIX}{}", encoded(&self.name)))
     }
 }

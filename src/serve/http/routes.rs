@@ -12,8 +12,13 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
-use super::{Response, Shared, catalog_files, docs, functions, health, openapi, result_data, sessions};
+use super::sign_in::Visitor;
+use super::{
+    Response, Shared, catalog_files, docs, functions, health, openapi, resource_metadata, result_data,
+    sessions, sign_in,
+};
 use crate::serve::Route;
+use crate::serve::auth::METADATA;
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::negotiate::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
@@ -21,8 +26,11 @@ use crate::serve::response::problem::{Problem, ProblemCode};
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
 
+/// Paths of the metadata of resources.
+const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
+
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 20] = [
+static TABLE: [RouteEntry; 27] = [
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
@@ -81,6 +89,19 @@ static TABLE: [RouteEntry; 20] = [
         .open(),
     RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
         .answered(|| get(health::metrics)),
+    RouteEntry::new(METADATA, Route::Health, Operation::Undescribed)
+        .answered(|| get(resource_metadata::show))
+        .open(),
+    RouteEntry::new(METADATA_BELOW, Route::Health, Operation::Undescribed)
+        .answered(|| get(resource_metadata::show))
+        .open(),
+    RouteEntry::new("/sign-in", Route::SignIn, Operation::Undescribed)
+        .answered(|| get(sign_in::show).post(sign_in::sign_in)),
+    RouteEntry::new("/sign-out", Route::SignIn, Operation::Undescribed).answered(|| post(sign_in::sign_out)),
+    RouteEntry::new("/sign-in/start", Route::SignIn, Operation::Undescribed).answered(|| get(sign_in::start)),
+    RouteEntry::new("/sign-in/callback", Route::SignIn, Operation::Undescribed)
+        .answered(|| get(sign_in::callback)),
+    RouteEntry::new("/assets/{file}", Route::Page, Operation::Undescribed).open(),
     RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
 ];
@@ -145,7 +166,8 @@ async fn answered(
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let answering = move || {
-        let context = PageContext { catalog: &catalog, caller: &caller };
+        let visitor = request.extensions.get::<Visitor>();
+        let context = PageContext { catalog: &catalog, caller: &caller, visitor };
         match answer(context, &request) {
             Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,

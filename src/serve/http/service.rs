@@ -7,10 +7,10 @@ use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
     ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -18,15 +18,18 @@ use tower::ServiceExt;
 use super::functions::TRACE;
 use super::pages::PageContext;
 use super::requested_profile::{self, PathProfile};
-use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, routes};
+use super::sign_in::Visitor;
+use super::{
+    BlockingPool, Hosts, Response, Shared, SignIns, caller, docs, functions, refused_caller, routes, sign_in,
+};
 use crate::config::ServeLimits;
-use crate::exec::Caller;
+use crate::exec::{Caller, LackedRight};
 use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::auth::AuthError;
+use crate::serve::auth::Resource;
 use crate::serve::response::negotiate::Media;
-use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::{CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, Tokens, mcp};
+use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
+use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
 use crate::site;
 use crate::state::random_id;
 
@@ -45,24 +48,30 @@ const NAMES: [HeaderName; 2] =
 pub struct HttpService {
     live: Arc<LiveCatalog>,
     shared: Arc<Shared>,
-    hosts: Hosts,
     routes: Router,
 }
 
 impl HttpService {
     /// A door to the running catalog.
-    pub fn new(live: Arc<LiveCatalog>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
+    pub fn new(
+        live: Arc<LiveCatalog>,
+        hosts: Hosts,
+        (authenticator, sign_ins): (Authenticator, SignIns),
+        limits: ServeLimits,
+    ) -> Self {
         let metrics = Arc::new(Metrics::default());
         let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
-            tokens,
+            hosts,
+            authenticator,
+            sign_ins,
             limits,
             metrics,
             call_limiter: limiter,
             blocking_pool: BlockingPool::default(),
             streams: Default::default(),
         });
-        Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
+        Self { live, routes: routes::routes(Arc::clone(&shared)), shared }
     }
 
     /// The same service with one for MCP. It gets the extensions of each request: the catalog ([`RequestCatalog`]), the [`Caller`],
@@ -105,31 +114,36 @@ impl HttpService {
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let (mut session, mut may_choose) = (None, false);
-        let mut response = match self.admit(route, &request, profile.as_ref()) {
-            Ok((catalog, _)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+        let (mut session, mut may_choose, mut is_personal) = (None, false, false);
+        let mut response = match self.admit(route, &request, profile.as_ref()).await {
+            Ok((catalog, ..)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
                 let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
                 docs::redirect(&format!("{}/{query}", catalog.root()))
             }
-            Ok((catalog, caller)) => {
+            Ok((catalog, caller, visitor)) => {
+                is_personal = visitor.is_some();
+                visitor.into_iter().for_each(|visitor| drop(request.extensions.insert(visitor)));
                 session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                 let (accept, root) = (accept_header(&request), catalog.root().to_string());
-                let answered = guarded(self.route(route, (catalog, caller), request, body)).await;
+                let answered = guarded(self.challenging(route, (catalog, caller), request, body)).await;
                 answered
                     .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
             }
             Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
-            Err(problem) => problem.answer(&request.headers, ""),
+            Err(problem) => self.refused(&problem, route, &request, &path),
         };
         let headers = response.headers_mut();
         if may_choose {
             requested_profile::add_to_vary(headers);
         }
+        if is_personal {
+            sign_in::mark_as_personal(headers);
+        }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Only pages run scripts or load anything.
         if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
-            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+            headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
             headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
         }
         for (name, value) in NAMES.into_iter().zip(named) {
@@ -158,26 +172,76 @@ impl HttpService {
     }
 
     /// Checks host and origin, and finds the caller and the profile.
-    fn admit(
+    async fn admit(
         &self,
         route: Route,
         request: &Parts,
         path: Option<&PathProfile>,
-    ) -> Result<(RequestCatalog, Caller), Problem> {
-        self.hosts.check(request, route == Route::Mcp)?;
+    ) -> Result<(RequestCatalog, Caller, Option<Visitor>), Problem> {
+        self.shared.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
         let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
-        match self.shared.tokens.caller(&request.headers) {
-            // A process monitor has no token; it learns only that the server is well.
-            Err(_) if routes::is_open(request.uri.path()) && !chooses() => {
-                Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() }))
-            }
-            known => {
-                let caller = known?;
-                let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
-                Ok((catalog, caller))
-            }
+        if route == Route::SignIn {
+            return Ok((catalog, stranger(), None));
         }
+        let root = path.map(PathProfile::root);
+        let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
+        // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
+        if routes::is_open(request.uri.path()) && !chooses() {
+            let known = self.shared.authenticator.known(&request.headers, resource).and_then(Result::ok);
+            return match known {
+                Some(caller) => Ok((
+                    requested_profile::of_request(catalog, &caller, path, &request.headers)?,
+                    caller,
+                    None,
+                )),
+                None => Ok((catalog, stranger(), None)),
+            };
+        }
+        let visitor = match sign_in::takes_cookies(route, request) {
+            true => sign_in::visitor(&self.shared, &*catalog.services().state, request).await?,
+            false => None,
+        };
+        let caller = match &visitor {
+            Some(visitor) => Ok(visitor.caller.clone()),
+            None => self.shared.authenticator.caller(&request.headers, resource).await,
+        };
+        let caller = caller.map_err(|refused| refused_caller::problem(&self.shared, refused, resource))?;
+        let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
+        Ok((catalog, caller, visitor))
+    }
+
+    /// The answer, and where it refuses a call for a right that the caller's token lacks, the challenge.
+    async fn challenging(
+        &self,
+        route: Route,
+        (catalog, mut caller): (RequestCatalog, Caller),
+        request: Parts,
+        body: Incoming,
+    ) -> Response {
+        let has_issuers = self.shared.authenticator.has_issuers();
+        if !has_issuers || !matches!(route, Route::Function | Route::Mcp) {
+            return self.route(route, (catalog, caller), request, body).await;
+        }
+        let (shown, of, lacked) = (catalog.clone(), caller.clone(), LackedRight::default());
+        caller.lacked_right = Some(lacked.clone());
+        let response = self.route(route, (catalog, caller), request, body).await;
+        let resource = Resource { root: shown.root(), is_mcp: route == Route::Mcp };
+        let challenge = lacked.is_set().then(|| refused_caller::wider(&self.shared, (&shown, &of), resource));
+        match challenge.flatten() {
+            Some(challenge) => refused_caller::challenged(response, route, challenge),
+            None => response,
+        }
+    }
+
+    /// The answer to a request that is not admitted: to a browser that may sign in, the page for that.
+    fn refused(&self, problem: &Problem, route: Route, request: &Parts, wanted: &Uri) -> Response {
+        let may_sign_in = problem.is_unauthorized() && sign_in::takes_cookies(route, request);
+        if may_sign_in && reads_pages(&request.headers) {
+            let wanted = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
+            return sign_in::refused(&self.shared, &self.live.for_request(), request, (problem, wanted));
+        }
+        problem.answer(&request.headers, "")
     }
 
     async fn route(
@@ -189,8 +253,9 @@ impl HttpService {
     ) -> Response {
         let root = catalog.root().to_string();
         let is_doc = route == Route::Doc && routes::is_read(&request.method);
-        if let Some(response) =
-            is_doc.then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller }, &request)).flatten()
+        if let Some(response) = is_doc
+            .then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller, visitor: None }, &request))
+            .flatten()
         {
             return response;
         }
@@ -274,6 +339,11 @@ impl HttpService {
     }
 }
 
+/// A caller of whom nothing is known.
+fn stranger() -> Caller {
+    Caller { roles: Some(Vec::new()), ..Caller::default() }
+}
+
 /// Docs, except slow ones.
 fn answer_doc(context: PageContext<'_>, request: &Parts) -> Option<Response> {
     let answer = match docs::path(request) {
@@ -298,17 +368,4 @@ fn json(text: String) -> Response {
 /// The `Accept` header, in case there is a problem.
 fn accept_header(request: &Parts) -> HeaderMap {
     request.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
-}
-
-impl From<AuthError> for Problem {
-    fn from(unknown: AuthError) -> Self {
-        let (message, challenge) = match unknown {
-            AuthError::Missing => ("this server needs a token", "Bearer realm=\"toolcrib\""),
-            AuthError::Wrong => {
-                ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
-            }
-        };
-        let challenge = HeaderValue::from_static(challenge);
-        Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
-    }
 }

@@ -18,7 +18,8 @@ use tokio::time::{Instant, sleep};
 
 use super::Response;
 use super::request_context::RequestContext;
-use crate::exec::Caller;
+use super::session_numbers::KnownEvents;
+use crate::exec::{Caller, CallerPlace, CallerPlaces};
 use crate::functions::Services;
 use crate::serve::response::build::no_store;
 use crate::serve::response::negotiate::Media;
@@ -31,8 +32,9 @@ const PAGE: usize = 200;
 /// Most events in one answer, whatever `limit` asks for.
 const MAX_EVENTS: usize = 1_000;
 
-/// Most streams that are open at a time.
+/// Most streams that are open at a time, and those of one caller who has a name.
 const MAX_STREAMS: usize = 64;
+const MAX_STREAMS_OF_ONE: u32 = 16;
 
 /// Interval at which events of other processes are read.
 const POLL: Duration = Duration::from_millis(250);
@@ -42,20 +44,31 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
+/// A stream counts for its caller, and among all.
+type StreamPlace = (CallerPlace, OwnedSemaphorePermit);
+
 /// Places for streams, and the signal that ends them.
 #[derive(Debug)]
 pub(super) struct Streams {
     permits: Arc<Semaphore>,
+    by_caller: CallerPlaces,
     closed: watch::Sender<bool>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
+        let permits = Arc::new(Semaphore::new(MAX_STREAMS));
+        Self { permits, by_caller: CallerPlaces::default(), closed: watch::channel(false).0 }
     }
 }
 
 impl Streams {
+    /// A place for a stream of this caller, unless there is none.
+    fn place(&self, caller: &Arc<str>) -> Option<StreamPlace> {
+        let most = if caller.is_empty() { u32::MAX } else { MAX_STREAMS_OF_ONE };
+        Some((self.by_caller.take(caller, most)?, Arc::clone(&self.permits).try_acquire_owned().ok()?))
+    }
+
     /// Ends all open streams.
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
@@ -69,10 +82,14 @@ pub(super) async fn show(Path(id): Path<String>, context: RequestContext) -> Res
     let state = &catalog.services().state;
     let limit = number(&request, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MAX_EVENTS));
-    let wanted = EventQuery { limit, ..wanted(&session, number(&request, "after")?.unwrap_or(0)) };
-    let read = async { Ok((state.events(&wanted).await?, state.session_context(&session).await?)) };
+    let after = number(&request, "after")?.unwrap_or(0);
+    let read = async {
+        let mut known = KnownEvents::until(&**state, &session, after).await?;
+        let events = state.events(&EventQuery { limit, ..known.later(&session) }).await?;
+        Ok((known.number(events), state.session_context(&session).await?))
+    };
     let (mut events, context) = WaitBudget::default().with(read).await.map_err(unavailable)?;
-    if events.is_empty() && context.is_none() && wanted.after == 0 {
+    if events.is_empty() && context.is_none() && after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
         return Err(
             Problem::new(ProblemCode::NotFound, message).next("send `X-Session-Id` with calls of functions")
@@ -93,15 +110,18 @@ pub(super) async fn stream_events(
     let session = named(&caller, &id)?;
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     let after = last.or(number(&request, "after")?).unwrap_or(0);
-    let Ok(place) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
+    let Some(place) = shared.streams.place(&caller.name) else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
     let services = Arc::clone(catalog.services());
+    let known = KnownEvents::until(&*services.state, &session, after);
+    let known = WaitBudget::default().with(known).await.map_err(unavailable)?;
     let following = Following {
         news: services.state.last_written(),
         closed: shared.streams.closed.subscribe(),
         services,
-        wanted: EventQuery { limit: PAGE, ..wanted(&session, after) },
+        session,
+        known,
         waiting: VecDeque::new(),
         last_sent: Instant::now(),
         _place: place,
@@ -118,12 +138,13 @@ pub(super) async fn stream_events(
 /// A stream, between two events.
 struct Following {
     services: Arc<Services>,
-    wanted: EventQuery,
+    session: Session,
+    known: KnownEvents,
     waiting: VecDeque<Event>,
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
     last_sent: Instant,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 impl Following {
@@ -139,9 +160,9 @@ impl Following {
             }
             self.news.mark_unchanged();
             // A failed read may succeed at the next interval.
-            let events = self.services.state.events(&self.wanted).await.unwrap_or_default();
-            self.wanted.after = events.last().map_or(self.wanted.after, |event| event.id);
-            self.waiting.extend(events);
+            let wanted = EventQuery { limit: PAGE, ..self.known.later(&self.session) };
+            let events = self.services.state.events(&wanted).await.unwrap_or_default();
+            self.waiting.extend(self.known.number(events));
             if !self.waiting.is_empty() {
                 continue;
             }
@@ -186,10 +207,6 @@ fn written(event: Event) -> Value {
 fn named(caller: &Caller, id: &str) -> Result<Session, Problem> {
     let id = Session::named(id).map_err(|bad| Problem::new(ProblemCode::ValidationError, bad.to_string()))?;
     Ok(Session { caller: Arc::clone(&caller.name), id })
-}
-
-fn wanted(session: &Session, after: i64) -> EventQuery {
-    EventQuery { after, ..EventQuery::of(session) }
 }
 
 /// A number in the query of an address.

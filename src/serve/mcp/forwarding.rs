@@ -28,7 +28,7 @@ pub(super) fn input(
 /// Does the work for a request, and passes on what servers say to its client.
 pub(super) async fn forwarded<T>(
     context: &RequestContext<RoleServer>,
-    (session, level): (Option<&Arc<ClientSession>>, Option<LoggingLevel>),
+    (caller, session, level): (&Arc<str>, Option<&Arc<ClientSession>>, Option<LoggingLevel>),
     input: ClientInput,
     work: impl AsyncFnOnce(&Arc<RequestOrigin>) -> T,
 ) -> T {
@@ -38,7 +38,7 @@ pub(super) async fn forwarded<T>(
         // A client of the older wire sets its level once.
         meta.set_log_level(level);
     }
-    let origin = RequestOrigin::new(meta, session.cloned(), messages);
+    let origin = RequestOrigin::new(meta, session.cloned(), messages).of_caller(caller);
     let origin = Arc::new(origin.with_input(input));
     let (client, token) = (&context.peer, context.meta.get_progress_token());
     let mut work = std::pin::pin!(work(&origin));

@@ -207,7 +207,8 @@ impl McpService {
             }
         };
         let level = *self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        forwarding::forwarded(context, (self.client.get(), level), input, work).await
+        let caller = caller(context).name;
+        forwarding::forwarded(context, (&caller, self.client.get(), level), input, work).await
     }
 
     /// Begins a session of the older wire. Over stdio all connections are for its client; over HTTP a client that servers

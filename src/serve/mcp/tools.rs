@@ -127,6 +127,10 @@ pub(super) async fn call(
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     let mut result = match answer {
         Ok(answer) => {
+            if answer.is_ok() {
+                // Some call of a batch may lack a right, and others have results.
+                caller.note_lacked_right(false);
+            }
             let session = named_or_own(session, caller);
             let notes = notes.of(session);
             let client_answer =

@@ -12,10 +12,26 @@ use crate::search::semantic::SemanticStatus;
 use crate::serve::RequestCatalog;
 
 impl Metrics {
-    /// The text; `catalog` is the one that its reader may see. Reloads and models concern hidden tools too, so their
-    /// counters are for callers who see everything.
+    /// The text; `catalog` is the one that its reader may see. Counters are made of the requests of all callers, and reloads and
+    /// models concern hidden tools: they are for a reader who sees everything.
     pub fn text(&self, request_catalog: &RequestCatalog, catalog: &Catalog, sees_everything: bool) -> String {
         let mut page = MetricsText(String::with_capacity(8192));
+        let services = request_catalog.services();
+        if sees_everything {
+            self.requests(&mut page);
+            page.reloads(request_catalog);
+            page.meaning(&services.semantic);
+            page.tools(&services.counts, catalog);
+            page.state(&services.state.health());
+        }
+        page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
+        page.family("toolcrib_catalog_info", "gauge", "The registry version.");
+        page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
+        page.0
+    }
+
+    /// Requests, connections, and calls of functions.
+    fn requests(&self, page: &mut MetricsText) {
         page.family(
             "toolcrib_http_requests_total",
             "counter",
@@ -56,16 +72,6 @@ impl Metrics {
         }
         let connections = self.connections.load(Relaxed).max(0) as u64;
         page.gauge("toolcrib_http_connections", "Connections open.", connections);
-        page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
-        if sees_everything {
-            page.reloads(request_catalog);
-            page.meaning(&request_catalog.services().semantic);
-        }
-        page.tools(&request_catalog.services().counts, catalog);
-        page.state(&request_catalog.services().state.health());
-        page.family("toolcrib_catalog_info", "gauge", "The registry version.");
-        page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
-        page.0
     }
 
     fn each_route(&self, mut visit: impl FnMut(&str, &RouteCounters)) {

@@ -25,6 +25,10 @@ pub enum ProblemCode {
     MalformedJson,
     /// The token is missing or unknown.
     Unauthorized,
+    /// The token is valid, and gives no right here.
+    InsufficientScope,
+    /// The issuer of the token does not answer.
+    IssuerUnavailable,
     /// This server does not have the requested host name.
     HostNotAllowed,
     /// A page of another origin asks.
@@ -67,6 +71,8 @@ pub enum ProblemCode {
     UnknownProfile,
     /// State cannot be read.
     StateUnavailable,
+    /// A form comes from another page, or from an earlier session.
+    FormRefused,
 }
 
 impl ProblemCode {
@@ -90,6 +96,10 @@ impl ProblemCode {
             ProblemCode::ValidationError => (400, "correct the request"),
             ProblemCode::MalformedJson => (400, "send one JSON object, at most 100 levels deep"),
             ProblemCode::Unauthorized => (401, "send `Authorization: Bearer TOKEN`"),
+            ProblemCode::InsufficientScope => {
+                (403, "get a token with the scopes that `WWW-Authenticate` names")
+            }
+            ProblemCode::IssuerUnavailable => (503, "try again in a few seconds"),
             ProblemCode::HostNotAllowed => (
                 403,
                 "use the address that the server listens on, or have its operator add the name with --public-host",
@@ -116,6 +126,7 @@ impl ProblemCode {
             ProblemCode::ProfileMismatch => (400, "name one profile, in the path or in `X-Profile`"),
             ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
             ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
+            ProblemCode::FormRefused => (403, "load the page again, and send its form"),
         }
     }
 }
@@ -200,6 +211,16 @@ impl Problem {
         let error = json!({ "code": -32600, "message": format!("{code}: {}", self.message), "data": data });
         let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
         no_store(self.status(), Media::Json.content_type(), body)
+    }
+
+    /// Whether the caller is not known.
+    pub(crate) fn is_unauthorized(&self) -> bool {
+        self.code == ProblemCode::Unauthorized
+    }
+
+    /// The headers of its own, such as the challenge to an unknown caller.
+    pub(crate) fn own_headers(&self) -> HeaderMap {
+        self.headers.clone()
     }
 
     /// Whether it is about the choice of a profile.

@@ -91,6 +91,18 @@ impl Endpoint {
             || self.client.is_some()
     }
 
+    /// Whether one caller has this connection for itself, and no session of a client.
+    pub(super) fn is_of_caller_alone(&self) -> bool {
+        (self.caller.is_some() || self.caller_token.is_some())
+            && self.session.is_none()
+            && self.client.is_none()
+    }
+
+    /// The same endpoint with the token of a caller. Callers with equal tokens share a connection.
+    pub(crate) fn of_caller(self, caller_token: Option<CallerToken>) -> Self {
+        Self { caller_token, ..self }
+    }
+
     /// The caller whose token the connection carries.
     pub(super) fn caller_token(&self) -> Option<&CallerToken> {
         self.caller_token.as_ref()

@@ -32,6 +32,17 @@ pub(crate) enum ServerMessage {
 /// The way of messages to a client.
 pub(crate) type ToClient = mpsc::Sender<ServerMessage>;
 
+/// The name of the caller of a request; empty where callers have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallerName(Arc<str>);
+
+impl CallerName {
+    /// The name of a caller.
+    pub(crate) fn named(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+}
+
 /// A channel of messages to a client.
 pub(crate) fn to_client() -> (ToClient, mpsc::Receiver<ServerMessage>) {
     mpsc::channel(MAX_WAITING)
@@ -108,6 +119,7 @@ pub struct RequestOrigin {
     input: Mutex<Input>,
     session: Option<Arc<ClientSession>>,
     messages: ToClient,
+    caller: CallerName,
     cancelled: watch::Sender<bool>,
     /// Number of calls of tools so far.
     calls: AtomicUsize,
@@ -159,10 +171,20 @@ impl RequestOrigin {
             input: Mutex::default(),
             session,
             messages,
+            caller: CallerName::default(),
             cancelled: watch::channel(false).0,
             calls: AtomicUsize::default(),
             is_of_many: AtomicBool::default(),
         }
+    }
+
+    /// The same request of this caller.
+    pub(crate) fn of_caller(self, name: &Arc<str>) -> Self {
+        Self { caller: CallerName::named(Arc::clone(name)), ..self }
+    }
+
+    pub(super) fn caller(&self) -> &CallerName {
+        &self.caller
     }
 
     /// Lets no server ask for input: the request would be run again from its beginning, with tools that ran already.

@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 
-use super::request_origin::{CurrentClient, ServerMessage, ToClient};
+use super::request_origin::{CallerName, CurrentClient, ServerMessage, ToClient};
 
 /// Most requests in progress that are known; a server may leave cancelled ones without an answer.
 const MAX_ROUTES: usize = 4_096;
@@ -19,8 +19,18 @@ const MAX_ROUTES: usize = 4_096;
 #[derive(Debug)]
 pub(super) struct RequestRoutes {
     routes: Mutex<IndexMap<RequestId, Route>>,
+    callers: Mutex<Callers>,
     /// The client of the whole connection, where there is one.
     client: CurrentClient,
+}
+
+/// The callers who have used a connection.
+#[derive(Debug, Default)]
+enum Callers {
+    #[default]
+    None,
+    One(CallerName),
+    Several,
 }
 
 #[derive(Debug)]
@@ -32,7 +42,21 @@ struct Route {
 
 impl RequestRoutes {
     pub(super) fn new(client: CurrentClient) -> Self {
-        Self { routes: Mutex::default(), client }
+        Self { routes: Mutex::default(), callers: Mutex::default(), client }
+    }
+
+    /// Notes a caller of this connection.
+    fn used_by(&self, caller: CallerName) {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        *callers = match std::mem::take(&mut *callers) {
+            Callers::None => Callers::One(caller),
+            Callers::One(known) if known == caller => Callers::One(known),
+            Callers::One(_) | Callers::Several => Callers::Several,
+        };
+    }
+
+    fn has_several_callers(&self) -> bool {
+        matches!(*self.callers.lock().unwrap_or_else(PoisonError::into_inner), Callers::Several)
     }
 
     fn lock(&self) -> MutexGuard<'_, IndexMap<RequestId, Route>> {
@@ -53,6 +77,7 @@ impl RequestRoutes {
         if to_client.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
             return;
         }
+        self.used_by(sent.request.extensions().get().cloned().unwrap_or_default());
         let mut routes = self.lock();
         if routes.len() >= MAX_ROUTES {
             routes.shift_remove_index(0);
@@ -62,7 +87,7 @@ impl RequestRoutes {
     }
 
     /// Routes progress, which names its request. A log message names none: it is for the client of the connection, or for
-    /// the only request in progress.
+    /// the only request in progress. It may be late, and so goes to nobody once several callers have used the connection.
     fn received(&self, message: &ServerJsonRpcMessage) {
         let ended = match message {
             ServerJsonRpcMessage::Response(response) => Some(&response.id),
@@ -80,7 +105,8 @@ impl RequestRoutes {
                 routes.values().find(|route| route.token.as_ref() == token)
             }
             ServerNotification::LoggingMessageNotification(_) => {
-                let is_certain = routes.len() == 1 || self.client.borrow().is_some();
+                let is_only = routes.len() == 1 && !self.has_several_callers();
+                let is_certain = is_only || self.client.borrow().is_some();
                 routes.values().rfind(|route| route.to_client.is_some()).filter(|_| is_certain)
             }
             _ => return,
@@ -126,5 +152,61 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
 
     fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
         self.inner.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{CallToolRequest, CallToolRequestParams, NumberOrString};
+    use serde_json::json;
+    use tokio::sync::watch;
+
+    use super::super::request_origin::to_client;
+    use super::*;
+
+    /// A call of this caller, sent and answered.
+    fn called(
+        routes: &RequestRoutes,
+        id: i64,
+        caller: &CallerName,
+    ) -> tokio::sync::mpsc::Receiver<ServerMessage> {
+        let (messages, received) = to_client();
+        let mut call = CallToolRequest::new(CallToolRequestParams::new("read"));
+        call.extensions.insert::<ToClient>(messages);
+        call.extensions.insert(caller.clone());
+        let id = NumberOrString::Number(id);
+        routes.sent(&ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(call), id));
+        received
+    }
+
+    fn log(routes: &RequestRoutes) {
+        let message = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "late"}});
+        routes.received(&serde_json::from_value(message).unwrap());
+    }
+
+    fn answered(routes: &RequestRoutes, id: i64) {
+        let message = json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}});
+        routes.received(&serde_json::from_value(message).unwrap());
+    }
+
+    #[test]
+    fn a_late_log_message_reaches_no_other_caller() {
+        let routes = RequestRoutes::new(watch::channel(None).1);
+        let (amy, bob) = (CallerName::named("amy"), CallerName::named("bob"));
+        let mut first = called(&routes, 1, &amy);
+        log(&routes);
+        assert!(first.try_recv().is_ok());
+        answered(&routes, 1);
+        let mut second = called(&routes, 2, &amy);
+        log(&routes);
+        assert!(second.try_recv().is_ok(), "all is for one caller");
+        answered(&routes, 2);
+        let mut other = called(&routes, 3, &bob);
+        log(&routes);
+        assert!(other.try_recv().is_err(), "it may be about a call of the first caller");
+        answered(&routes, 3);
+        let mut again = called(&routes, 4, &amy);
+        log(&routes);
+        assert!(again.try_recv().is_err());
     }
 }

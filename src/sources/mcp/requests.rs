@@ -104,6 +104,7 @@ impl Session {
         if let Some(origin) = origin {
             options.meta = Some(origin.meta_for(self.is_newer_wire()));
             request.extensions_mut().insert::<ToClient>(origin.messages().clone());
+            request.extensions_mut().insert(origin.caller().clone());
         }
         let call = self.begin_call();
         let handle = self.peer().send_request_with_option(request, options).await?;

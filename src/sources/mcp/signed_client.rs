@@ -117,6 +117,15 @@ impl Signing {
         }
     }
 
+    /// The problem where a server refuses even a new token. Only the operator could sign in again.
+    fn refused_twice(&self) -> SignInProblem {
+        let reason = "it refuses the token that it was just given".into();
+        match acts_as(&self.server) {
+            Some(ActsAs::Person) => SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() },
+            _ => SignInProblem::Refused(reason),
+        }
+    }
+
     fn fail(&self, problem: SignInProblem) {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
     }
@@ -146,8 +155,7 @@ impl SignedClient {
         if let Err(error) = &sent
             && refusal(error).is_some()
         {
-            let reason = "it refuses the token that it was just given".into();
-            self.signing.fail(SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() });
+            self.signing.fail(self.signing.refused_twice());
         }
         sent
     }

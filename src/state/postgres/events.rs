@@ -126,7 +126,8 @@ pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Even
     // A separate statement for each filter, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = $2" } else { "$2::text IS NULL" };
     let order = wanted.order();
-    let chosen = format!("id > $1 AND {of_session} AND ($3::text IS NULL OR caller = $3)");
+    let at = "($5::bigint IS NULL OR at = to_timestamp($5::bigint / 1000.0))";
+    let chosen = format!("id > $1 AND {of_session} AND ($3::text IS NULL OR caller = $3) AND {at}");
     let select = client
         .prepare_cached(&format!(
             "SELECT id, (extract(epoch FROM at) * 1000)::bigint AS at, trace_id, caller, session, kind, function, op, tool, \
@@ -143,7 +144,7 @@ pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Even
         .await?;
     let (session, caller) = (wanted.session.as_deref().map(plain), wanted.caller.as_deref().map(plain));
     let rows = client
-        .query(&select, &[&wanted.after, &session.as_deref(), &caller.as_deref(), &wanted.rows()])
+        .query(&select, &[&wanted.after, &session.as_deref(), &caller.as_deref(), &wanted.rows(), &wanted.at])
         .await?;
     rows.iter().map(event).collect()
 }
@@ -222,5 +223,6 @@ pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateErro
         format!("DELETE FROM tool_approvals WHERE asked_at < {before} AND until < clock_timestamp()");
     all.execute(&approvals, &[&age]).await?;
     all.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await?;
+    all.execute("DELETE FROM sign_ins WHERE until < clock_timestamp()", &[]).await?;
     Ok(all.commit().await?)
 }

@@ -95,7 +95,9 @@ pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec
     // A separate statement for each filter, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = :session" } else { ":session IS NULL" };
     let order = wanted.order();
-    let chosen = format!("id > :after AND {of_session} AND (:caller IS NULL OR caller = :caller)");
+    let chosen = format!(
+        "id > :after AND {of_session} AND (:caller IS NULL OR caller = :caller) AND (:at IS NULL OR at = :at)"
+    );
     let mut select = db.prepare_cached(&format!(
         "SELECT id, at, trace_id, caller, session, 'call' AS kind, function, op, tool, arguments AS input, '[]' AS found, \
          outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, registry_version, \
@@ -109,6 +111,7 @@ pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec
         ":after": wanted.after,
         ":session": wanted.session,
         ":caller": wanted.caller,
+        ":at": wanted.at,
         ":limit": wanted.rows(),
     };
     select.query_map(values, event)?.collect()
@@ -193,6 +196,7 @@ pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()
     )?;
     db.execute("DELETE FROM tool_approvals WHERE asked_at < ?1 AND until < ?2", [before, now])?;
     db.execute("DELETE FROM tool_results WHERE until < ?1", [now])?;
+    db.execute("DELETE FROM sign_ins WHERE until < ?1", [now])?;
     Ok(())
 }
 

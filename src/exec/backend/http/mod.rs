@@ -20,9 +20,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::identity::Identity;
 use super::{BackendError, BackendRequest, BackendResponse, choice};
 use crate::secret::REDACTED;
-use crate::sources::mcp::{Environment, FilledSecrets};
+use crate::sources::mcp::{Connections, FilledSecrets};
 use crate::tool::{HttpBackend, Location};
 use request::HttpRequest;
 use send::Exchange;
@@ -42,14 +43,17 @@ impl Http {
         &self,
         backend: &HttpBackend,
         call: BackendRequest<'_>,
-        environment: &Environment,
+        connections: &Connections,
     ) -> Result<BackendResponse, BackendError> {
         let (name, server) = choice::web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
-        let (url, headers) = (request.url()?, request.headers(call, environment, &mut secrets)?);
-        let client = self.client()?;
-        let exchange = Exchange { client, name, server, call, request: &request, headers, secrets: &secrets };
+        let (url, headers) =
+            (request.url()?, request.headers(call, connections.environment(), &mut secrets)?);
+        let identity = |_| Identity::new(connections.credentials(), (name, server), call.caller);
+        let identity = server.auth.as_ref().map(identity).transpose()?;
+        let (client, request, secrets) = (self.client()?, &request, &secrets);
+        let exchange = Exchange { client, name, server, call, request, headers, secrets, identity };
         let mut response = exchange.run(url).await?;
         // A server that echoes its request would give away our credentials.
         let (content, warning) = secrets.hide_in_result(response.content);

@@ -147,6 +147,9 @@ impl<'o> HttpRequest<'o> {
         for name in self.server.headers.keys() {
             headers.insert(name.to_ascii_lowercase(), REDACTED.into());
         }
+        if self.server.auth.is_some() {
+            headers.insert("authorization".into(), REDACTED.into());
+        }
         if let Some(body) = &self.body {
             headers.insert("content-type".into(), body.content_type.as_str().into());
         }

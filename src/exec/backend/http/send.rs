@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use http::{HeaderMap, Method, StatusCode};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::request::HttpRequest;
 use super::{error_response, response};
 use crate::config::Server;
+use crate::credentials::{Refused, SecretToken, SignInProblem};
+use crate::exec::backend::identity::Identity;
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
@@ -27,6 +29,15 @@ pub(super) struct Exchange<'e> {
     pub(super) request: &'e HttpRequest<'e>,
     pub(super) headers: HeaderMap,
     pub(super) secrets: &'e FilledSecrets,
+    /// The identity, for a server with `auth`.
+    pub(super) identity: Option<Identity<'e>>,
+}
+
+/// The token of an exchange.
+struct SentToken {
+    token: Option<SecretToken>,
+    /// Whether the server has refused the first one.
+    is_refused: bool,
 }
 
 impl Exchange<'_> {
@@ -34,13 +45,14 @@ impl Exchange<'_> {
         let deadline = Instant::now() + self.server.timeout().min(self.call.timeout);
         let mut pause = FIRST_PAUSE;
         let mut retries = self.server.retries;
+        let mut sent = SentToken { token: self.token(deadline).await?, is_refused: false };
         loop {
-            let error = match self.attempt(url.clone(), deadline).await {
+            let error = match self.attempt(url.clone(), &mut sent, deadline).await {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
             let wait = match error.kind {
-                BackendErrorKind::NotSent => pause,
+                BackendErrorKind::NotSent if !sent.is_refused => pause,
                 BackendErrorKind::Busy | BackendErrorKind::ConnectionLost if self.is_repeatable() => {
                     error.retry_after().unwrap_or(pause)
                 }
@@ -64,11 +76,16 @@ impl Exchange<'_> {
         has_key || (tool.effect == Effect::Read && is_sure)
     }
 
-    async fn attempt(&self, mut url: Url, deadline: Instant) -> Result<BackendResponse, BackendError> {
+    async fn attempt(
+        &self,
+        mut url: Url,
+        sent: &mut SentToken,
+        deadline: Instant,
+    ) -> Result<BackendResponse, BackendError> {
         let mut method = self.request.method.clone();
         let mut redirects = self.server.redirects;
         loop {
-            let response = self.send(&method, &url, deadline).await?;
+            let response = self.send((&method, &url), sent.token.as_ref(), deadline).await?;
             let status = response.status();
             if status.is_success() {
                 let read = response::Reading {
@@ -77,6 +94,10 @@ impl Exchange<'_> {
                     max_bytes: self.server.max_bytes,
                 };
                 return read.answer(response, deadline).await;
+            }
+            // A server that refuses the token has not run the call.
+            if self.has_other_token(&response, sent, deadline).await? {
+                continue;
             }
             if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
                 redirects -= 1;
@@ -100,9 +121,57 @@ impl Exchange<'_> {
         }
     }
 
-    async fn send(&self, method: &Method, url: &Url, deadline: Instant) -> Result<Response, BackendError> {
+    /// The token of the first request. The deadline of the call holds for it, too.
+    async fn token(&self, deadline: Instant) -> Result<Option<SecretToken>, BackendError> {
+        let Some(identity) = &self.identity else { return Ok(None) };
+        let token = timeout_at(deadline, identity.token()).await.map_err(|_| self.no_token_in_time())??;
+        token.iter().for_each(|token| self.secrets.add_token(token));
+        Ok(token)
+    }
+
+    /// Whether the server has refused the token, and there is another one, which is sent once.
+    async fn has_other_token(
+        &self,
+        response: &Response,
+        sent: &mut SentToken,
+        deadline: Instant,
+    ) -> Result<bool, BackendError> {
+        let Some(identity) = self.identity.as_ref().filter(|_| !sent.is_refused) else { return Ok(false) };
+        let status = response.status().as_u16();
+        let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+        let wants_more = challenge.is_some_and(|challenge| challenge.contains("insufficient_scope"));
+        if !(status == 401 || (status == 403 && wants_more)) {
+            return Ok(false);
+        }
+        sent.is_refused = true;
+        let refused = Refused { token: sent.token.as_ref(), status, challenge };
+        let other = timeout_at(deadline, identity.other(refused)).await;
+        let other = other.map_err(|_| self.no_token_in_time())??;
+        let Some(token) = other else { return Ok(false) };
+        self.secrets.add_token(&token);
+        sent.token = Some(token);
+        Ok(true)
+    }
+
+    fn no_token_in_time(&self) -> BackendError {
+        let problem = SignInProblem::Refused("its authorization server did not answer in time".into());
+        BackendError::of_sign_in(self.name, &problem)
+    }
+
+    async fn send(
+        &self,
+        (method, url): (&Method, &Url),
+        token: Option<&SecretToken>,
+        deadline: Instant,
+    ) -> Result<Response, BackendError> {
         let mut request = reqwest::Request::new(method.clone(), url.clone());
         *request.headers_mut() = self.headers.clone();
+        if let Some(token) = token {
+            let value = HeaderValue::try_from(format!("Bearer {}", token.expose()));
+            let mut value = value.map_err(|_| self.no_header())?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
         if *method == self.request.method {
             let content = self.request.body.as_ref().map(|body| body.content.clone());
             *request.body_mut() = content.map(Into::into);
@@ -115,6 +184,11 @@ impl Exchange<'_> {
             Ok(Err(error)) => Err(self.connect_error(&error)),
             Err(_) => Err(error_response::too_slow(self.name)),
         }
+    }
+
+    fn no_header(&self) -> BackendError {
+        let message = format!("the token for the server `{}` holds characters that no header can", self.name);
+        BackendError::unconfigured(message)
     }
 
     fn connect_error(&self, error: &reqwest::Error) -> BackendError {

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::identity::caller_token;
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
 use crate::config::{Config, Server};
 use crate::credentials::SignInProblem;
 use crate::exec::Caller;
-use crate::sources::mcp::{Connections, Endpoint, McpCallError, Missing, Problem, Session};
+use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
 use crate::tool::Effect;
 use sign_in::{Asked, Person};
 
@@ -97,8 +98,7 @@ pub(super) async fn live_session(
     root: &Path,
 ) -> Result<Arc<Session>, String> {
     let server = choice::mcp_server(config, name).ok_or("it is not configured")?;
-    let endpoint =
-        endpoint((choice::bare(name), server), root, caller).map_err(|missing| missing.to_string())?;
+    let endpoint = endpoint((choice::bare(name), server), root, caller).map_err(|error| error.message)?;
     let deadline = Instant::now() + endpoint.timeout;
     let opened = timeout_at(deadline, connections.session(&endpoint)).await;
     let session = opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())?;
@@ -113,12 +113,14 @@ fn may_share(server: &Server, caller: &Caller) -> bool {
     caller.name.is_empty() || server.auth.as_ref().is_some_and(|auth| auth.shared)
 }
 
-/// The connection of a caller to a server: its client's own one, where the server can ask that client.
-fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, Missing> {
+/// The connection of a caller to a server: its client's own one, where the server can ask that client, or the caller's own
+/// one, where the server is called with the caller's token.
+fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, BackendError> {
+    let token = caller_token(server, caller)?;
     let session = caller.session.as_ref().filter(|_| server.1.per_session);
     let session = session.map(|session| format!("{}\n{session}", caller.name));
     let client = caller.origin.as_ref().and_then(|origin| origin.session());
-    Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_client(client))
+    Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_caller(token).of_client(client))
 }
 
 impl McpCall<'_> {

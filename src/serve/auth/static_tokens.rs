@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 
+use super::AuthError;
+use super::bearer::shown_token;
 use crate::config::ServeToken;
 use crate::exec::Caller;
 use crate::tool::Effect;
@@ -18,15 +19,6 @@ const MIN_TOKEN_LENGTH: usize = 16;
 #[derive(Clone, Default)]
 pub struct Tokens {
     known: Vec<(blake3::Hash, Caller)>,
-}
-
-/// The request has no token, or an unknown one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuthError {
-    /// No token.
-    Missing,
-    /// An unknown token.
-    Wrong,
 }
 
 impl Tokens {
@@ -75,16 +67,16 @@ impl Tokens {
     }
 
     /// The caller with the token in these headers.
-    pub fn caller(&self, headers: &HeaderMap) -> Result<Caller, AuthError> {
+    pub(super) fn caller(&self, headers: &HeaderMap) -> Result<Caller, AuthError> {
         if self.known.is_empty() {
             return Ok(Caller::default());
         }
-        let shown = headers.get(AUTHORIZATION).ok_or(AuthError::Missing)?.as_bytes();
-        let (scheme, secret) = shown.split_at_checked(7).ok_or(AuthError::Wrong)?;
-        if !scheme.eq_ignore_ascii_case(b"bearer ") {
-            return Err(AuthError::Wrong);
-        }
-        let shown = blake3::hash(secret.trim_ascii());
+        let shown = blake3::hash(shown_token(headers)?);
+        self.of_hash(&shown).cloned().ok_or(AuthError::Wrong)
+    }
+
+    /// The caller whose token has this hash.
+    pub(super) fn of_hash(&self, shown: &blake3::Hash) -> Option<&Caller> {
         let mut found = None;
         for (known, caller) in &self.known {
             // Every token is compared, even after a match.
@@ -92,7 +84,26 @@ impl Tokens {
                 found = Some(caller);
             }
         }
-        found.cloned().ok_or(AuthError::Wrong)
+        found
+    }
+
+    /// A proof that somebody has shown a known token, for a session. Without the key nothing is learned of the token from it.
+    pub fn seal(&self, token: &str, key: &[u8; 32]) -> Option<String> {
+        let shown = blake3::hash(token.as_bytes().trim_ascii());
+        self.of_hash(&shown)?;
+        Some(blake3::keyed_hash(key, shown.as_bytes()).to_hex().to_string())
+    }
+
+    /// The caller whose token was sealed, as long as the token is configured.
+    pub fn sealed(&self, seal: &str, key: &[u8; 32]) -> Option<&Caller> {
+        let mut found = None;
+        for (known, caller) in &self.known {
+            let own = blake3::keyed_hash(key, known.as_bytes()).to_hex();
+            if bool::from(own.as_bytes().ct_eq(seal.as_bytes())) {
+                found = Some(caller);
+            }
+        }
+        found
     }
 }
 
@@ -104,6 +115,8 @@ impl std::fmt::Debug for Tokens {
 
 #[cfg(test)]
 mod tests {
+    use http::header::AUTHORIZATION;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,41 @@
+//! The callers that the configuration names: tokens and secrets are in the environment.
+
+use crate::cli::CommandError;
+use crate::cli::catalog::CatalogArgs;
+use crate::config;
+use crate::serve::{Authenticator, Tokens};
+
+/// The configured callers, and the secret of this server at the identity provider where people sign in.
+pub(super) fn configured(
+    catalog: &CatalogArgs,
+    configured: &config::Serve,
+) -> Result<(Authenticator, Option<String>), CommandError> {
+    let environment = catalog.environment().unwrap_or_default();
+    let secret = |text: &str| environment.filled(text);
+    let root = catalog.workspace()?.root;
+    let of_sign_in = configured.sign_in.client_secret.as_deref().map(secret).transpose();
+    let callers = Authenticator::new(tokens(configured)?, configured, &root, &secret);
+    callers.and_then(|callers| Ok((callers, of_sign_in?))).map_err(CommandError::Usage)
+}
+
+/// The host of the public address.
+pub(super) fn host(public_url: &str) -> String {
+    let rest = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
+    rest.trim_end_matches('/').to_string()
+}
+
+/// The tokens that are configured, from the environment.
+fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
+    let mut tokens = Tokens::default();
+    for token in &configured.tokens {
+        let name = &token.env;
+        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
+        let secret = std::env::var(name).map_err(|_| {
+            CommandError::Usage(format!(
+                "the environment variable {name}, which toolcrib.toml names for a token, is not set"
+            ))
+        })?;
+        tokens.add(&secret, token).map_err(|problem| CommandError::Usage(format!("{name}: {problem}")))?;
+    }
+    Ok(tokens)
+}

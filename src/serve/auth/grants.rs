@@ -1,0 +1,303 @@
+//! Claims of a token as a caller: its name, which no other issuer or tenant can give, and the rights of its grants.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::claims::Claims;
+use crate::config::{EVERY_PROFILE, IssuerGrant, ServeIssuer};
+use crate::exec::Caller;
+use crate::tool::Effect;
+
+/// Longest name of a caller or tenant, in bytes.
+const MAX_NAME: usize = 256;
+
+/// Most combinations of roles that the grants of all issuers can give: each has a catalog view of its own.
+const MAX_COMBINATIONS: usize = 256;
+
+/// The reason why claims name no caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoCaller {
+    /// The claim with the name, or the tenant, is missing or too long.
+    Nameless,
+    /// No grant is for the token.
+    NoGrant,
+}
+
+/// The caller with these claims.
+pub(super) fn caller(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, NoCaller> {
+    let name = name(issuer, claims).ok_or(NoCaller::Nameless)?;
+    let scopes: BTreeSet<&str> = claims.scopes().collect();
+    let own: Vec<&IssuerGrant> = issuer.grants.iter().filter(|grant| fits(grant, &scopes, claims)).collect();
+    if own.is_empty() && !issuer.grants.is_empty() {
+        return Err(NoCaller::NoGrant);
+    }
+    let allow = match issuer.grants.is_empty() {
+        true => Effect::Destructive,
+        false => own.iter().filter_map(|grant| grant.allow).max().unwrap_or(Effect::Read),
+    };
+    Ok(Caller {
+        name,
+        roles: Some(roles(own.iter().copied()).into_iter().map(str::to_string).collect()),
+        profiles: profiles(&own),
+        allow,
+        ..Caller::default()
+    })
+}
+
+/// The name, which is different for each name, tenant and issuer: `NAME@ISSUER`, or `TENANT/NAME@ISSUER`.
+fn name(issuer: &ServeIssuer, claims: &Claims) -> Option<Arc<str>> {
+    let part = |claim: &str| claims.text(claim).filter(|text| fits_name(text)).map(escaped);
+    let name = part(&issuer.name)?;
+    let place = place(&issuer.issuer);
+    Some(match &issuer.tenant {
+        Some(tenant) => format!("{}/{name}@{place}", part(tenant)?).into(),
+        None => format!("{name}@{place}").into(),
+    })
+}
+
+/// The end of the names of an issuer's callers: its address without `https://`.
+pub(super) fn place(issuer: &str) -> &str {
+    issuer.strip_prefix("https://").unwrap_or(issuer)
+}
+
+fn fits_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_NAME
+}
+
+/// A part of a name without the signs that divide it, and without invisible ones.
+fn escaped(part: &str) -> String {
+    let mut escaped = String::with_capacity(part.len());
+    for sign in part.chars() {
+        match sign {
+            '/' | '@' | '%' | ' ' => escaped.push_str(&format!("%{:02X}", u32::from(sign))),
+            sign if sign.is_ascii_graphic() || sign.is_alphanumeric() => escaped.push(sign),
+            sign => {
+                let mut bytes = [0; 4];
+                let bytes = sign.encode_utf8(&mut bytes).bytes();
+                bytes.for_each(|byte| escaped.push_str(&format!("%{byte:02X}")));
+            }
+        }
+    }
+    escaped
+}
+
+fn fits(grant: &IssuerGrant, scopes: &BTreeSet<&str>, claims: &Claims) -> bool {
+    match (&grant.scope, &grant.claim, &grant.value) {
+        (Some(scope), None, None) => scopes.contains(scope.as_str()),
+        (None, Some(claim), Some(value)) => claims.texts(claim).any(|own| own == value),
+        _ => false,
+    }
+}
+
+/// The roles of grants, sorted.
+fn roles<'g>(grants: impl Iterator<Item = &'g IssuerGrant>) -> BTreeSet<&'g str> {
+    grants.flat_map(|grant| &grant.roles).map(String::as_str).collect()
+}
+
+/// The profiles of grants, the first one for requests that choose none; `None` for every one.
+fn profiles(own: &[&IssuerGrant]) -> Option<Arc<[String]>> {
+    let named = || own.iter().flat_map(|grant| &grant.profiles);
+    if named().next().is_none() || named().any(|name| name == EVERY_PROFILE) {
+        return None;
+    }
+    let mut profiles: Vec<String> = Vec::new();
+    for name in named() {
+        if !profiles.contains(name) {
+            profiles.push(name.clone());
+        }
+    }
+    Some(profiles.into())
+}
+
+/// A caller for each combination of roles that grants can give, so that its catalog view is made ahead.
+pub(super) fn combinations(issuers: &[ServeIssuer]) -> Result<Vec<Caller>, String> {
+    let mut known: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
+    for issuer in issuers {
+        let mut of_issuer: BTreeSet<BTreeSet<&str>> = BTreeSet::from([BTreeSet::new()]);
+        for grant in &issuer.grants {
+            let own = roles(std::iter::once(grant));
+            let joined: Vec<BTreeSet<&str>> = of_issuer.iter().map(|other| other | &own).collect();
+            of_issuer.extend(joined);
+            if of_issuer.len() > MAX_COMBINATIONS {
+                return Err(format!(
+                    "the grants of the issuer {} give over {MAX_COMBINATIONS} combinations of roles; give fewer roles, each to \
+                     more groups",
+                    issuer.issuer
+                ));
+            }
+        }
+        known.extend(of_issuer);
+    }
+    let caller = |roles: BTreeSet<&str>| Caller {
+        roles: Some(roles.into_iter().map(str::to_string).collect()),
+        ..Caller::default()
+    };
+    Ok(known.into_iter().map(caller).collect())
+}
+
+/// The scopes that the metadata names: the configured ones, else those of the grants.
+pub(super) fn scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
+    let mut all = Vec::new();
+    for issuer in issuers {
+        let of_grants = issuer.grants.iter().filter_map(|grant| grant.scope.as_ref());
+        let scopes: Vec<&String> = match issuer.scopes.is_empty() {
+            true => of_grants.collect(),
+            false => issuer.scopes.iter().collect(),
+        };
+        for scope in scopes.into_iter().filter(|scope| is_scope(scope)) {
+            if !all.contains(&scope.as_str()) {
+                all.push(scope.as_str());
+            }
+        }
+    }
+    all
+}
+
+/// The scopes to ask for first: those that change nothing, where there are any. A client asks for more when it needs more.
+pub(super) fn first_scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
+    let changes = |scope: &str| {
+        let mut grants = issuers.iter().flat_map(|issuer| &issuer.grants);
+        grants.any(|grant| grant.scope.as_deref() == Some(scope) && grant.allow > Some(Effect::Read))
+    };
+    let all = scopes(issuers);
+    let reading: Vec<&str> = all.iter().copied().filter(|scope| !changes(scope)).collect();
+    if reading.is_empty() { all } else { reading }
+}
+
+/// The scopes that give more than this caller has: its own, and those whose grants add an effect within `most`, or a role.
+pub(super) fn wider_scopes<'i>(issuer: &'i ServeIssuer, caller: &Caller, most: Effect) -> Vec<&'i str> {
+    let has = |role: &String| caller.roles.as_ref().is_none_or(|roles| roles.contains(role));
+    let adds = |grant: &IssuerGrant| {
+        grant.allow.is_some_and(|allow| allow.min(most) > caller.allow) || !grant.roles.iter().all(has)
+    };
+    let with_scope = issuer.grants.iter().filter(|grant| grant.scope.as_deref().is_some_and(is_scope));
+    let wider: Vec<&str> =
+        with_scope.clone().filter(|grant| adds(grant)).filter_map(|grant| grant.scope.as_deref()).collect();
+    if wider.is_empty() {
+        return wider;
+    }
+    // The new token has to have the rights of the old one, too.
+    with_scope
+        .filter_map(|grant| grant.scope.as_deref())
+        .filter(|scope| !wider.contains(scope))
+        .chain(wider.clone())
+        .collect()
+}
+
+/// Whether a text is a scope as RFC 6749 has it; others would end the header early.
+fn is_scope(scope: &str) -> bool {
+    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn claims(value: Value) -> Claims {
+        let Value::Object(claims) = value else { unreachable!() };
+        Claims(claims)
+    }
+
+    fn scope(scope: &str, roles: &[&str], allow: Option<Effect>) -> IssuerGrant {
+        let roles = roles.iter().map(ToString::to_string).collect();
+        IssuerGrant { scope: Some(scope.into()), roles, allow, ..IssuerGrant::default() }
+    }
+
+    fn issuer(grants: Vec<IssuerGrant>) -> ServeIssuer {
+        ServeIssuer { issuer: "https://login.example.com".into(), grants, ..ServeIssuer::default() }
+    }
+
+    #[test]
+    fn names_of_callers_are_different_for_each_name_tenant_and_issuer() {
+        let name = |issuer: &str, tenant: Option<&str>, sub: &str| {
+            let issuer = ServeIssuer {
+                issuer: issuer.into(),
+                tenant: tenant.map(|_| "tid".into()),
+                ..ServeIssuer::default()
+            };
+            let claims = claims(json!({ "sub": sub, "tid": tenant.unwrap_or_default() }));
+            caller(&issuer, &claims).map(|caller| caller.name.to_string())
+        };
+        assert_eq!(name("https://a.example", None, "amy").unwrap(), "amy@a.example");
+        assert_eq!(name("https://a.example", Some("t"), "amy").unwrap(), "t/amy@a.example");
+        let tried = [
+            ("https://a.example", None, "amy"),
+            ("https://a.example/", None, "amy"),
+            ("http://a.example", None, "amy"),
+            ("https://b.example", None, "amy@a.example"),
+            ("https://b.example", None, "amy%40a.example"),
+            ("https://b.example", None, "t/amy"),
+            ("https://b.example", Some("t"), "amy"),
+            ("https://b.example", Some("t/amy"), "x"),
+            ("https://b.example", Some("t"), "amy/x"),
+            ("https://b.example", None, "Amy"),
+            ("https://b.example", None, "amy\u{200b}"),
+        ];
+        let names: BTreeSet<String> =
+            tried.iter().map(|(issuer, tenant, sub)| name(issuer, *tenant, sub).unwrap()).collect();
+        assert_eq!(names.len(), tried.len(), "{names:#?}");
+        for sub in ["", &"x".repeat(257)] {
+            assert_eq!(name("https://a.example", None, sub), Err(NoCaller::Nameless));
+        }
+        assert_eq!(name("https://a.example", Some(""), "amy"), Err(NoCaller::Nameless));
+    }
+
+    #[test]
+    fn a_token_has_the_rights_of_its_grants_together_and_no_others() {
+        let group = IssuerGrant {
+            claim: Some("groups".into()),
+            value: Some("engineers".into()),
+            roles: vec!["editor".into()],
+            profiles: vec!["creator".into()],
+            ..IssuerGrant::default()
+        };
+        let issuer = issuer(vec![
+            scope("tools:read", &[], None),
+            scope("tools:write", &["writer"], Some(Effect::Write)),
+            group,
+        ]);
+        let of = |value| caller(&issuer, &claims(value));
+        let reader = of(json!({ "sub": "amy", "scope": "tools:read other" })).unwrap();
+        assert_eq!((reader.allow, reader.roles.unwrap().len(), reader.profiles), (Effect::Read, 0, None));
+        let both = of(json!({ "sub": "amy", "scope": "tools:write", "groups": ["x", "engineers"] })).unwrap();
+        assert_eq!(both.roles.as_deref().unwrap(), ["editor", "writer"]);
+        assert_eq!(
+            (both.allow, both.profiles.as_deref().unwrap()),
+            (Effect::Write, &["creator".to_string()][..])
+        );
+        for none in
+            [json!({ "sub": "amy" }), json!({ "sub": "amy", "scope": "tools:writer", "groups": "engineer" })]
+        {
+            assert_eq!(of(none), Err(NoCaller::NoGrant));
+        }
+    }
+
+    #[test]
+    fn every_combination_of_roles_is_made_ahead_up_to_a_limit() {
+        let grants = |count: usize| {
+            (0..count).map(|role| scope(&format!("s{role}"), &[&format!("r{role}")], None)).collect()
+        };
+        assert_eq!(combinations(&[issuer(grants(3))]).unwrap().len(), 8);
+        assert!(combinations(&[issuer(grants(9))]).unwrap_err().contains("256"));
+        assert!(combinations(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn scopes_that_change_something_are_asked_for_when_they_are_needed() {
+        let issuer = issuer(vec![
+            scope("tools:read", &[], None),
+            scope("tools:write", &[], Some(Effect::Write)),
+            scope("bad\" scope", &[], Some(Effect::Write)),
+        ]);
+        let issuers = std::slice::from_ref(&issuer);
+        assert_eq!(scopes(issuers), ["tools:read", "tools:write"]);
+        assert_eq!(first_scopes(issuers), ["tools:read"]);
+        let reader = Caller { allow: Effect::Read, roles: Some(Vec::new()), ..Caller::default() };
+        assert_eq!(wider_scopes(&issuer, &reader, Effect::Write), ["tools:read", "tools:write"]);
+        assert!(wider_scopes(&issuer, &reader, Effect::Read).is_empty());
+        let writer = Caller { allow: Effect::Write, ..reader };
+        assert!(wider_scopes(&issuer, &writer, Effect::Destructive).is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+//! Resources (RFC 8707) and their metadata (RFC 9728): each endpoint of MCP, and everything else of the server or of a
+//! profile.
+
+use serde_json::{Value, json};
+
+/// The path before the path of a resource.
+pub const METADATA: &str = "/.well-known/oauth-protected-resource";
+
+/// The end of the path of an endpoint of MCP.
+const MCP: &str = "/mcp";
+
+/// The resource of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource<'r> {
+    /// The path of the profile, such as `/p/creator`; empty for the whole server.
+    pub root: &'r str,
+    /// Whether it is the endpoint of MCP.
+    pub is_mcp: bool,
+}
+
+impl<'r> Resource<'r> {
+    /// The resource at a path; `None` where there is none.
+    pub fn at(path: &'r str) -> Option<Self> {
+        let (rest, is_mcp) = match path.strip_suffix(MCP) {
+            Some(rest) => (rest, true),
+            None => (path.strip_suffix('/').unwrap_or(path), false),
+        };
+        let is_root = |rest: &str| {
+            rest.is_empty()
+                || rest.strip_prefix("/p/").is_some_and(|name| !name.is_empty() && !name.contains('/'))
+        };
+        is_root(rest).then_some(Self { root: rest, is_mcp })
+    }
+
+    /// Its path.
+    fn path(&self) -> String {
+        format!("{}{}", self.root, if self.is_mcp { MCP } else { "" })
+    }
+
+    /// Whether a token for this audience is for this resource: the exact address. The plain HTTP beside an endpoint of MCP,
+    /// such as docs and links in results, takes the tokens of the endpoint too.
+    pub(super) fn is(&self, audience: &str, public_url: &str) -> bool {
+        let path = audience.strip_prefix(public_url).and_then(|path| path.strip_prefix(self.root));
+        match path {
+            Some(MCP) => true,
+            Some("" | "/") => !self.is_mcp,
+            _ => false,
+        }
+    }
+
+    /// The address of its metadata.
+    pub(super) fn metadata_url(&self, public_url: &str) -> String {
+        format!("{public_url}{METADATA}{}", self.path())
+    }
+
+    /// Its metadata.
+    pub(super) fn metadata(&self, public_url: &str, issuers: &[&str], scopes: &[&str]) -> Value {
+        let mut metadata = json!({
+            "resource": format!("{public_url}{}", self.path()),
+            "authorization_servers": issuers,
+            "bearer_methods_supported": ["header"],
+        });
+        if !scopes.is_empty() {
+            metadata["scopes_supported"] = json!(scopes);
+        }
+        metadata
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUBLIC: &str = "https://tools.example.com";
+
+    #[test]
+    fn a_token_is_for_the_exact_address() {
+        let is = |path: &str, audience: &str| {
+            Resource::at(path).unwrap().is(&format!("{PUBLIC}{audience}"), PUBLIC)
+        };
+        assert!(is("/mcp", "/mcp") && is("/p/a/mcp", "/p/a/mcp") && is("", "") && is("/", "/"));
+        assert!(is("/", "/mcp") && is("/p/a", "/p/a/mcp") && is("/p/a/", "/p/a"));
+        for (path, audience) in [
+            ("/mcp", ""),
+            ("/mcp", "/"),
+            ("/mcp", "/mcp/"),
+            ("/mcp", "/p/a/mcp"),
+            ("/p/a/mcp", "/mcp"),
+            ("/p/a/mcp", "/p/a"),
+            ("/p/a/mcp", "/p/b/mcp"),
+            ("/p/a/mcp", "/p/ab/mcp"),
+            ("/p/a", "/p/a/b"),
+            ("/", "/p/a"),
+            ("/", ".evil.example"),
+            ("/mcp", ".evil.example/mcp"),
+            ("/mcp", "/MCP"),
+        ] {
+            assert!(!is(path, audience), "{path} {audience}");
+        }
+        assert!(!Resource::at("/mcp").unwrap().is("https://other.example/mcp", PUBLIC));
+    }
+
+    #[test]
+    fn metadata_is_at_the_path_of_its_resource() {
+        for path in ["/mcp", "/p/creator/mcp", "/p/creator", ""] {
+            let resource = Resource::at(path).unwrap();
+            assert_eq!(resource.metadata_url(PUBLIC), format!("{PUBLIC}{METADATA}{path}"));
+            let metadata = resource.metadata(PUBLIC, &["https://login.example.com"], &[]);
+            assert_eq!(metadata["resource"], format!("{PUBLIC}{path}"));
+        }
+        for none in ["/tools", "/p/", "/p/a/b/mcp", "/p//mcp", "/mcp/mcp", "/x/mcp"] {
+            assert_eq!(Resource::at(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Tokens that were verified, remembered by their hash until they expire, and refused ones for a moment.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use crate::exec::Caller;
+
+/// Most tokens that are remembered.
+const MAX_TOKENS: usize = 10_000;
+/// Most refused opaque tokens that are remembered.
+const MAX_REFUSED: usize = 1_000;
+/// Milliseconds for which a refused opaque token is not asked about again.
+const REFUSED_FOR: i64 = 10_000;
+
+/// A verified token.
+#[derive(Clone, Debug)]
+pub(super) struct Verified {
+    /// Its caller.
+    pub(super) caller: Caller,
+    /// Its audiences that are ours.
+    pub(super) audience: Audience,
+    /// Milliseconds of Unix time until which it is remembered.
+    pub(super) until: i64,
+}
+
+/// The resources that a token is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Every endpoint: one of the audiences that the configuration names.
+    Configured,
+    /// These addresses.
+    Resources(Box<[String]>),
+}
+
+/// The remembered tokens. Only tokens that were verified take room, so that strangers cannot fill it.
+#[derive(Debug, Default)]
+pub(super) struct VerifiedTokens {
+    known: RwLock<HashMap<blake3::Hash, Verified>>,
+    refused: RwLock<HashMap<blake3::Hash, i64>>,
+}
+
+impl VerifiedTokens {
+    /// A part of the verified token with this hash, taken by `of`; `None` when it is not remembered.
+    pub(super) fn get<T>(&self, hash: &blake3::Hash, now: i64, of: impl FnOnce(&Verified) -> T) -> Option<T> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(hash).filter(|verified| now < verified.until).map(of)
+    }
+
+    pub(super) fn remember(&self, hash: blake3::Hash, verified: Verified, now: i64) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_TOKENS {
+            known.retain(|_, verified| now < verified.until);
+        }
+        if known.len() >= MAX_TOKENS {
+            // Tokens that expire soon are verified again at little cost.
+            let mut ends: Vec<i64> = known.values().map(|verified| verified.until).collect();
+            let (_, median, _) = ends.select_nth_unstable(MAX_TOKENS / 2);
+            let median = *median;
+            known.retain(|_, verified| verified.until > median);
+        }
+        known.insert(hash, verified);
+    }
+
+    /// Whether this opaque token was refused a moment ago.
+    pub(super) fn is_refused(&self, hash: &blake3::Hash, now: i64) -> bool {
+        let refused = self.refused.read().unwrap_or_else(PoisonError::into_inner);
+        refused.get(hash).is_some_and(|at| now < at.saturating_add(REFUSED_FOR))
+    }
+
+    pub(super) fn refuse(&self, hash: blake3::Hash, now: i64) {
+        let mut refused = self.refused.write().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() >= MAX_REFUSED {
+            refused.clear();
+        }
+        refused.insert(hash, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verified(until: i64) -> Verified {
+        Verified { caller: Caller::default(), audience: Audience::Configured, until }
+    }
+
+    #[test]
+    fn a_token_is_remembered_until_it_expires() {
+        let tokens = VerifiedTokens::default();
+        let hash = blake3::hash(b"token");
+        tokens.remember(hash, verified(100), 0);
+        assert!(tokens.get(&hash, 99, |_| ()).is_some());
+        assert!(tokens.get(&hash, 100, |_| ()).is_none());
+        tokens.refuse(hash, 0);
+        assert!(tokens.is_refused(&hash, REFUSED_FOR - 1) && !tokens.is_refused(&hash, REFUSED_FOR));
+    }
+
+    #[test]
+    fn the_memory_has_a_limit_and_keeps_the_longest_valid_tokens() {
+        let tokens = VerifiedTokens::default();
+        for number in 0..(MAX_TOKENS as i64 + 10) {
+            tokens.remember(blake3::hash(&number.to_le_bytes()), verified(number + 1), 0);
+            tokens.refuse(blake3::hash(&number.to_le_bytes()), 0);
+        }
+        let count = tokens.known.read().unwrap().len();
+        assert!(count <= MAX_TOKENS && count > MAX_TOKENS / 3, "{count}");
+        assert!(tokens.refused.read().unwrap().len() <= MAX_REFUSED);
+        let last = (MAX_TOKENS as i64 + 9).to_le_bytes();
+        assert!(tokens.get(&blake3::hash(&last), 0, |_| ()).is_some());
+        // Tokens of equal expiry are no reason to grow.
+        let equal = VerifiedTokens::default();
+        for number in 0..(MAX_TOKENS as i64 + 10) {
+            equal.remember(blake3::hash(&number.to_le_bytes()), verified(7), 0);
+        }
+        assert!(equal.known.read().unwrap().len() <= MAX_TOKENS);
+    }
+}

@@ -1,0 +1,41 @@
+//! The page to which a person returns after signing in: always one of this server.
+
+/// Longest address to return to, in bytes.
+const MAX_LENGTH: usize = 2048;
+
+/// The address, if it is a path of this server; else the home page. A browser must read no host in it, however it mends
+/// what is written.
+pub(super) fn safe(address: &str) -> &str {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>');
+    let is_path = address.starts_with('/') && !address.starts_with("//");
+    let is_ours = is_path && address.len() <= MAX_LENGTH && address.bytes().all(is_plain);
+    if is_ours && !is_of_sign_in(address) { address } else { "/" }
+}
+
+/// Whether an address is one of signing in, which is not worth returning to.
+fn is_of_sign_in(address: &str) -> bool {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    path.split('/').any(|part| part == "sign-in" || part == "sign-out")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_this_server_are_returned_to() {
+        for good in ["/", "/tools/get_me.html", "/search.html?q=a%20b&c=//x", "/p/creator/", "/a//b", "/a@b"]
+        {
+            assert_eq!(safe(good), good);
+        }
+        let long = format!("/{}", "a".repeat(MAX_LENGTH));
+        for bad in [
+            "", "//evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example/",
+            "javascript:alert(1)", "evil.example", "/\t/evil.example", "/\n/evil.example", " //evil.example",
+            "///evil.example", "/a\r\nset-cookie: x", "/ä", "/sign-in", "/sign-in?return=/", "/sign-out",
+            "/p/x/sign-in/start", &long,
+        ] {
+            assert_eq!(safe(bad), "/", "{bad}");
+        }
+    }
+}
