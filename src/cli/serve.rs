@@ -1,6 +1,7 @@
 //! `toolcrib serve`: the running server.
 
 mod callers;
+mod log;
 mod refusals;
 
 use std::net::{IpAddr, SocketAddr};
@@ -9,12 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
-use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, remembering, waiting_for, word};
 use super::progress::Spinner;
 use super::reload::keep_current;
-use super::screen::Screen;
 use super::signals::Signals;
 use super::state::{StateArgs, delete_old_state};
 use super::{CommandError, CommandResult, failed, print_note};
@@ -28,10 +27,8 @@ use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode, clean_line};
 use crate::watch::{Change, Follow, Options};
+use log::LogFormat;
 use refusals::{refuse_broken_configuration, refuse_nothing};
-
-/// The directive for the log of the SDK's authorization.
-const RMCP_AUTH: &str = "rmcp::transport::auth=info";
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -100,18 +97,10 @@ pub(super) struct ServeArgs {
 /// process.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum LogFormat {
-    /// Lines for people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
 impl ServeArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
-        self.start_log()?;
+        log::start(&self.log_level, self.log)?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
             true => tokio::runtime::Builder::new_current_thread(),
@@ -250,20 +239,6 @@ impl ServeArgs {
             streams.cancel();
         };
         listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
-    }
-
-    fn start_log(&self) -> CommandResult {
-        let filter = EnvFilter::try_new(&self.log_level)
-            .map_err(|error| CommandError::Usage(format!("--log-level {}: {error}", self.log_level)))?;
-        // At `debug` the SDK writes codes of sign-ins.
-        let filter = filter.add_directive(RMCP_AUTH.parse().map_err(failed)?);
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
-        // In a process that calls this twice, the log exists already and serves as well.
-        let _ = match self.log {
-            LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-            LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
-        };
-        Ok(())
     }
 
     /// The address to listen on, unless it would be open to everybody by mistake.

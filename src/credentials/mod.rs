@@ -45,9 +45,9 @@ pub(crate) use token_store::Stamp as SignInVersion;
 pub struct Credentials {
     environment: Environment,
     person: Person,
+    offered: Offered,
     /// Tokens of services and of exchanges.
     issued: TokenCache,
-    offered: Offered,
 }
 
 /// A token that a server has refused, or a request without one.

@@ -45,6 +45,7 @@ pub(super) struct Connection {
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
     sign_in: SignInWatch,
+    /// The last use, where one caller has the connection for itself.
     pub(super) last_use: LastUse,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
@@ -64,7 +65,7 @@ impl Connection {
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
             sign_in,
-            last_use: LastUse::new(),
+            last_use: LastUse::now(),
             dropped: watch::Sender::new(None),
         }
     }
@@ -148,14 +149,14 @@ impl Connection {
         }
     }
 
-    /// Waits until the connection of a caller has not been used for long. Sessions of clients may keep state in the server, so
-    /// that theirs stay.
+    /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
+    /// in the server, so that theirs stay.
     async fn until_unused(&self) {
         if !self.endpoint.is_of_caller_alone() {
             return std::future::pending().await;
         }
-        let is_in_call = || self.open().is_some_and(|session| session.is_busy());
-        self.last_use.until_over(|| self.waiting.load(Relaxed) > 0 || is_in_call()).await;
+        let is_running = || self.open().is_some_and(|session| session.is_busy());
+        self.last_use.until_over(|| self.waiting.load(Relaxed) > 0 || is_running()).await;
     }
 
     /// Drops the connection; calls in progress get this long.
@@ -300,23 +301,9 @@ impl Connection {
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
         };
-        self.remember(surroundings, &listed.listing);
+        surroundings.remember(&self.endpoint, &listed.listing, self.listing());
         self.publish(surroundings, |_| listed.listing);
         Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
-    }
-
-    /// Writes a list that is new to the folder of remembered lists.
-    fn remember(&self, surroundings: &Surroundings, listing: &Listing) {
-        let is_known = self
-            .listing()
-            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
-        let Some(remembered) = surroundings.remembered.clone().filter(|_| !is_known) else { return };
-        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = remembered.write(&endpoint, &listing) {
-                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
-            }
-        });
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.

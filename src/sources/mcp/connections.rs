@@ -216,7 +216,7 @@ impl Connections {
         let mut known = self.known();
         if let Some(at) = known.connections.iter().position(|known| known.endpoint == *endpoint) {
             let found = Arc::clone(&known.connections[at]);
-            let is_kept = found.last_use.note();
+            let is_kept = found.last_use.is_kept();
             if endpoint.is_private() {
                 known.connections.remove(at);
             }

@@ -38,6 +38,7 @@ mod state;
 mod stderr;
 mod subscribers;
 mod surroundings;
+mod transport_error;
 mod waiting;
 
 use std::time::Duration;

@@ -100,7 +100,7 @@ fn the_page_about_one_person_runs() {
     std::fs::set_permissions(&browser, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let program = program(&[]);
     let folder = std::path::Path::new(program.get_program()).parent().unwrap();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", folder.display(), std::env::var_os("PATH").unwrap().display());
     let mut said = String::new();
     for command in blocks("sh").iter().flat_map(|block| block.lines()) {
         let mut shell = std::process::Command::new("sh");
