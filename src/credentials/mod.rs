@@ -11,6 +11,7 @@ mod callback;
 mod caller;
 mod challenge;
 mod exchange;
+mod http_client;
 mod keyring;
 mod person;
 mod problem;

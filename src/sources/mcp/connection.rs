@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::backoff::{AT_LAST, Backoff, SOON};
 use super::endpoint::Endpoint;
+use super::last_use::LastUse;
 use super::problem::Problem;
 use super::remembered::Remembered;
 use super::request_origin::{CurrentClient, until_client};
@@ -32,9 +33,6 @@ const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Time without a call after which the connection of one caller is closed: its caller is gone.
-const UNUSED: Duration = Duration::from_secs(600);
-
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
@@ -48,8 +46,7 @@ pub(super) struct Connection {
     credentials: Arc<Credentials>,
     /// The sign-in of the operator when the server was contacted last.
     sign_in: Mutex<Option<SignInVersion>>,
-    /// The time of the last call; `None` after the connection of a caller has ended unused.
-    used: Mutex<Option<Instant>>,
+    pub(super) last_use: LastUse,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
@@ -70,6 +67,7 @@ impl Connection {
     pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, credentials: &Arc<Credentials>) -> Self {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
+        let last_use = LastUse::now(&endpoint);
         let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
         Self {
             endpoint,
@@ -79,7 +77,7 @@ impl Connection {
             waiting: AtomicUsize::new(0),
             credentials: Arc::clone(credentials),
             sign_in: Mutex::default(),
-            used: Mutex::new(Some(Instant::now())),
+            last_use,
             dropped: watch::Sender::new(None),
         }
     }
@@ -181,39 +179,8 @@ impl Connection {
         }
     }
 
-    /// Notes that the connection is used now, unless it has ended unused.
-    pub(super) fn is_kept_for_use(&self) -> bool {
-        let mut used = locked(&self.used);
-        *used = used.map(|_| Instant::now());
-        used.is_some()
-    }
-
-    /// Whether it has ended unused.
-    pub(super) fn is_unused(&self) -> bool {
-        locked(&self.used).is_none()
-    }
-
-    /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
-    /// in the server, so that theirs stay.
-    async fn until_unused(&self) {
-        if !self.endpoint.is_of_caller_alone() {
-            return std::future::pending().await;
-        }
-        loop {
-            let last = locked(&self.used).unwrap_or_else(Instant::now);
-            sleep_until(last + UNUSED).await;
-            let mut used = locked(&self.used);
-            let is_busy =
-                self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy());
-            match used.is_some_and(|last| last.elapsed() < UNUSED) {
-                true => {}
-                false if is_busy => *used = Some(Instant::now()),
-                false => {
-                    *used = None;
-                    return;
-                }
-            }
-        }
+    fn is_busy(&self) -> bool {
+        self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy())
     }
 
     /// Drops the connection; calls in progress get this long.
@@ -227,7 +194,7 @@ impl Connection {
         let mut subscription = None;
         tokio::select! {
             () = self.open_again_and_again(&surroundings, &mut subscription) => {}
-            () = self.until_unused() => {}
+            () = self.last_use.until_unused(|| self.is_busy()) => {}
             _ = dropped.wait_for(Option::is_some) => {}
         }
         let patience = dropped.borrow().unwrap_or_default();

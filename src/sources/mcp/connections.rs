@@ -215,7 +215,7 @@ impl Connections {
         let mut known = self.known();
         if let Some(at) = known.connections.iter().position(|known| known.endpoint == *endpoint) {
             let found = Arc::clone(&known.connections[at]);
-            let is_kept = found.is_kept_for_use();
+            let is_kept = found.last_use.is_kept();
             if endpoint.is_private() {
                 known.connections.remove(at);
             }
@@ -293,7 +293,7 @@ impl Drop for Connections {
 impl Known {
     /// Drops the private connections that have not been used for the longest time, so that one more can be kept.
     fn make_room(&mut self) {
-        self.connections.retain(|connection| !connection.is_unused());
+        self.connections.retain(|connection| !connection.last_use.has_ended());
         let private = self.connections.iter().filter(|connection| connection.endpoint.is_private()).count();
         let mut excess = (private + 1).saturating_sub(MAX_PRIVATE);
         self.connections.retain(|connection| {

@@ -21,6 +21,7 @@ mod connection;
 mod connections;
 mod endpoint;
 mod examine;
+mod last_use;
 mod line_check;
 mod list;
 mod problem;
