@@ -30,6 +30,9 @@ use crate::tool::{Effect, NoSchemaMode, clean_line};
 use crate::watch::{Change, Follow, Options};
 use refusals::{refuse_broken_configuration, refuse_nothing};
 
+/// The directive for the log of the SDK's authorization.
+const RMCP_AUTH: &str = "rmcp::transport::auth=info";
+
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
 /// Listens on the loopback address unless told otherwise. The catalog is watched: an edit is served a moment after it
@@ -252,6 +255,8 @@ impl ServeArgs {
     fn start_log(&self) -> CommandResult {
         let filter = EnvFilter::try_new(&self.log_level)
             .map_err(|error| CommandError::Usage(format!("--log-level {}: {error}", self.log_level)))?;
+        // At `debug` the SDK writes codes of sign-ins.
+        let filter = filter.add_directive(RMCP_AUTH.parse().map_err(failed)?);
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
         // In a process that calls this twice, the log exists already and serves as well.
         let _ = match self.log {

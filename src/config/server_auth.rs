@@ -84,6 +84,13 @@ impl ServerAuth {
                     "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
                 ))
             }
+            _ if is_service
+                && self.audience.is_some()
+                && self.token_url.is_none()
+                && self.issuer.is_none() =>
+            {
+                Some(("audience", "an `audience` needs the `issuer` or the `token_url` that knows it"))
+            }
             (None, Some(_)) => {
                 Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
             }
@@ -107,7 +114,8 @@ impl ServerAuth {
             ("client_id", self.client_id.is_some() && is_caller, of_caller),
             ("scopes", !self.scopes.is_empty() && is_caller, of_caller),
             ("issuer", self.issuer.is_some() && is_caller, of_caller),
-            ("resource", self.resource.is_some() && is_caller, of_caller),
+            ("resource", self.resource.is_some() && !asks_for_tokens, of_token),
+            ("client_authentication", self.client_authentication.is_some() && !asks_for_tokens, of_token),
         ];
         fields.into_iter().find(|(_, is_misplaced, _)| *is_misplaced).map(|(field, _, why)| (field, why))
     }
@@ -151,8 +159,11 @@ mod tests {
             ("as = 'service'\nclient_id = 'a'", "client_secret"),
             ("client_secret = 'x'", "client_id"),
             ("as = 'exchange'\naudience = 'api'", "issuer"),
+            ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\naudience = 'api'", "audience"),
             ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
+            ("resource = 'https://api.example'", "resource"),
+            ("client_authentication = 'client_secret_post'", "client_authentication"),
             ("as = 'caller'\nscopes = ['a']", "scopes"),
             ("issuer = 'http://login.example/'", "issuer"),
             ("issuer = 'http://127.0.0.1.example/'", "issuer"),

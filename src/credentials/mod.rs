@@ -4,7 +4,10 @@
 //! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
 //!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
 //!    the answer; [`challenge`] has the scopes that a server asks for.
-//! 3. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
+//! 3. The operator signs in: [`sign_in`] begins it, [`callback`] is the address that the browser comes back to,
+//!    [`authorization`] finds and asks the authorization server, [`token_store`] and [`keyring`] keep tokens, [`offered`] has the
+//!    sign-ins that clients were asked for, [`sign_out`] ends one.
+//! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
 mod authorization;
 mod callback;
@@ -13,6 +16,7 @@ mod challenge;
 mod exchange;
 mod http_client;
 mod keyring;
+mod offered;
 mod person;
 mod problem;
 mod secret_token;
@@ -32,6 +36,7 @@ pub use sign_in::{PendingSignIn, SignedIn};
 pub use sign_out::SignedOut;
 
 use crate::config::{ActsAs, Environment, Server};
+use offered::Offered;
 use person::Person;
 use token_cache::TokenCache;
 pub(crate) use token_store::Stamp as SignInVersion;
@@ -43,6 +48,7 @@ pub struct Credentials {
     person: Person,
     /// Tokens of services and of exchanges.
     issued: TokenCache,
+    offered: Offered,
 }
 
 /// A token that a server has refused, or a request without one.

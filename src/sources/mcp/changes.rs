@@ -2,13 +2,26 @@
 #![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{ServerNotification, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams};
 use rmcp::service::{ServiceError, Subscription};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::time::timeout;
 
 use super::Session;
+
+/// Longest wait for the end of a subscription.
+const UNSUBSCRIBING: Duration = Duration::from_millis(250);
+
+/// Ends a subscription, then the connection: a server answers its open requests before it ends.
+pub(super) async fn end(session: &Session, subscription: &mut Option<Subscription>) {
+    if let Some(mut subscription) = subscription.take() {
+        let _ = timeout(UNSUBSCRIBING, subscription.cancel()).await;
+    }
+    session.close().await;
+}
 
 /// The changes of one server that somebody wants to know of.
 pub(crate) struct Changes {

@@ -1,7 +1,7 @@
 //! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::service::Subscription;
@@ -9,16 +9,18 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::backoff::{AT_LAST, Backoff, SOON};
+use super::changes::end;
 use super::endpoint::Endpoint;
 use super::last_use::LastUse;
 use super::problem::Problem;
-use super::remembered::Remembered;
-use super::request_origin::{CurrentClient, until_client};
+use super::request_origin::until_client;
 use super::session::Session;
+use super::sign_in_watch::SignInWatch;
 use super::state::{State, Status};
+use super::surroundings::Surroundings;
 use super::waiting::Waiting;
 use crate::config::Start;
-use crate::credentials::{Credentials, SignInVersion};
+use crate::credentials::Credentials;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
@@ -43,23 +45,10 @@ pub(super) struct Connection {
     at_once: Notify,
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
-    credentials: Arc<Credentials>,
-    /// The sign-in of the operator when the server was contacted last.
-    sign_in: Mutex<Option<SignInVersion>>,
     pub(super) last_use: LastUse,
+    sign_in: SignInWatch,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
-}
-
-/// The surroundings of all connections.
-#[derive(Clone)]
-pub(super) struct Surroundings {
-    pub(super) credentials: Arc<Credentials>,
-    /// Called when the list of a server changes, or when one goes away or comes back.
-    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
-    pub(super) remembered: Option<Remembered>,
-    /// The client of the connection, once it is known, where it has one for itself.
-    pub(super) client: CurrentClient,
 }
 
 impl Connection {
@@ -68,6 +57,7 @@ impl Connection {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
         let last_use = LastUse::now(&endpoint);
+        let sign_in = SignInWatch::new(&endpoint, credentials);
         let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
         Self {
             endpoint,
@@ -75,9 +65,8 @@ impl Connection {
             wanted: Notify::new(),
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
-            credentials: Arc::clone(credentials),
-            sign_in: Mutex::default(),
             last_use,
+            sign_in,
             dropped: watch::Sender::new(None),
         }
     }
@@ -153,29 +142,11 @@ impl Connection {
         let open = self.open();
         match open.filter(|session| session.is_outdated()) {
             Some(session) => session.replace(),
-            None if self.has_new_sign_in() => {
+            None if self.sign_in.is_new(&self.state.borrow().status) => {
                 self.set_status(Status::Starting);
                 self.at_once.notify_one();
             }
             None => {}
-        }
-    }
-
-    /// Whether the server is away for want of a sign-in, and the operator has signed in since.
-    fn has_new_sign_in(&self) -> bool {
-        let state = self.state.borrow();
-        let Status::Failed(problem) = &state.status else { return false };
-        problem.sign_in.is_some() && self.sign_in_version() != *locked(&self.sign_in)
-    }
-
-    fn sign_in_version(&self) -> Option<SignInVersion> {
-        self.credentials.sign_in_version((&self.endpoint.name, &self.endpoint.server))
-    }
-
-    /// Waits until the operator signs in to a server that is away for want of that.
-    async fn until_signed_in(&self) {
-        while !self.has_new_sign_in() {
-            sleep(SOON).await;
         }
     }
 
@@ -205,7 +176,7 @@ impl Connection {
                 }
             };
             let _ = timeout(patience, done).await;
-            close(&session, &mut subscription).await;
+            end(&session, &mut subscription).await;
         }
     }
 
@@ -227,7 +198,7 @@ impl Connection {
             let session = self.fail(problem.clone(), pause);
             self.publish(surroundings, |last| Listing { problem: Some(problem.to_string()), ..last });
             if let Some(session) = session {
-                close(&session, subscription).await;
+                end(&session, subscription).await;
             }
         }
     }
@@ -247,7 +218,7 @@ impl Connection {
             tokio::select! {
                 () = due => return,
                 () = self.at_once.notified() => return,
-                () = self.until_signed_in() => return,
+                () = self.sign_in.until_new(&self.state) => return,
                 () = self.wanted.notified() => {}
             }
         }
@@ -276,7 +247,7 @@ impl Connection {
                 () = session.until_replaced() => {}
             }
             self.state.send_modify(|state| state.session = None);
-            close(&session, subscription).await;
+            end(&session, subscription).await;
         }
     }
 
@@ -391,7 +362,7 @@ impl Connection {
 
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
     fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
-        *locked(&self.sign_in) = self.sign_in_version();
+        self.sign_in.note();
         let mut session = None;
         self.state.send_modify(|state| {
             session = state.session.take();
@@ -426,16 +397,4 @@ impl Connection {
             (surroundings.changed)();
         }
     }
-}
-
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A server answers its open requests before it ends.
-async fn close(session: &Session, subscription: &mut Option<Subscription>) {
-    if let Some(mut subscription) = subscription.take() {
-        let _ = timeout(GLANCE, subscription.cancel()).await;
-    }
-    session.close().await;
 }

@@ -21,7 +21,11 @@ pub(super) struct LastUse {
 
 impl LastUse {
     pub(super) fn now(endpoint: &Endpoint) -> Self {
-        Self { at: Mutex::new(Some(Instant::now())), may_end: endpoint.is_of_caller_alone(), patience: UNUSED }
+        Self {
+            at: Mutex::new(Some(Instant::now())),
+            may_end: endpoint.is_of_caller_alone(),
+            patience: UNUSED,
+        }
     }
 
     /// Notes a use, unless the connection has ended for want of it.

@@ -4,10 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use super::signed_client::Signing;
-use crate::credentials::SignInProblem;
-use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+use super::signed_client::Signing;
+use super::transport_error::innermost;
+use crate::credentials::SignInProblem;
 
 /// The line that gives a server its token.
 const TOKEN_LINE: &str = "headers = { Authorization = \"Bearer ${NAME}\" }";
@@ -78,21 +79,6 @@ impl fmt::Display for Problem {
             Some(advice) => write!(to, "{}; {advice}", self.reason),
             None => to.write_str(&self.reason),
         }
-    }
-}
-
-/// The error of the transport, below those of the protocol.
-pub(super) fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
-    match error.downcast_ref() {
-        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
-            return innermost(fallback.as_ref());
-        }
-        Some(ClientInitializeError::TransportError { error, .. }) => return innermost(error.error.as_ref()),
-        _ => {}
-    }
-    match error.downcast_ref() {
-        Some(ServiceError::TransportSend(error)) => innermost(error.error.as_ref()),
-        _ => error,
     }
 }
 

@@ -193,12 +193,12 @@ impl RequestOrigin {
     }
 
     /// Counts a call of a tool.
-    pub(super) fn begin_call(&self) {
+    pub(crate) fn begin_call(&self) {
         self.calls.fetch_add(1, Relaxed);
     }
 
     /// Whether the server of the latest call may ask for input: no other call ran for this request.
-    pub(super) fn may_require_input(&self) -> bool {
+    pub(crate) fn may_require_input(&self) -> bool {
         !self.is_of_many.load(Relaxed) && self.calls.load(Relaxed) == 1
     }
 
@@ -241,6 +241,23 @@ impl RequestOrigin {
         }
     }
 
+    /// Takes the client's answers to a question of our own about a server, which has this state.
+    pub(crate) fn take_own_input(&self, server: &str, state: &str) -> Option<InputResponses> {
+        let given = &mut self.lock().given;
+        let asking = given.asking.as_ref().map(|(asking, state)| (asking.as_str(), state.as_deref()));
+        let is_ours = asking == Some((server, Some(state)));
+        is_ours.then(|| std::mem::take(given).responses.unwrap_or_default())
+    }
+
+    /// Whether the client has said that it opens addresses for its person.
+    pub(crate) fn takes_addresses(&self) -> bool {
+        let declared = match &self.session {
+            Some(session) => Some(session.capabilities.clone()),
+            None => self.meta.client_capabilities(),
+        };
+        declared.and_then(|client| client.elicitation).is_some_and(|elicitation| elicitation.url.is_some())
+    }
+
     /// Keeps the question of a server, as the answer to the client's request.
     pub(crate) fn require_input(&self, required: InputRequiredResult) {
         self.lock().required = Some(required);
@@ -269,7 +286,7 @@ impl RequestOrigin {
 }
 
 /// The state of a server's question, as its client gets it: with the name of the server, which alone gets the answers.
-pub(super) fn bound(server: &str, state: Option<String>) -> String {
+pub(crate) fn bound(server: &str, state: Option<String>) -> String {
     serde_json::json!([server, state]).to_string()
 }
 

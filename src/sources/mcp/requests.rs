@@ -208,7 +208,11 @@ fn value(result: ClientResult) -> Value {
     serde_json::to_value(result).unwrap_or_default()
 }
 
-async fn ask(origin: &RequestOrigin, request: ServerRequest) -> Result<ClientResult, ServiceError> {
+/// Asks the client of a request, on the older wire.
+pub(crate) async fn ask(
+    origin: &RequestOrigin,
+    request: ServerRequest,
+) -> Result<ClientResult, ServiceError> {
     let (answer, answered) = oneshot::channel();
     let message = ServerMessage::Request(Box::new(request), answer);
     origin.messages().send(message).await.map_err(|_| ServiceError::TransportClosed)?;

@@ -15,8 +15,8 @@ use rmcp::transport::streamable_http_client::{
 };
 
 use super::endpoint::Endpoint;
-use super::problem::innermost;
 use super::secrets::FilledSecrets;
+use super::transport_error::innermost;
 use crate::config::{ActsAs, Server};
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
 

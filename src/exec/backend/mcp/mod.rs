@@ -1,6 +1,8 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool.
+//! Tools of other MCP servers: called by name, over a connection that stays open. [`sign_in`] asks the person at the client to
+//! sign in, [`result`] reads the answer of a tool.
 
 mod result;
+mod sign_in;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use crate::credentials::SignInProblem;
 use crate::exec::Caller;
 use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
 use crate::tool::Effect;
+use sign_in::{Asked, Person};
 
 /// A call of a tool on another server.
 #[derive(Clone, Copy)]
@@ -36,14 +39,29 @@ pub(super) async fn run(
         choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
     let server = choice::bare(server);
     let endpoint = endpoint((server, configured), root, call.caller)?;
-    let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
-    let errand = McpCall { server, configured, call, deadline };
+    let limit = Instant::now() + call.timeout;
+    let deadline = || limit.min(Instant::now() + endpoint.timeout);
+    let mut person = Person::of(connections.credentials(), (server, configured), call.caller);
+    person.answered(limit).await;
+    let mut errand = McpCall { server, configured, call, deadline: deadline() };
     let mut is_second = false;
     loop {
-        let session = errand.session(connections, &endpoint).await?;
+        let session = match errand.session(connections, &endpoint).await {
+            Ok(session) => session,
+            Err(error) if error.kind == BackendErrorKind::SignInRequired => {
+                call.caller.origin.iter().for_each(|origin| origin.begin_call());
+                if person.ask(limit).await != Asked::SignedIn {
+                    return Err(error);
+                }
+                errand.deadline = deadline();
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         call.begun.mark();
         let origin = call.caller.origin.as_ref();
-        let problem = match timeout_at(deadline, session.call(tool, errand.arguments(), origin)).await {
+        let problem = match timeout_at(errand.deadline, session.call(tool, errand.arguments(), origin)).await
+        {
             Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
             Ok(Err(problem)) => problem,
             Err(_) => {
@@ -51,6 +69,12 @@ pub(super) async fn run(
                 return Err(errand.too_slow());
             }
         };
+        if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn { .. }))
+            && person.ask(limit).await == Asked::SignedIn
+        {
+            errand.deadline = deadline();
+            continue;
+        }
         let may_repeat = match problem {
             McpCallError::NotSent(_) => true,
             McpCallError::ConnectionLost(_) => errand.is_repeatable(),

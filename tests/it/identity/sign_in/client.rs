@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Operator;
+use super::operator::Operator;
 
 pub struct Client {
     child: Child,

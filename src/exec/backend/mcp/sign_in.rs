@@ -1,0 +1,106 @@
+//! A call that waits for a sign-in: its client is asked to open an address, and the call goes on afterwards.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, InputRequest, InputRequiredResult,
+    ServerRequest,
+};
+use tokio::time::{Instant, timeout_at};
+
+use super::may_share;
+use crate::config::Server;
+use crate::credentials::Credentials;
+use crate::exec::Caller;
+use crate::sources::mcp::{RequestOrigin, ask, bound};
+
+/// The state of our question on the newer wire.
+const STATE: &str = "toolcrib/sign-in";
+/// The name of the question.
+const QUESTION: &str = "sign-in";
+
+/// The outcome of asking a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Nobody can be asked, or the person has not signed in.
+    No,
+    /// The question is the answer to the client, which sends the call again.
+    Question,
+    /// The person has signed in.
+    SignedIn,
+}
+
+/// The person behind one call of a server's tool.
+pub(super) struct Person<'c> {
+    credentials: &'c Credentials,
+    server: (&'c str, &'c Server),
+    origin: Option<&'c Arc<RequestOrigin>>,
+    /// Whether it was asked already.
+    was_asked: bool,
+}
+
+impl<'c> Person<'c> {
+    /// The person at the client of this caller, where the operator's sign-in is for it. Callers with a name of their own are
+    /// elsewhere: the browser comes back to this machine.
+    pub(super) fn of(
+        credentials: &'c Credentials,
+        server: (&'c str, &'c Server),
+        caller: &'c Caller,
+    ) -> Self {
+        let is_here = caller.name.is_empty() && may_share(server.1, caller);
+        let origin = caller.origin.as_ref().filter(|_| is_here);
+        Self { credentials, server, origin, was_asked: false }
+    }
+
+    /// Waits for a sign-in that an earlier answer to this call has asked for.
+    pub(super) async fn answered(&mut self, until: Instant) {
+        let Some(responses) = self.origin.and_then(|origin| origin.take_own_input(self.server.0, STATE))
+        else {
+            return;
+        };
+        self.was_asked = true;
+        let action = responses.get(QUESTION).and_then(|response| response.get("action"));
+        if action.and_then(|action| action.as_str()) == Some("accept") {
+            let _ = timeout_at(until, self.credentials.offered_sign_in_ended(self.server)).await;
+        }
+    }
+
+    /// Asks the person to sign in.
+    pub(super) async fn ask(&mut self, until: Instant) -> Asked {
+        let Some(origin) = self.origin.filter(|origin| origin.takes_addresses()) else { return Asked::No };
+        if std::mem::replace(&mut self.was_asked, true) {
+            return Asked::No;
+        }
+        let is_older = origin.session().is_some();
+        if !is_older && !origin.may_require_input() {
+            return Asked::No;
+        }
+        let Ok(Ok(offered)) = timeout_at(until, self.credentials.offer_sign_in(self.server)).await else {
+            return Asked::No;
+        };
+        let question = self.question(offered.address());
+        if !is_older {
+            let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
+            let state = bound(self.server.0, Some(STATE.into()));
+            origin.require_input(InputRequiredResult::new(Some(questions), Some(state)));
+            return Asked::Question;
+        }
+        let asked = timeout_at(until, ask(origin, ServerRequest::ElicitRequest(question))).await;
+        let agrees = matches!(&asked, Ok(Ok(ClientResult::ElicitResult(result))) if result.action == ElicitationAction::Accept);
+        match agrees && timeout_at(until, offered.ended()).await == Ok(true) {
+            true => Asked::SignedIn,
+            false => Asked::No,
+        }
+    }
+
+    fn question(&self, address: &str) -> ElicitRequest {
+        let message = format!("The server `{}` needs you to sign in. Open this address.", self.server.0);
+        ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message,
+            url: address.into(),
+            elicitation_id: blake3::hash(address.as_bytes()).to_hex()[..32].into(),
+        })
+    }
+}
