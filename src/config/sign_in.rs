@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Most hours of a session: a month.
 const MAX_HOURS: u64 = 744;
 
-/// How people sign in to the pages: at an identity provider with OpenID Connect, where `issuer` and `client_id` are set, or by
+/// Signing in to the pages: at an identity provider with OpenID Connect, where `issuer` and `client_id` are set, or by
 /// typing one of the tokens of `[[serve.token]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

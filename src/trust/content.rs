@@ -88,6 +88,7 @@ impl Content {
             self.addresses.extend(urls.map(|url| format!("[[serve.issuer]]: {}", clean_line(url))));
             self.placeholders(introspection.map(|endpoint| endpoint.client_secret.as_str()).into_iter());
         }
+        self.placeholders(config.serve.sign_in.client_secret.as_deref().into_iter());
         self.variables.extend(config.serve.tokens.iter().map(|token| token.env.clone()));
         self.placeholders(state.into_iter());
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::{Mutex, Semaphore};
+use tokio::time::timeout;
 
 use super::discovery::{self, IssuerMetadata};
 use super::fetch::{Fetcher, get_named_by};
@@ -20,6 +21,8 @@ const MAX_AGE: Duration = Duration::from_secs(60 * 60);
 const UNKNOWN_EVERY: Duration = Duration::from_secs(60);
 /// Shortest time between two readings while there are no keys.
 const FAILED_EVERY: Duration = Duration::from_secs(5);
+/// Longest time of a reading, with the metadata before the keys.
+const READING: Duration = Duration::from_secs(8);
 /// Most requests that wait for the keys of one issuer, so that a slow one does not hold all connections.
 const MAX_WAITING: usize = 64;
 /// Longest file of keys, in bytes.
@@ -140,7 +143,8 @@ impl Shared {
             if known.is_some() {
                 readings.for_unknown = Some(now);
             }
-            match self.read().await {
+            let read = timeout(READING, self.read()).await;
+            match read.unwrap_or_else(|_| Err("there was no answer in time".into())) {
                 Ok(keys) => {
                     let keys = Arc::new(keys);
                     self.current.store(Some(Arc::new(Current { keys, since: Instant::now() })));

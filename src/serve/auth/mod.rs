@@ -203,30 +203,26 @@ impl Authenticator {
             Ok(shown) => shown,
             Err(problem) => return Some(Err(problem)),
         };
-        let hash = blake3::hash(shown);
-        if let Some(caller) = self.tokens.of_hash(&hash) {
-            return Some(Ok(caller.clone()));
-        }
         let of = |verified: &Verified| match self.is_for(&verified.audience, resource) {
             true => Ok(verified.caller.clone()),
             false => Err(AuthError::Invalid(JwtProblem::Audience)),
         };
-        self.verified.get(&hash, now(), of)
+        let remembered = self.verified.get(shown, now(), of);
+        remembered.or_else(|| self.tokens.of_hash(&blake3::hash(shown)).cloned().map(Ok))
     }
 
     async fn verify(&self, headers: &HeaderMap, resource: Resource<'_>) -> Result<Caller, AuthError> {
         let shown = std::str::from_utf8(shown_token(headers)?).map_err(|_| AuthError::Wrong)?;
-        let hash = blake3::hash(shown.as_bytes());
         let verified = match UnverifiedJwt::read(shown) {
             Some(token) => self.of_jwt(&token).await?,
             None if UnverifiedJwt::is_like(shown) => return Err(AuthError::Invalid(JwtProblem::Malformed)),
-            None => self.of_opaque(shown, &hash).await?,
+            None => self.of_opaque(shown).await?,
         };
         let caller = match self.is_for(&verified.audience, resource) {
             true => Ok(verified.caller.clone()),
             false => Err(AuthError::Invalid(JwtProblem::Audience)),
         };
-        self.verified.remember(hash, verified, now());
+        self.verified.remember(shown.as_bytes(), verified, now());
         caller
     }
 
@@ -248,12 +244,12 @@ impl Authenticator {
         self.verified_caller(configured, &claims, until)
     }
 
-    async fn of_opaque(&self, token: &str, hash: &blake3::Hash) -> Result<Verified, AuthError> {
+    async fn of_opaque(&self, token: &str) -> Result<Verified, AuthError> {
         let mut issuers = self.issuers.iter();
         let asked = issuers.find_map(|known| Some((&known.configured, known.introspection.as_ref()?)));
         let (configured, endpoint) = asked.ok_or(AuthError::Wrong)?;
-        let at = now();
-        if self.verified.is_refused(hash, at) {
+        let (at, hash) = (now(), blake3::hash(token.as_bytes()));
+        if self.verified.is_refused(&hash, at) {
             return Err(AuthError::Inactive);
         }
         let claims = endpoint.claims(token).await.map_err(|problem| {
@@ -262,7 +258,7 @@ impl Authenticator {
             AuthError::IssuerAway
         })?;
         let Some(claims) = claims.filter(|claims| is_current(claims, configured, at)) else {
-            self.verified.refuse(*hash, at);
+            self.verified.refuse(hash, at);
             return Err(AuthError::Inactive);
         };
         if !claims.audiences().any(|audience| self.is_ours(configured, audience)) {

@@ -1,6 +1,8 @@
-//! Tokens that were verified, remembered by their hash until they expire, and refused ones for a moment.
+//! Tokens that were verified, remembered until they expire, and refused ones for a moment. The memory is asked with each
+//! request, so its hash is a fast one with a secret key, and the token itself is compared.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{PoisonError, RwLock};
 
 use crate::exec::Caller;
@@ -33,32 +35,40 @@ pub(super) enum Audience {
 }
 
 /// The remembered tokens. Only tokens that were verified take room, so that strangers cannot fill it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct VerifiedTokens {
-    known: RwLock<HashMap<blake3::Hash, Verified>>,
+    known: RwLock<HashMap<u64, (Box<[u8]>, Verified)>>,
+    hasher: RandomState,
     refused: RwLock<HashMap<blake3::Hash, i64>>,
 }
 
+impl std::fmt::Debug for VerifiedTokens {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("VerifiedTokens")
+    }
+}
+
 impl VerifiedTokens {
-    /// A part of the verified token with this hash, taken by `of`; `None` when it is not remembered.
-    pub(super) fn get<T>(&self, hash: &blake3::Hash, now: i64, of: impl FnOnce(&Verified) -> T) -> Option<T> {
+    /// A part of a verified token, taken by `of`; `None` when it is not remembered.
+    pub(super) fn get<T>(&self, shown: &[u8], now: i64, of: impl FnOnce(&Verified) -> T) -> Option<T> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(hash).filter(|verified| now < verified.until).map(of)
+        let (token, verified) = known.get(&self.hasher.hash_one(shown))?;
+        (**token == *shown && now < verified.until).then(|| of(verified))
     }
 
-    pub(super) fn remember(&self, hash: blake3::Hash, verified: Verified, now: i64) {
+    pub(super) fn remember(&self, shown: &[u8], verified: Verified, now: i64) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_TOKENS {
-            known.retain(|_, verified| now < verified.until);
+            known.retain(|_, (_, verified)| now < verified.until);
         }
         if known.len() >= MAX_TOKENS {
             // Tokens that expire soon are verified again at little cost.
-            let mut ends: Vec<i64> = known.values().map(|verified| verified.until).collect();
+            let mut ends: Vec<i64> = known.values().map(|(_, verified)| verified.until).collect();
             let (_, median, _) = ends.select_nth_unstable(MAX_TOKENS / 2);
             let median = *median;
-            known.retain(|_, verified| verified.until > median);
+            known.retain(|_, (_, verified)| verified.until > median);
         }
-        known.insert(hash, verified);
+        known.insert(self.hasher.hash_one(shown), (shown.into(), verified));
     }
 
     /// Whether this opaque token was refused a moment ago.
@@ -88,9 +98,11 @@ mod tests {
     fn a_token_is_remembered_until_it_expires() {
         let tokens = VerifiedTokens::default();
         let hash = blake3::hash(b"token");
-        tokens.remember(hash, verified(100), 0);
-        assert!(tokens.get(&hash, 99, |_| ()).is_some());
-        assert!(tokens.get(&hash, 100, |_| ()).is_none());
+        tokens.remember(b"token", verified(100), 0);
+        assert!(tokens.get(b"token", 99, |_| ()).is_some());
+        assert!(tokens.get(b"token", 100, |_| ()).is_none());
+        assert!(tokens.get(b"tokem", 99, |_| ()).is_none());
+        assert!(!format!("{tokens:?}").contains("token"));
         tokens.refuse(hash, 0);
         assert!(tokens.is_refused(&hash, REFUSED_FOR - 1) && !tokens.is_refused(&hash, REFUSED_FOR));
     }
@@ -99,18 +111,18 @@ mod tests {
     fn the_memory_has_a_limit_and_keeps_the_longest_valid_tokens() {
         let tokens = VerifiedTokens::default();
         for number in 0..(MAX_TOKENS as i64 + 10) {
-            tokens.remember(blake3::hash(&number.to_le_bytes()), verified(number + 1), 0);
+            tokens.remember(&number.to_le_bytes(), verified(number + 1), 0);
             tokens.refuse(blake3::hash(&number.to_le_bytes()), 0);
         }
         let count = tokens.known.read().unwrap().len();
         assert!(count <= MAX_TOKENS && count > MAX_TOKENS / 3, "{count}");
         assert!(tokens.refused.read().unwrap().len() <= MAX_REFUSED);
         let last = (MAX_TOKENS as i64 + 9).to_le_bytes();
-        assert!(tokens.get(&blake3::hash(&last), 0, |_| ()).is_some());
+        assert!(tokens.get(&last, 0, |_| ()).is_some());
         // Tokens of equal expiry are no reason to grow.
         let equal = VerifiedTokens::default();
         for number in 0..(MAX_TOKENS as i64 + 10) {
-            equal.remember(blake3::hash(&number.to_le_bytes()), verified(7), 0);
+            equal.remember(&number.to_le_bytes(), verified(7), 0);
         }
         assert!(equal.known.read().unwrap().len() <= MAX_TOKENS);
     }

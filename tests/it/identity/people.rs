@@ -160,7 +160,7 @@ fn a_person_signs_in_at_the_identity_provider() {
         assert!(asked.contains(part), "{asked}");
     }
     assert!(!asked.contains("client-secret-of-toolcrib"));
-    // Whoever signs out here does so there too. No token is in the address.
+    // The person signs out there too. No token is in the address.
     let out = browser.submit(&page, "/sign-out", &[]);
     let next =
         out.text.split("http-equiv=\"refresh\" content=\"0; url=").nth(1).unwrap().split('"').next().unwrap();
@@ -411,4 +411,43 @@ fn an_open_server_asks_nobody_to_sign_in() {
     assert!(page.status == 200 && !page.text.contains("Sign"), "{}", page.text);
     assert_eq!(page.header("cache-control"), "no-cache");
     assert_eq!(browser.open(&server.url("/sign-in/start")).status, 404);
+}
+
+/// The worked configuration of the docs, with the issuer of the test in place of that of the page.
+#[test]
+fn a_team_behind_its_identity_provider_works_as_documented() {
+    let issuer = Issuer::start();
+    let page = std::fs::read_to_string(fixture::package().join("docs/identity.md")).unwrap();
+    let (_, section) = page.split_once("\n## A team behind its identity provider\n").unwrap();
+    let section = section.split("\n## ").next().unwrap().replace("https://login.example.com", issuer.url());
+    let blocks = |language: &str| -> String {
+        let begins = format!("```{language}\n");
+        section.split(&begins).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+    };
+    let tools = r#"[
+      {"name": "deploy", "allowed_roles": ["engineer"], "description": "Deploy.", "parameters": {"type": "object", "properties": {}}},
+      {"name": "wipe", "allowed_roles": ["admin"], "description": "Wipe.", "parameters": {"type": "object", "properties": {}}}
+    ]"#;
+    let folder = fixture::folder(&[("tools.json", tools), ("toolcrib.toml", &blocks("toml"))]);
+    let secret = [("TOOLCRIB_CLIENT_SECRET", "client-secret-of-toolcrib")];
+    let server = Server::start(fixture::text(folder.path()), &[], &secret);
+    issuer.register("toolcrib", "client-secret-of-toolcrib", &[&server.url("/sign-in/callback")]);
+    let commands = blocks("sh").replace("http://127.0.0.1:7878", &server.url(""));
+    let ran = std::process::Command::new("sh").args(["-ec", &commands]).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    let to_issuer = format!("location: {}/authorize?", issuer.url());
+    for part in ["HTTP/1.1 401", "<h1>Sign in</h1>", "HTTP/1.1 303", &to_issuer] {
+        assert!(ran.status.success() && told.contains(part), "{part}: {told}");
+    }
+    let mut engineer = Browser::default();
+    let page = engineer.open(&server.url("/sign-in/start?return=/tools/deploy.html"));
+    assert_eq!((page.status, page.url.path()), (200, "/tools/deploy.html"), "{}", page.text);
+    assert!(page.text.contains("Signed in as <b dir=\"auto\">Amy</b>"), "{}", page.text);
+    assert_eq!(engineer.open(&server.url("/tools/wipe.html")).status, 404);
+    issuer.behave(|issuer| drop(issuer.user.insert("groups".into(), "operators".into())));
+    let mut operator = Browser::default();
+    assert_eq!(
+        operator.open(&server.url("/sign-in/start?return=/tools/wipe.html")).url.path(),
+        "/tools/wipe.html"
+    );
 }

@@ -348,6 +348,23 @@ fn a_dead_issuer_stops_neither_other_callers_nor_tokens_that_are_known() {
 }
 
 #[test]
+fn a_slow_issuer_stops_only_its_own_tokens() {
+    let (slow, alive) = (Issuer::start(), Issuer::start());
+    slow.behave(|behaviour| behaviour.delay_ms = 60_000);
+    let issuer = |issuer: &Issuer| format!("[[serve.issuer]]\nissuer = \"{}\"\n", issuer.url());
+    let (server, _folder) = served(&format!("{}{}", issuer(&slow), issuer(&alive)), &[]);
+    let waits = for_mcp(&slow, &server, "");
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| asked(&server, "/v1", &waits).status().as_u16())).collect();
+        for scopes in ["a", "b", "c"] {
+            assert_eq!(asked(&server, "/v1", &for_mcp(&alive, &server, scopes)).status(), 200);
+        }
+        assert!(waiting.into_iter().all(|waiting| waiting.join().unwrap() == 503));
+    });
+}
+
+#[test]
 fn keys_without_an_end_are_not_read_to_it() {
     let issuer = Issuer::start();
     issuer.behave(|behaviour| behaviour.endless_keys = true);

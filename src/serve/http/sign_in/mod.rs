@@ -19,10 +19,9 @@ mod session;
 
 use http::header::{AUTHORIZATION, CACHE_CONTROL, REFERRER_POLICY, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use super::Shared;
-use super::routes::is_read;
 use crate::config::ServeSignIn;
 use crate::serve::response::problem::Problem;
 use crate::serve::{Authenticator, Route};
@@ -62,8 +61,9 @@ impl SignIns {
 
 /// Whether a cookie counts for a request: it reads a page, or a file that pages link to, and shows no token.
 pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
+    let is_read = matches!(request.method, Method::GET | Method::HEAD);
     let is_read_by_people = !matches!(route, Route::Function | Route::Mcp);
-    is_read_by_people && is_read(&request.method) && !request.headers.contains_key(AUTHORIZATION)
+    is_read_by_people && is_read && !request.headers.contains_key(AUTHORIZATION)
 }
 
 /// The person who is signed in where this request comes from.

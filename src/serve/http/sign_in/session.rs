@@ -41,7 +41,7 @@ pub(in crate::serve::http) struct Visitor {
 pub(super) enum Proof {
     /// A configured token, sealed with a key that state does not have.
     Token { seal: String },
-    /// What the identity provider says of the person.
+    /// Claims of the identity provider about the person.
     IdToken { claims: Claims },
 }
 
