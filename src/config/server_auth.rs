@@ -84,6 +84,13 @@ impl ServerAuth {
                     "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
                 ))
             }
+            _ if is_service
+                && self.audience.is_some()
+                && self.token_url.is_none()
+                && self.issuer.is_none() =>
+            {
+                Some(("audience", "an `audience` needs the `issuer` or the `token_url` that knows it"))
+            }
             (None, Some(_)) => {
                 Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
             }
@@ -152,6 +159,7 @@ mod tests {
             ("as = 'service'\nclient_id = 'a'", "client_secret"),
             ("client_secret = 'x'", "client_id"),
             ("as = 'exchange'\naudience = 'api'", "issuer"),
+            ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\naudience = 'api'", "audience"),
             ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
             ("resource = 'https://api.example'", "resource"),

@@ -8,6 +8,7 @@ use rmcp::transport::auth::{
 };
 use serde_json::{Value, json};
 
+use super::challenge::first_challenge;
 use super::token_store::{SignIn, Tokens};
 use crate::config::ServerAuth;
 use crate::secret::Echo;
@@ -41,7 +42,8 @@ impl Authorization {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let said = |error: AuthError| reason(&error, &[]);
         let mut manager = AuthorizationManager::new(url).await.map_err(said)?;
-        let found = manager.resolve_metadata().await.map_err(said)?;
+        let challenge = first_challenge(url).await;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(said)?;
         let (metadata, is_discovered) = (found.metadata, found.source.is_discovered());
         check_issuer(&metadata, auth)?;
         manager.set_metadata(metadata.clone());

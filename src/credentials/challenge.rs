@@ -1,10 +1,18 @@
-//! The scopes that a server asks for when it refuses a token (step-up).
+//! The challenges of a server: the first one, and the scopes that it asks for when it refuses a token (step-up).
 
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use rmcp::transport::auth::WWWAuthenticateParams;
+use tokio::time::timeout;
 
 use super::Refused;
+use super::http_client::client;
 use crate::config::Server;
 
+/// Longest wait for the first challenge.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Longest name of a scope, in bytes.
 const MAX_SCOPE: usize = 200;
 
@@ -20,4 +28,19 @@ pub(super) fn asked_scopes(server: &Server, refused: Refused<'_>) -> Vec<String>
     let is_scope =
         |scope: &&str| scope.len() <= MAX_SCOPE && scope.bytes().all(|byte| byte.is_ascii_graphic());
     scopes.split_whitespace().filter(is_scope).map(str::to_string).collect()
+}
+
+/// The challenge with which a server refuses a request without a token; `None` where it does not refuse. A server may send it in
+/// answer to messages alone.
+pub(super) async fn first_challenge(url: &str) -> Option<String> {
+    let request = client().ok()?.post(url).body(r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#);
+    let request = request.header(CONTENT_TYPE, "application/json");
+    let request = request.header(ACCEPT, "application/json, text/event-stream");
+    let answer = timeout(LONGEST_WAIT, request.send()).await.ok()?.ok()?;
+    let challenges = answer.headers().get_all(WWW_AUTHENTICATE).iter();
+    let mut challenges = challenges.filter_map(|challenge| challenge.to_str().ok());
+    let is_bearer =
+        |challenge: &&str| challenge.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
+    let found = challenges.find(is_bearer).map(str::to_string);
+    found.filter(|_| answer.status() == StatusCode::UNAUTHORIZED)
 }

@@ -14,6 +14,7 @@ mod callback;
 mod caller;
 mod challenge;
 mod exchange;
+mod http_client;
 mod keyring;
 mod offered;
 mod person;

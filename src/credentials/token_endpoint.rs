@@ -1,15 +1,11 @@
 //! The token endpoint of an authorization server that the configuration names: its address, and one form posted to it.
 
-use std::sync::OnceLock;
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::SignInProblem;
+use super::http_client::client as http;
 use crate::config::{ClientAuthentication, ServerAuth, is_safe_address};
 
-/// Longest time to connect.
-const CONNECTING: Duration = Duration::from_secs(10);
 /// Longest answer, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
@@ -146,23 +142,6 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Reply, String> {
         body.extend_from_slice(&piece);
     }
     Ok(Reply { status, body })
-}
-
-fn http() -> Result<&'static reqwest::Client, String> {
-    static HTTP: OnceLock<Result<reqwest::Client, String>> = OnceLock::new();
-    let client = HTTP.get_or_init(|| {
-        // The program has one cryptography provider; a second call changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECTING)
-            // Requests may come from different runtimes, and a connection belongs to one.
-            .pool_max_idle_per_host(0)
-            .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| error.to_string())
-    });
-    client.as_ref().map_err(Clone::clone)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use rmcp::transport::auth::{AuthorizationManager, ClientCredentialsConfig};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use super::challenge::first_challenge;
 use super::token_endpoint::{Client, Reply, TokenEndpoint};
 use super::{CallerToken, Credentials, SecretToken, SignInProblem};
 use crate::config::{ClientAuthentication, Server, ServerAuth, is_safe_address};
@@ -125,7 +126,8 @@ impl<'r> TokenRequest<'r> {
         };
         let url = self.server.url.as_deref().unwrap_or_default();
         let mut manager = AuthorizationManager::new(url).await.map_err(refused)?;
-        let found = manager.resolve_metadata().await.map_err(refused)?;
+        let challenge = first_challenge(url).await;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(refused)?;
         let mut metadata = found.metadata;
         if !found.source.is_discovered() || !is_safe_address(&metadata.token_endpoint) {
             let message =

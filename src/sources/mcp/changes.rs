@@ -15,6 +15,14 @@ use super::Session;
 /// Longest wait for the end of a subscription.
 const UNSUBSCRIBING: Duration = Duration::from_millis(250);
 
+/// Ends a subscription, then the connection: a server answers its open requests before it ends.
+pub(super) async fn end(session: &Session, subscription: &mut Option<Subscription>) {
+    if let Some(mut subscription) = subscription.take() {
+        let _ = timeout(UNSUBSCRIBING, subscription.cancel()).await;
+    }
+    session.close().await;
+}
+
 /// The changes of one server that somebody wants to know of.
 pub(crate) struct Changes {
     session: Arc<Session>,
@@ -107,15 +115,5 @@ impl Drop for Changes {
             let (peer, params) = (self.session.peer().clone(), UnsubscribeRequestParams::new(uri));
             runtime.spawn(async move { peer.unsubscribe(params).await });
         }
-    }
-}
-
-impl Session {
-    /// Closes the connection after its subscription: a server answers its open requests before it ends.
-    pub(super) async fn close_after(&self, subscription: &mut Option<Subscription>) {
-        if let Some(mut subscription) = subscription.take() {
-            let _ = timeout(UNSUBSCRIBING, subscription.cancel()).await;
-        }
-        self.close().await;
     }
 }

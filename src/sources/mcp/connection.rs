@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::backoff::{AT_LAST, Backoff, SOON};
+use super::changes::end;
 use super::endpoint::Endpoint;
 use super::last_use::LastUse;
 use super::problem::Problem;
@@ -44,9 +45,8 @@ pub(super) struct Connection {
     at_once: Notify,
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
-    sign_in: SignInWatch,
-    /// The last use, where one caller has the connection for itself.
     pub(super) last_use: LastUse,
+    sign_in: SignInWatch,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
@@ -56,6 +56,7 @@ impl Connection {
     pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, credentials: &Arc<Credentials>) -> Self {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
+        let last_use = LastUse::now(&endpoint);
         let sign_in = SignInWatch::new(&endpoint, credentials);
         let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
         Self {
@@ -64,8 +65,8 @@ impl Connection {
             wanted: Notify::new(),
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
+            last_use,
             sign_in,
-            last_use: LastUse::now(),
             dropped: watch::Sender::new(None),
         }
     }
@@ -149,14 +150,8 @@ impl Connection {
         }
     }
 
-    /// Waits until the connection of a caller has not been used for long, and ends its use. Sessions of clients may keep state
-    /// in the server, so that theirs stay.
-    async fn until_unused(&self) {
-        if !self.endpoint.is_of_caller_alone() {
-            return std::future::pending().await;
-        }
-        let is_running = || self.open().is_some_and(|session| session.is_busy());
-        self.last_use.until_over(|| self.waiting.load(Relaxed) > 0 || is_running()).await;
+    fn is_busy(&self) -> bool {
+        self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy())
     }
 
     /// Drops the connection; calls in progress get this long.
@@ -170,7 +165,7 @@ impl Connection {
         let mut subscription = None;
         tokio::select! {
             () = self.open_again_and_again(&surroundings, &mut subscription) => {}
-            () = self.until_unused() => {}
+            () = self.last_use.until_unused(|| self.is_busy()) => {}
             _ = dropped.wait_for(Option::is_some) => {}
         }
         let patience = dropped.borrow().unwrap_or_default();
@@ -181,7 +176,7 @@ impl Connection {
                 }
             };
             let _ = timeout(patience, done).await;
-            session.close_after(&mut subscription).await;
+            end(&session, &mut subscription).await;
         }
     }
 
@@ -203,7 +198,7 @@ impl Connection {
             let session = self.fail(problem.clone(), pause);
             self.publish(surroundings, |last| Listing { problem: Some(problem.to_string()), ..last });
             if let Some(session) = session {
-                session.close_after(subscription).await;
+                end(&session, subscription).await;
             }
         }
     }
@@ -252,7 +247,7 @@ impl Connection {
                 () = session.until_replaced() => {}
             }
             self.state.send_modify(|state| state.session = None);
-            session.close_after(subscription).await;
+            end(&session, subscription).await;
         }
     }
 
@@ -301,9 +296,23 @@ impl Connection {
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
         };
-        surroundings.remember(&self.endpoint, &listed.listing, self.listing());
+        self.remember(surroundings, &listed.listing);
         self.publish(surroundings, |_| listed.listing);
         Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+    }
+
+    /// Writes a list that is new to the folder of remembered lists.
+    fn remember(&self, surroundings: &Surroundings, listing: &Listing) {
+        let is_known = self
+            .listing()
+            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let Some(remembered) = surroundings.remembered.clone().filter(|_| !is_known) else { return };
+        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = remembered.write(&endpoint, &listing) {
+                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+            }
+        });
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.

@@ -294,7 +294,7 @@ impl Drop for Connections {
 impl Known {
     /// Drops the private connections that have not been used for the longest time, so that one more can be kept.
     fn make_room(&mut self) {
-        self.connections.retain(|connection| !connection.last_use.is_over());
+        self.connections.retain(|connection| !connection.last_use.has_ended());
         let private = self.connections.iter().filter(|connection| connection.endpoint.is_private()).count();
         let mut excess = (private + 1).saturating_sub(MAX_PRIVATE);
         self.connections.retain(|connection| {
