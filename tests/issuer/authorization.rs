@@ -58,6 +58,7 @@ pub(super) fn authorize(state: &mut State, request: &Request) -> Reply {
             };
             let id = random_text("code");
             state.codes.insert(id.clone(), code);
+            state.given.push(id.clone());
             back.insert(0, ("code", id));
         }
     }

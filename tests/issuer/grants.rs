@@ -149,6 +149,9 @@ fn give(state: &mut State, grant: Grant) -> Reply {
     if answer.get("act").is_none() && answer["access_token"].is_string() {
         answer["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token".into();
     }
+    let given =
+        ["access_token", "refresh_token", "id_token"].into_iter().filter_map(|name| answer[name].as_str());
+    state.given.extend(given.map(String::from));
     Reply::json(200, &answer)
 }
 

@@ -96,6 +96,7 @@ pub(super) fn start(address: SocketAddr) -> (String, Shared, oneshot::Sender<()>
         issued: HashMap::new(),
         requests: HashMap::new(),
         received: Vec::new(),
+        given: Vec::new(),
     }));
     let (stop, stopped) = oneshot::channel();
     let shared = Arc::clone(&state);

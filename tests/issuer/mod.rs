@@ -53,6 +53,8 @@ struct State {
     requests: HashMap<String, usize>,
     /// Everything that was sent to an endpoint, to look for secrets and parameters.
     received: Vec<(String, String)>,
+    /// Every code and token that it gave.
+    given: Vec<String>,
 }
 
 impl Issuer {
@@ -119,6 +121,11 @@ impl Issuer {
         let state = self.state();
         let sent = state.received.iter().filter(|(to, _)| to == path);
         sent.map(|(_, text)| text.clone()).collect()
+    }
+
+    /// Every code, access token, refresh token and ID token that it gave, to look for them.
+    pub fn given(&self) -> Vec<String> {
+        self.state().given.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

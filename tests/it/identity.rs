@@ -3,6 +3,7 @@
 mod attacks;
 mod attacks_people;
 mod browser;
+mod no_secret_leaks;
 mod people;
 mod protected;
 mod protected_api;

@@ -53,6 +53,12 @@ impl BrowserSecret {
         blake3::derive_key(purpose, self.0.as_bytes())
     }
 
+    /// The PKCE code verifier of an attempt with this nonce.
+    pub(super) fn code_verifier(&self, nonce: &str) -> String {
+        let key = self.key("toolcrib 2026 code verifier of an attempt to sign in");
+        blake3::keyed_hash(&key, nonce.as_bytes()).to_hex().to_string()
+    }
+
     /// The same key as text.
     pub(super) fn hex_key(&self, purpose: &str) -> String {
         blake3::Hash::from_bytes(self.key(purpose)).to_hex().to_string()

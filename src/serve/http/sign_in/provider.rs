@@ -2,16 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use oauth2::PkceCodeChallenge;
+use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
+use super::cookies::BrowserSecret;
 use crate::config::ServeSignIn;
 use crate::serve::Authenticator;
 use crate::serve::auth::{AuthError, Claims, CodeClient, IdTokenRules, IssuerKeys, IssuerMetadata};
 use crate::state::random_secret;
 
+/// Purpose of the hash of a browser's secret in an attempt.
+pub(super) const ATTEMPT_BROWSER: &str = "toolcrib 2026 browser of an attempt to sign in";
 /// Age at which the addresses of the provider are read again.
 const MAX_AGE: Duration = Duration::from_secs(600);
 
@@ -44,8 +47,8 @@ pub(super) struct Attempt {
     pub(super) browser: String,
     /// The page to return to.
     pub(super) return_to: String,
+    /// The nonce of the ID token; with the secret of the browser, it also gives the code verifier, which is stored nowhere.
     nonce: String,
-    verifier: String,
 }
 
 /// The reason why nobody has signed in. Its words are for the operator.
@@ -122,7 +125,7 @@ impl Provider {
     pub(super) async fn begin(
         &self,
         state: &str,
-        browser: String,
+        browser: &BrowserSecret,
         return_to: &str,
     ) -> Result<(String, Attempt), SignInProblem> {
         let metadata = self.metadata().await.map_err(SignInProblem::Provider)?;
@@ -130,7 +133,8 @@ impl Provider {
         let missing = |what: &str| SignInProblem::Provider(format!("its metadata names no {what}"));
         let mut url = endpoint.ok_or_else(|| missing("authorization endpoint"))?;
         let nonce = random_secret().ok_or_else(|| missing("random numbers of this machine"))?;
-        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let verifier = PkceCodeVerifier::new(browser.code_verifier(&nonce));
+        let challenge = PkceCodeChallenge::from_code_verifier_sha256(&verifier);
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.client_id)
@@ -140,8 +144,8 @@ impl Provider {
             .append_pair("nonce", &nonce)
             .append_pair("code_challenge", challenge.as_str())
             .append_pair("code_challenge_method", challenge.method());
-        let verifier = verifier.into_secret();
-        Ok((url.into(), Attempt { browser, return_to: return_to.to_string(), nonce, verifier }))
+        let browser = browser.hex_key(ATTEMPT_BROWSER);
+        Ok((url.into(), Attempt { browser, return_to: return_to.to_string(), nonce }))
     }
 
     /// Checks that the answer comes from this provider, and not from another one (RFC 9207).
@@ -159,7 +163,7 @@ impl Provider {
         &self,
         callers: &Authenticator,
         code: &str,
-        attempt: &Attempt,
+        (browser, attempt): (&BrowserSecret, &Attempt),
     ) -> Result<Claims, SignInProblem> {
         let metadata = self.metadata().await.map_err(SignInProblem::Provider)?;
         let missing = || SignInProblem::Provider("its metadata names no endpoint of tokens".into());
@@ -173,7 +177,7 @@ impl Provider {
             client_id: &self.client_id,
             secret: self.client_secret.as_ref().map(|secret| (secret.0.as_str(), in_form)),
         };
-        let token = client.id_token(code, &attempt.verifier, &self.redirect_uri()).await;
+        let token = client.id_token(code, &browser.code_verifier(&attempt.nonce), &self.redirect_uri()).await;
         let token = token.map_err(SignInProblem::Provider)?.ok_or(SignInProblem::Code)?;
         let rules = IdTokenRules { issuer: &self.issuer, client_id: &self.client_id, nonce: &attempt.nonce };
         callers.id_token(&token, rules).await.map_err(SignInProblem::Token)

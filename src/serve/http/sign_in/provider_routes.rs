@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 use super::cookies::{BrowserSecret, CookieKind};
 use super::form::{see_other, signed_in};
 use super::page::{Outcome, ask};
-use super::provider::{Attempt, Provider, SignInProblem};
+use super::provider::{ATTEMPT_BROWSER, Attempt, Provider, SignInProblem};
 use super::session::{new_secret, shown_name, unavailable};
 use super::{return_address, scope};
 use crate::serve::RequestCatalog;
@@ -22,9 +22,8 @@ use crate::state::{SignIn, StateStore, now};
 /// Milliseconds that a person may take at the identity provider.
 const ATTEMPT_MS: i64 = 600_000;
 
-/// Uses of secrets.
+/// Purpose of the hash under which an attempt is stored.
 const ATTEMPT_ID: &str = "toolcrib 2026 id of an attempt to sign in";
-const ATTEMPT_BROWSER: &str = "toolcrib 2026 browser of an attempt to sign in";
 
 /// Name of the query field that says that the address was put right already.
 const PUT_RIGHT: &str = "here";
@@ -77,7 +76,7 @@ pub(in crate::serve::http) async fn start(context: RequestContext) -> Result<Res
     let known = scope.read(CookieKind::Browser, &request.headers);
     let is_new = known.is_none();
     let (browser, secret) = (known.map_or_else(new_secret, Ok)?, new_secret()?);
-    let begun = provider.begin(secret.text(), browser.hex_key(ATTEMPT_BROWSER), return_to).await;
+    let begun = provider.begin(secret.text(), &browser, return_to).await;
     let (url, attempt) = match begun {
         Ok(begun) => begun,
         Err(problem) => return refused(&shared, &catalog, &request, (return_to, &problem)),
@@ -103,10 +102,12 @@ pub(in crate::serve::http) async fn callback(context: RequestContext) -> Result<
         return asks_again(StatusCode::BAD_REQUEST, TOO_OLD, "/");
     };
     let browser = scope(&shared, &request).read(CookieKind::Browser, &request.headers);
-    let browser = browser.map(|browser| browser.hex_key(ATTEMPT_BROWSER)).unwrap_or_default();
-    if !bool::from(browser.as_bytes().ct_eq(attempt.browser.as_bytes())) {
+    let is_same = |browser: &BrowserSecret| {
+        bool::from(browser.hex_key(ATTEMPT_BROWSER).as_bytes().ct_eq(attempt.browser.as_bytes()))
+    };
+    let Some(browser) = browser.filter(is_same) else {
         return asks_again(StatusCode::FORBIDDEN, TOO_OLD, "/");
-    }
+    };
     let return_to = attempt.return_to.as_str();
     if let Err(problem) = provider.check_issuer(query.issuer.as_deref()).await {
         return refused(&shared, &catalog, &request, (return_to, &problem));
@@ -118,7 +119,7 @@ pub(in crate::serve::http) async fn callback(context: RequestContext) -> Result<
         };
         return asks_again(StatusCode::FORBIDDEN, problem, return_to);
     }
-    let claims = match provider.claims(&shared.authenticator, &query.code, &attempt).await {
+    let claims = match provider.claims(&shared.authenticator, &query.code, (&browser, &attempt)).await {
         Ok(claims) => claims,
         Err(problem) => return refused(&shared, &catalog, &request, (return_to, &problem)),
     };
