@@ -256,13 +256,7 @@ impl ServeArgs {
             IpAddr::V4(ip) => ip.is_loopback(),
             IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
         };
-        let has_issuer = !configured.issuers.is_empty();
-        if has_issuer && configured.public_url.is_none() && (!is_local || address.ip().is_unspecified()) {
-            return Err(CommandError::Usage(format!(
-                "tokens of an issuer are for one address, and {address} does not say under which one callers reach it; add \
-                 `public_url = \"https://...\"` below `[serve]` in toolcrib.toml"
-            )));
-        }
+        callers::have_an_address(configured, address, is_local)?;
         if is_local || !callers.is_open() || self.allow_unauthenticated {
             return Ok(address);
         }

@@ -1,5 +1,7 @@
 //! The callers that the configuration names: tokens and secrets are in the environment.
 
+use std::net::SocketAddr;
+
 use crate::cli::CommandError;
 use crate::cli::catalog::CatalogArgs;
 use crate::config;
@@ -16,6 +18,22 @@ pub(super) fn configured(
     let of_sign_in = configured.sign_in.client_secret.as_deref().map(secret).transpose();
     let callers = Authenticator::new(tokens(configured)?, configured, &root, &secret);
     callers.and_then(|callers| Ok((callers, of_sign_in?))).map_err(CommandError::Usage)
+}
+
+/// Refuses issuers on an address that does not say what their tokens are for.
+pub(super) fn have_an_address(
+    configured: &config::Serve,
+    address: SocketAddr,
+    is_local: bool,
+) -> Result<(), CommandError> {
+    let is_known = configured.public_url.is_some() || (is_local && !address.ip().is_unspecified());
+    if configured.issuers.is_empty() || is_known {
+        return Ok(());
+    }
+    Err(CommandError::Usage(format!(
+        "tokens of an issuer are for one address, and {address} does not say under which one callers reach it; add \
+         `public_url = \"https://...\"` below `[serve]` in toolcrib.toml"
+    )))
 }
 
 /// The host of the public address.

@@ -34,10 +34,13 @@ pub(super) enum Audience {
     Resources(Box<[String]>),
 }
 
+/// Tokens by their fast hash.
+type KnownTokens = HashMap<u64, (Box<[u8]>, Verified)>;
+
 /// The remembered tokens. Only tokens that were verified take room, so that strangers cannot fill it.
 #[derive(Default)]
 pub(super) struct VerifiedTokens {
-    known: RwLock<HashMap<u64, (Box<[u8]>, Verified)>>,
+    known: RwLock<KnownTokens>,
     hasher: RandomState,
     refused: RwLock<HashMap<blake3::Hash, i64>>,
 }
