@@ -296,23 +296,9 @@ impl Connection {
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
         };
-        self.remember(surroundings, &listed.listing);
+        surroundings.remember(&self.endpoint, &listed.listing, self.listing());
         self.publish(surroundings, |_| listed.listing);
         Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
-    }
-
-    /// Writes a list that is new to the folder of remembered lists.
-    fn remember(&self, surroundings: &Surroundings, listing: &Listing) {
-        let is_known = self
-            .listing()
-            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
-        let Some(remembered) = surroundings.remembered.clone().filter(|_| !is_known) else { return };
-        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = remembered.write(&endpoint, &listing) {
-                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
-            }
-        });
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
