@@ -1,4 +1,4 @@
-//! The keyring of the system, in builds that have it ([`system`]); without it, tokens lie in files ([`absent`]).
+//! The keyring of the system, in builds that have it (`system`); without it, tokens lie in files (`absent`).
 
 #[cfg(not(feature = "keyring"))]
 mod absent;

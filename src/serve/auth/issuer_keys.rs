@@ -1,4 +1,4 @@
-//! The keys of one issuer as they are now: read on the first use, again after an hour, and when a token names an unknown key.
+//! The keys of one issuer as they are now: read on the first use, again after a while, and when a token has an unknown key.
 //! The last good keys stay while the issuer is away.
 
 use std::path::PathBuf;
@@ -16,9 +16,11 @@ use super::key_set::KeySet;
 use crate::config::ServeIssuer;
 
 /// Age at which keys are read again: the issuer may have withdrawn one.
-const MAX_AGE: Duration = Duration::from_secs(60 * 60);
+const MAX_AGE: Duration = Duration::from_secs(10 * 60);
+/// The same for keys in a file, which cost nothing to read.
+const MAX_AGE_OF_FILE: Duration = Duration::from_secs(30);
 /// Shortest time between two readings for unknown keys, of which strangers can invent any number.
-const UNKNOWN_EVERY: Duration = Duration::from_secs(60);
+const UNKNOWN_EVERY: Duration = Duration::from_secs(10);
 /// Shortest time between two readings while there are no keys.
 const FAILED_EVERY: Duration = Duration::from_secs(5);
 /// Longest time of a reading, with the metadata before the keys.
@@ -121,11 +123,26 @@ impl IssuerKeys {
         if let Some(current) = &current
             && token.is_known_to(&current.keys)
         {
-            if current.since.elapsed() >= MAX_AGE {
+            if current.since.elapsed() >= self.0.max_age() {
                 tokio::spawn(Arc::clone(&self.0).renewed(Some(current.since)));
             }
             return Ok(Arc::clone(&current.keys));
         }
+        self.renewed(current).await
+    }
+
+    /// The keys as the issuer has them now, for a token whose signature fits none of `tried`: keys without ids are replaced
+    /// unseen, and an id may get another key. `None` if there are no newer ones.
+    pub async fn newer_than(&self, tried: &Arc<KeySet>) -> Option<Arc<KeySet>> {
+        let current = self.0.current.load_full();
+        let is_tried = |keys: &Arc<KeySet>| Arc::ptr_eq(keys, tried);
+        if let Some(current) = current.as_ref().filter(|current| !is_tried(&current.keys)) {
+            return Some(Arc::clone(&current.keys));
+        }
+        self.renewed(current).await.ok().filter(|keys| !is_tried(keys))
+    }
+
+    async fn renewed(&self, current: Option<Arc<Current>>) -> Result<Arc<KeySet>, KeysUnavailable> {
         let _waiting = self.0.waiting.try_acquire().map_err(|_| KeysUnavailable)?;
         // The reading goes on when the client has gone: otherwise clients that leave early could use up the readings.
         let reading = tokio::spawn(Arc::clone(&self.0).renewed(current.map(|current| current.since)));
@@ -134,6 +151,10 @@ impl IssuerKeys {
 }
 
 impl Shared {
+    fn max_age(&self) -> Duration {
+        if matches!(self.place, Place::File(_)) { MAX_AGE_OF_FILE } else { MAX_AGE }
+    }
+
     /// The keys, read again unless another request has done so since `known`, or it is too early.
     async fn renewed(self: Arc<Self>, known: Option<Instant>) -> Option<Arc<KeySet>> {
         let mut readings = self.readings.lock().await;
@@ -189,13 +210,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_keys_are_looked_up_once_a_minute() {
+    fn unknown_keys_are_looked_up_every_ten_seconds() {
         let start = Instant::now();
         let mut readings = Readings::default();
         assert!(readings.is_due(true, start) && readings.is_due(false, start));
         readings.for_unknown = Some(start);
-        assert!(!readings.is_due(true, start + Duration::from_secs(59)));
-        assert!(readings.is_due(true, start + Duration::from_secs(60)));
+        assert!(!readings.is_due(true, start + Duration::from_secs(9)));
+        assert!(readings.is_due(true, start + Duration::from_secs(10)));
         readings.failed = Some(start);
         assert!(!readings.is_due(false, start + Duration::from_secs(4)));
         assert!(readings.is_due(false, start + Duration::from_secs(5)));

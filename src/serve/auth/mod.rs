@@ -239,7 +239,13 @@ impl Authenticator {
         token.precheck(&rules).map_err(AuthError::Invalid)?;
         let keys = known.keys.for_token(token).await.map_err(|KeysUnavailable| AuthError::IssuerAway)?;
         let is_ours = |audience: &str| self.is_ours(configured, audience);
-        let claims = token.verified(&rules, &keys, is_ours).map_err(AuthError::Invalid)?;
+        let mut verified = token.verified(&rules, &keys, is_ours);
+        if verified.as_ref().err() == Some(&JwtProblem::Signature)
+            && let Some(newer) = known.keys.newer_than(&keys).await
+        {
+            verified = token.verified(&rules, &newer, is_ours);
+        }
+        let claims = verified.map_err(AuthError::Invalid)?;
         let until = claims.expiry().unwrap_or_default().saturating_mul(1000);
         self.verified_caller(configured, &claims, until)
     }

@@ -116,7 +116,8 @@ impl HttpService {
         let begins = route == Route::Mcp && caller::may_begin(&request);
         let (mut session, mut may_choose, mut is_personal) = (None, false, false);
         let mut response = match self.admit(route, &request, profile.as_ref()).await {
-            Ok((catalog, ..)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+            Ok((catalog, _, visitor)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+                is_personal = visitor.is_some();
                 let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
                 docs::redirect(&format!("{}/{query}", catalog.root()))
             }
