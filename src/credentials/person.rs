@@ -173,12 +173,15 @@ async fn want(place: &Place, scopes: &[String]) {
         return;
     }
     sign_in.wanted.extend(new);
+    // A server may ask for others each time.
+    let surplus = sign_in.wanted.len().saturating_sub(MAX_SCOPES);
+    sign_in.wanted.drain(..surplus);
     if let Err(problem) = place.write(&sign_in) {
         tracing::warn!(problem, "the scopes of the next sign-in are not noted");
     }
 }
 
-/// Most scopes of a challenge.
+/// Most scopes of a challenge, and of all that are noted.
 const MAX_SCOPES: usize = 50;
 
 /// The scopes that a challenge names.

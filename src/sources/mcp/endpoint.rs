@@ -49,7 +49,10 @@ pub(crate) struct Endpoint {
 
 impl PartialEq for Endpoint {
     fn eq(&self, other: &Self) -> bool {
-        (&self.session, &self.client, &self.caller) == (&other.session, &other.client, &other.caller)
+        // A sign-in is bound to the name of its server, too.
+        let is_same_identity = self.server.url.is_none() || self.name == other.name;
+        is_same_identity
+            && (&self.session, &self.client, &self.caller) == (&other.session, &other.client, &other.caller)
             && (&self.root, &self.server, &self.caller_token)
                 == (&other.root, &other.server, &other.caller_token)
     }
