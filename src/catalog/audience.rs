@@ -88,7 +88,7 @@ pub(super) struct Contested {
     /// Number of tools of the catalog that stand before it.
     pub(super) position: usize,
     pub(super) tool: Arc<Tool>,
-    claims: Vec<String>,
+    pub(super) claims: Vec<String>,
 }
 
 /// The tools that everybody in their audience gets, and the contested ones. All other tools are left out.
@@ -152,7 +152,7 @@ fn name_outcomes(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<NameOutcome
 
 /// All names that lead to a tool, in lower case, since some file systems ignore letter case.
 fn claims(tool: &Tool) -> Vec<String> {
-    let own = [&tool.name, &tool.safe_name, &tool.op, &tool.definition.name];
+    let own = [&tool.name, &tool.safe_name, &tool.op, &tool.written.name];
     let mut claims: Vec<String> =
         own.into_iter().chain(&tool.aliases).map(|name| name.to_lowercase()).collect();
     claims.sort_unstable();

@@ -8,9 +8,10 @@ use rayon::prelude::*;
 use super::audience::{self, Audience};
 use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
+use super::tool::WrittenFacts;
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
+    Catalog, Tool, ToolContent, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
     structure, tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
@@ -162,12 +163,11 @@ impl Context<'_> {
         let lines = |texts: &[String]| {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
-        let tool = Tool {
-            op: op::written(&definition, &mut report).unwrap_or_default(),
-            safe_name: String::new(),
-            aliases: definition.aliases.iter().map(|alias| clean_line(alias)).collect(),
-            categories: definition.category.clone(),
-            short,
+        let facts = WrittenFacts::of(&definition);
+        let (op, categories) =
+            (op::written(&definition, &mut report).unwrap_or_default(), definition.category.clone());
+        let aliases = definition.aliases.iter().map(|alias| clean_line(alias)).collect();
+        let content = ToolContent {
             long: if parts.body.is_empty() && parts.returns.is_none() {
                 description.clone()
             } else {
@@ -185,17 +185,26 @@ impl Context<'_> {
             examples,
             example_texts: parts.examples,
             policy,
-            effect,
             parameters: parameters.without_repetition().drop_compiled(),
             fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
             call: call.map(|call| call.arguments),
+            definition,
+            set_arguments,
+        };
+        let tool = Tool {
+            name,
+            safe_name: String::new(),
+            op,
+            aliases,
+            categories,
+            short,
+            effect,
             server,
             place,
-            definition,
-            name,
             withheld,
-            set_arguments,
+            written: facts,
             digest: OnceLock::new(),
+            content: content.into(),
         };
         (tool, findings)
     }

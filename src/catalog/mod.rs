@@ -37,7 +37,9 @@ mod set_arguments;
 mod shared_text;
 mod short;
 mod steps;
+mod stored;
 mod structure;
+mod tool;
 mod tree;
 mod trust;
 mod unresolved;
@@ -47,10 +49,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Server, Workspace};
-use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
+use crate::finding::{Code, Finding, Limits, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
-use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line, is_respelled};
+use crate::tool::{clean_line, is_respelled};
 
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
@@ -58,67 +60,13 @@ pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
 pub use shared_text::SharedGroup;
+pub use stored::{Manifest, restored, stored};
+pub use tool::{Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
 
 /// The category of tools that have nothing in common with others.
 const LEFT_OVER: &str = "General";
-
-/// One checked tool: its definition, and everything derived from it.
-#[derive(Debug)]
-pub struct Tool {
-    /// Canonical name, unique in the catalog.
-    pub name: String,
-    /// The name of its doc file and of the function that providers see.
-    pub safe_name: String,
-    /// The dotted name in the gateway, unique in the catalog.
-    pub op: String,
-    /// Other names that resolve to it and to no other tool.
-    pub aliases: Vec<String>,
-    /// Its categories; never empty.
-    pub categories: Vec<CategoryPath>,
-    /// When to use the tool, in one line within the cap; never empty.
-    pub short: String,
-    /// The whole description, cleaned.
-    pub description: String,
-    /// The description without its text about arguments, when the schema says the same of each.
-    pub without_arguments: Option<String>,
-    /// The description without the parts that have fields of their own: arguments, returns, examples.
-    pub long: String,
-    /// Description of the result, in words.
-    pub returns: Option<String>,
-    /// Errors that a call may end in, in the author's words.
-    pub raises: Vec<String>,
-    /// Behaviour worth knowing.
-    pub notes: Vec<String>,
-    /// Examples that fit the schema.
-    pub examples: Vec<Example>,
-    /// Examples that the author wrote as text.
-    pub example_texts: Vec<String>,
-    /// When to use it and when not to.
-    pub policy: Option<Policy>,
-    /// Strongest change that a call may make.
-    pub effect: Effect,
-    /// The schema of its arguments, checked.
-    pub parameters: Parameters,
-    /// Arguments of a complete, valid call; `None` when none could be made.
-    pub call: Option<serde_json::Map<String, serde_json::Value>>,
-    /// Pointers to the values of that call that are invented.
-    pub fill_in: Vec<String>,
-    /// The definition as its author wrote it, with overlays applied, without a program that it may not name.
-    pub definition: Definition,
-    /// Text that the operator has to write before the program of the definition is run; `None` when nothing was
-    /// removed.
-    pub withheld: Option<String>,
-    /// Arguments whose values the operator sets.
-    pub set_arguments: Vec<ToolArgument>,
-    /// The server it belongs to.
-    pub server: Option<String>,
-    /// Place of the definition; the file is relative to the catalog.
-    pub place: Place,
-    /// The hash of its content.
-    digest: OnceLock<blake3::Hash>,
-}
 
 /// All tools, checked, with their configuration applied.
 #[derive(Debug, Default)]
@@ -161,6 +109,8 @@ pub struct Checked {
     pub parts: BTreeSet<String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
+    /// Addresses of APIs that their documents name, by server, where the operator says so.
+    bases: Vec<(String, String)>,
 }
 
 impl Checked {
@@ -185,9 +135,9 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
-    for (name, url) in bases {
-        let server = Server { url: Some(url), ..Server::default() };
-        workspace.config.servers.entry(name).or_insert(server);
+    for (name, url) in &bases {
+        let server = Server { url: Some(url.clone()), ..Server::default() };
+        workspace.config.servers.entry(name.clone()).or_insert(server);
     }
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
@@ -198,7 +148,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings: all, documents, parts, awaited };
+    let mut checked = Checked { catalog, findings: all, documents, parts, awaited, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }
@@ -212,26 +162,6 @@ fn keep_first_in_parts(parts: &BTreeSet<String>, findings: &mut Vec<Finding>) {
         }
         _ => true,
     });
-}
-
-impl Tool {
-    /// Whether its effect is only what its name suggests: neither an author, a hint nor a request says it.
-    pub fn effect_is_guess(&self) -> bool {
-        self.definition.effect.is_none()
-    }
-
-    /// The facts that selectors match.
-    pub fn facts(&self) -> crate::config::Facts<'_> {
-        crate::config::Facts {
-            name: &self.definition.name,
-            canonical: &self.name,
-            categories: &self.categories,
-            tags: &self.definition.tags,
-            source: &self.place.file,
-            server: self.server.as_deref(),
-            effect: self.effect,
-        }
-    }
 }
 
 impl Catalog {

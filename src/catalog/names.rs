@@ -196,8 +196,8 @@ pub(super) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>
         }
     }
     let mut former: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, tool) in tools().filter(|(_, tool)| tool.definition.name != tool.name) {
-        former.entry(&tool.definition.name).or_default().push(index);
+    for (index, tool) in tools().filter(|(_, tool)| tool.written_name() != tool.name) {
+        former.entry(tool.written_name()).or_default().push(index);
     }
     for (name, tools) in former {
         by_name.entry(name.to_string()).or_insert(tools);

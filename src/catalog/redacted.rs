@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::{Parameters, Tool};
+use super::tool::WrittenFacts;
+use super::{Parameters, Tool, ToolContent};
 use crate::finding::Place;
 use crate::tool::Definition;
 
@@ -28,13 +29,7 @@ impl Tool {
             when_forbidden: whole.when_forbidden,
             ..Definition::default()
         };
-        Tool {
-            name: self.name.clone(),
-            safe_name: self.safe_name.clone(),
-            op: self.op.clone(),
-            aliases: self.aliases.clone(),
-            categories: self.categories.clone(),
-            short: self.short.clone(),
+        let content = ToolContent {
             description: self.short.clone(),
             without_arguments: None,
             long: self.short.clone(),
@@ -44,16 +39,26 @@ impl Tool {
             examples: Vec::new(),
             example_texts: Vec::new(),
             policy: None,
-            effect: self.effect,
             parameters: Parameters::withheld(NOT_PERMITTED),
             call: None,
             fill_in: Vec::new(),
-            definition,
-            withheld: None,
             set_arguments: Vec::new(),
+            definition,
+        };
+        Tool {
+            name: self.name.clone(),
+            safe_name: self.safe_name.clone(),
+            op: self.op.clone(),
+            aliases: self.aliases.clone(),
+            categories: self.categories.clone(),
+            short: self.short.clone(),
+            effect: self.effect,
             server: self.server.clone(),
             place: Place::default(),
+            withheld: None,
+            written: WrittenFacts::of(&content.definition),
             digest: OnceLock::new(),
+            content: content.into(),
         }
     }
 }

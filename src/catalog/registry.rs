@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::op::parts;
+use super::tool::Digest;
 use super::{Callable, Catalog, Profile, ProfileTool, Tool};
 use crate::config::Category;
 use crate::tool::{
@@ -170,11 +171,11 @@ pub fn registry_line(entry: &ProfileTool<'_>) -> String {
 /// Hash of everything that a caller of these tools can notice: the record and the backend of each tool, in order, and
 /// the configured texts of their categories.
 pub(super) fn version(tools: &[&Tool], categories: &[Category]) -> String {
-    let digests: Vec<&blake3::Hash> = tools.par_iter().map(|tool| tool.digest()).collect();
+    let digests: Vec<&Digest> = tools.par_iter().map(|tool| tool.digest()).collect();
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"toolcrib registry 1\n");
     for digest in digests {
-        hasher.update(digest.as_bytes());
+        hasher.update(digest);
     }
     let described = described(tools, categories);
     if !described.is_empty() {
@@ -198,14 +199,14 @@ fn described<'c>(tools: &[&Tool], categories: &'c [Category]) -> Vec<&'c Categor
 
 impl Tool {
     /// The hash of its record and of its definition, which names its backend. Made once, since many versions need it.
-    fn digest(&self) -> &blake3::Hash {
+    pub(super) fn digest(&self) -> &Digest {
         self.digest.get_or_init(|| {
             let content = (Record::of(self, None), &self.definition);
             let content = match self.definition.mcp.is_empty() {
                 true => serde_json::to_string(&content),
                 false => serde_json::to_string(&(content, &self.definition.mcp)),
             };
-            blake3::hash(content.unwrap_or_default().as_bytes())
+            *blake3::hash(content.unwrap_or_default().as_bytes()).as_bytes()
         })
     }
 }

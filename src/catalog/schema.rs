@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use jsonschema::{Draft, PatternOptions, Validator};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::redundancy;
@@ -27,7 +28,7 @@ pub struct Parameters {
 }
 
 /// Whether a tool can be called.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Callable {
     /// Calls are checked.
     Checked,
@@ -42,6 +43,12 @@ impl Parameters {
     pub(super) fn withheld(reason: &str) -> Self {
         let schema = Arc::new(json!({}));
         let (callable, cost) = (Callable::No(reason.into()), ValidationCost::of(&schema));
+        Self { schema, callable, cost, validator: OnceLock::new() }
+    }
+
+    /// A schema that was checked before.
+    pub(super) fn stored(schema: Arc<Value>, callable: Callable) -> Self {
+        let cost = ValidationCost::of(&schema);
         Self { schema, callable, cost, validator: OnceLock::new() }
     }
 

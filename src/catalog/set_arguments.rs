@@ -2,6 +2,7 @@
 //! longer required.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::SetArgument;
@@ -13,7 +14,7 @@ const MAX_DEPTH: usize = 16;
 const PARTS: [&str; 7] = ["allOf", "anyOf", "oneOf", "if", "then", "else", "not"];
 
 /// An argument of a tool whose value the operator sets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolArgument {
     /// Its name.
     pub name: String,

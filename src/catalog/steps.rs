@@ -75,7 +75,8 @@ pub(super) fn of(definition: &Definition) -> Option<&StepsBackend> {
 fn withhold(tool: &mut Tool, known: usize) {
     tool.withheld = Some(WRONG.into());
     if of(&tool.definition).is_none_or(|backend| backend.steps.len() != known) {
-        tool.definition.effect.get_or_insert(Effect::of_name(&tool.name));
+        let effect = Effect::of_name(&tool.name);
+        tool.content_mut().map(|content| content.definition.effect.get_or_insert(effect));
     }
 }
 
@@ -95,9 +96,11 @@ fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut
         findings.push(at(tool, Finding::new(Code::StepsEffect, message).help(help), "/effect"));
     }
     tool.effect = tool.definition.effect.map_or(effect, |declared| declared.max(effect));
-    tool.definition.effect = Some(tool.effect);
+    let effect = tool.effect;
+    let Some(content) = tool.content_mut() else { return };
+    content.definition.effect = Some(effect);
     if is_dry_run {
-        tool.definition.dry_run.get_or_insert(true);
+        content.definition.dry_run.get_or_insert(true);
     }
 }
 

@@ -192,7 +192,7 @@ fn counted(tools: usize, purpose: &str) -> String {
 /// The tags that the tools of a category have most often, the more frequent first.
 fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for tag in node.descendant_tools.iter().flat_map(|&tool| &catalog.tools[tool].definition.tags) {
+    for tag in node.descendant_tools.iter().flat_map(|&tool| catalog.tools[tool].written_tags()) {
         *counts.entry(tag).or_default() += 1;
     }
     counts.sort_by(|_, one, _, other| other.cmp(one));
@@ -235,7 +235,7 @@ impl Tool {
 
     /// Its tags, in the form that lists show.
     pub fn tags(&self) -> Vec<String> {
-        self.definition.tags.iter().filter_map(|tag| tag_of(tag)).collect()
+        self.written.tags.iter().filter_map(|tag| tag_of(tag)).collect()
     }
 }
 

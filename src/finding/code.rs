@@ -1,9 +1,9 @@
 //! The one table of finding codes. `docs/findings.md` has a section for each; a test holds both together.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Some input is missing from the result, or a tool cannot be called. `check` exits 1.
@@ -144,6 +144,13 @@ impl Code {
 impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Code::parse(&name).ok_or_else(|| serde::de::Error::custom("this code is unknown"))
     }
 }
 

@@ -28,7 +28,7 @@ mod value;
 mod violation;
 mod yaml;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Unread};
@@ -44,7 +44,7 @@ pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};
 
 /// Place of a finding in the user's files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The file, as the user named it or relative to the catalog's folder.
     pub file: String,
@@ -64,7 +64,7 @@ impl Place {
 }
 
 /// One mistake in the input, or one fact about it that is worth knowing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// Code of the finding; stable.

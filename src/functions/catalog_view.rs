@@ -14,7 +14,7 @@ use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, VectorSlot};
 use crate::search::{Index, IndexEntry};
 use crate::tokens::estimate;
-use crate::tool::{DescriptionMode, WhenForbidden};
+use crate::tool::DescriptionMode;
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
 /// read, and cached; reading takes no lock.
@@ -79,11 +79,10 @@ impl CatalogView {
         let mode = catalog.modes(profile)?;
         let roles = roles.filter(|roles| !roles.iter().any(|role| role == EVERY_ROLE));
         let may_use = |tool: &Tool| {
-            let allowed = &tool.definition.allowed_roles;
+            let allowed = tool.allowed_roles();
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
-        let is_visible = |tool: &Tool| tool.definition.when_forbidden == Some(WhenForbidden::Visible);
-        let seen = catalog.seen_by(|tool| (may_use(tool) || is_visible(tool)) && mode(tool).is_some());
+        let seen = catalog.seen_by(|tool| (may_use(tool) || tool.is_visible_to_all()) && mode(tool).is_some());
         let modes: Vec<DescriptionMode> = seen.iter().filter_map(|tool| mode(tool)).collect();
         let forbidden: Vec<bool> = seen.iter().map(|tool| !may_use(tool)).collect();
         let shown = |(tool, forbidden): (&Arc<Tool>, &bool)| match forbidden {
@@ -99,7 +98,7 @@ impl CatalogView {
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (tree, categories) = (OnceLock::new(), OnceLock::new());
-        let shifts = catalog.tools.iter().any(|tool| tool.definition.context_shift.is_some());
+        let shifts = catalog.tools.iter().any(|tool| tool.shifts_context());
         Ok(Self {
             profile,
             shifts,

@@ -54,7 +54,7 @@ impl LabelledCounters {
 
 /// Label of the reads of a tool. Two tools with different roles may have the same op, and each has its own count.
 fn key(tool: &Tool) -> String {
-    format!("{} {}", tool.op, tool.definition.allowed_roles.join(" "))
+    format!("{} {}", tool.op, tool.allowed_roles().join(" "))
 }
 
 impl FunctionCounters {
