@@ -37,11 +37,20 @@ pub(crate) fn write(file: &Path, content: &[u8]) -> io::Result<()> {
     moved
 }
 
-/// The text of a file of at most so many bytes that nobody else can write to.
-pub(crate) fn read(file: &Path, max: u64) -> io::Result<String> {
+/// A file that nobody else can write to.
+pub(crate) fn open(file: &Path) -> io::Result<File> {
     let file = File::open(file)?;
     let facts = file.metadata()?;
-    if !facts.is_file() || facts.len() > max || is_open_to_others(&facts) {
+    if !facts.is_file() || is_open_to_others(&facts) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(file)
+}
+
+/// The text of such a file of at most so many bytes.
+pub(crate) fn read(file: &Path, max: u64) -> io::Result<String> {
+    let file = open(file)?;
+    if file.metadata()?.len() > max {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut text = String::new();

@@ -50,8 +50,9 @@ pub fn check(bytes: &[u8]) {
 
 fn say(catalog: &mut Catalog, text: &str) {
     let tool: &mut Tool = Arc::get_mut(&mut catalog.tools[0]).expect("the only reference");
-    tool.long = text.into();
     tool.short = text.into();
+    let tool = tool.content_mut().expect("the content of a tool");
+    tool.long = text.into();
     tool.description = text.into();
     tool.notes = vec![text.into(), "another".into()];
     tool.raises = vec![text.into()];

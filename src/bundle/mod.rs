@@ -46,7 +46,9 @@ mod tests {
 
     fn written(parts: &[&[u8]]) -> Vec<u8> {
         let mut writer = BundleWriter::default();
-        parts.iter().for_each(|part| drop(writer.add(part.to_vec())));
+        for part in parts {
+            writer.add(part.to_vec());
+        }
         writer.finish()
     }
 

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
 use super::{CHECKSUM, ENTRY, FORMAT, HEAD, MAGIC, VERSION, checksum};
 
@@ -60,9 +59,8 @@ pub enum BundleError {
 }
 
 impl Bundle {
-    /// Opens a file and checks its table.
-    pub fn open(path: &Path) -> Result<Self, BundleError> {
-        let file = File::open(path)?;
+    /// A bundle in an open file, with its table checked.
+    pub fn of_file(file: File) -> Result<Self, BundleError> {
         let length = file.metadata()?.len();
         Self::of(Bytes::File(file), length)
     }
@@ -135,7 +133,8 @@ impl Bundle {
 
 impl Entry {
     fn read(bytes: &[u8]) -> Self {
-        let number = |at: usize| bytes[at..at + 8].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        let number =
+            |at: usize| bytes[at..at + 8].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
         let mut checksum = [0; CHECKSUM];
         checksum.copy_from_slice(&bytes[16..]);
         Self { offset: number(0), length: number(8), checksum }

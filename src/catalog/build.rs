@@ -11,8 +11,8 @@ use super::short::{Cap, SharedOpenings};
 use super::tool::WrittenFacts;
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, ToolContent, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
-    structure, tree, trust,
+    Catalog, Tool, ToolContent, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments,
+    short, steps, structure, tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};

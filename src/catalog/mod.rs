@@ -13,10 +13,14 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
+//! 8. [`stored`](stored()) makes a catalog the parts of a bundle; its [`tool`](mod@tool)s read their content at its first use. `cache` keeps such
+//!    bundles.
+//! 9. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
 
 mod audience;
 mod build;
+#[cfg(feature = "runtime")]
+mod cache;
 mod docstring;
 mod functions;
 mod lint;
@@ -54,6 +58,8 @@ use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
+#[cfg(feature = "runtime")]
+pub use cache::{CatalogCache, Opened};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line};

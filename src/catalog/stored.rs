@@ -20,7 +20,7 @@ use super::audience::Contested;
 use super::tool::{Digest, LazyContent, StoredContent};
 use super::{Callable, Catalog, Checked, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
-use crate::config::{Category, Server, Workspace};
+use crate::config::{Category, Config, Server};
 use crate::finding::Finding;
 use crate::tool::{Definition, Example, Policy, Schema};
 
@@ -32,7 +32,7 @@ const CONTENT: usize = 3;
 /// Reason why a tool of a damaged bundle cannot be called.
 const DAMAGED: &str = "its part of the bundle cannot be read; build the bundle again";
 
-/// What a bundle holds, beside its tools.
+/// Facts of a bundle, beside its tools.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of toolcrib that wrote it.
@@ -64,7 +64,8 @@ impl Manifest {
 pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     let catalog = &checked.catalog;
     let contested = || catalog.contested.iter();
-    let all: Vec<&Tool> = catalog.tools.iter().chain(contested().map(|one| &one.tool)).map(|tool| &**tool).collect();
+    let all: Vec<&Tool> =
+        catalog.tools.iter().chain(contested().map(|one| &one.tool)).map(|tool| &**tool).collect();
     let manifest = Manifest {
         toolcrib: env!("CARGO_PKG_VERSION").into(),
         registry_version: catalog.version.clone(),
@@ -81,12 +82,14 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     writer.add(serde_json::to_vec(&manifest).ok()?);
     writer.add(postcard::to_stdvec(&facts).ok()?);
     writer.add(serde_json::to_vec(&checked.findings).ok()?);
-    contents?.into_iter().for_each(|content| drop(writer.add(content)));
+    for content in contents? {
+        writer.add(content);
+    }
     Some(writer)
 }
 
-/// The catalog of a bundle, with the configuration of this workspace.
-pub fn restored(bundle: &Arc<Bundle>, mut workspace: Workspace) -> Result<Checked, BundleError> {
+/// The catalog of a bundle, with this configuration.
+pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, BundleError> {
     let Manifest { tools: count, contested, categories, bases, parts, .. } = Manifest::of(bundle)?;
     let facts: Vec<(Digest, Tool)> = postcard::from_bytes(&bundle.part(TOOLS)?).map_err(invalid)?;
     if facts.len() != count + contested.len() || bundle.parts() != CONTENT + facts.len() {
@@ -99,14 +102,15 @@ pub fn restored(bundle: &Arc<Bundle>, mut workspace: Workspace) -> Result<Checke
     });
     let all: Vec<Arc<Tool>> = tools.by_ref().take(count).collect();
     let contested = contested.into_iter().zip(tools);
-    let contested = contested.map(|((position, claims), tool)| Contested { position, tool, claims }).collect();
-    workspace.config.categories = categories;
+    let contested =
+        contested.map(|((position, claims), tool)| Contested { position, tool, claims }).collect();
+    config.categories = categories;
     for (name, url) in &bases {
         let server = Server { url: Some(url.clone()), ..Server::default() };
-        workspace.config.servers.entry(name.clone()).or_insert(server);
+        config.servers.entry(name.clone()).or_insert(server);
     }
     let findings: Vec<Finding> = read(&bundle.part(FINDINGS)?)?;
-    let catalog = Catalog::of(all, contested, Arc::new(workspace.config));
+    let catalog = Catalog::of(all, contested, Arc::new(config));
     Ok(Checked { catalog, findings, parts, bases, ..Checked::default() })
 }
 

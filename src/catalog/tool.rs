@@ -186,7 +186,8 @@ impl Tool {
         }
     }
 
-    pub(super) fn content_mut(&mut self) -> Option<&mut ToolContent> {
+    /// The content, to change it.
+    pub fn content_mut(&mut self) -> Option<&mut ToolContent> {
         self.content.get();
         self.content.read.get_mut().map(|content| &mut **content)
     }

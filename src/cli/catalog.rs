@@ -8,10 +8,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
 use super::{CommandError, failed, fetched, print_note, trust};
-use crate::catalog::{self, Checked};
+use crate::catalog::{self, CatalogCache, Checked};
 use crate::config::{self, Workspace, env_variables};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place, Severity};
+use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all, list_all_or_recall};
 use crate::tool::clean_line;
 use crate::watch::Admission;
@@ -41,6 +42,9 @@ pub(super) struct CatalogArgs {
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
+    /// Read every definition again; without it, what was read before is used while no file has changed.
+    #[arg(long, global = true)]
+    no_catalog_cache: bool,
 }
 
 impl CatalogArgs {
@@ -160,9 +164,29 @@ impl CatalogArgs {
         Ok(Some(file).filter(|file| file.file_name() == Some(name)))
     }
 
-    /// Opens the catalog.
+    /// Opens the catalog, as it was read before where nothing has changed; then it has no documents.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
+        let workspace = self.workspace()?;
+        let listings = self.listings(&workspace);
+        Ok(self.open_with(workspace, &listings))
+    }
+
+    /// Reads the catalog, with its documents.
+    pub(super) fn read(&self) -> Result<Checked, CommandError> {
         Ok(self.open_workspace(self.workspace()?))
+    }
+
+    fn open_with(&self, workspace: Workspace, listings: &Listings) -> Checked {
+        let Some(cache) = self.cache() else { return catalog::open_with(workspace, listings) };
+        let opened = cache.open(workspace, listings);
+        opened.note.iter().for_each(print_note);
+        opened.checked
+    }
+
+    /// The catalogs that were read before.
+    pub(super) fn cache(&self) -> Option<CatalogCache> {
+        let folder = trust::cache_folder().filter(|_| !self.no_catalog_cache)?;
+        Some(CatalogCache::new(folder.join("catalogs"), program()?))
     }
 
     /// Opens the catalog, with the tools that its live servers listed last where they give no list now.
@@ -174,19 +198,24 @@ impl CatalogArgs {
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         let listings = list_all_or_recall(&workspace, &credentials, folder.join("servers"), &waiting);
-        let checked = catalog::open_with(workspace, &listings);
+        let checked = self.open_with(workspace, &listings);
         progress.finish();
         Ok(checked)
     }
 
     /// Opens the catalog of a workspace.
     pub(super) fn open_workspace(&self, workspace: Workspace) -> Checked {
+        let listings = self.listings(&workspace);
+        catalog::open_with(workspace, &listings)
+    }
+
+    /// The lists of its live servers, if they may be contacted.
+    fn listings(&self, workspace: &Workspace) -> Listings {
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
-        let listings = self.credentials().map(|credentials| list_all(&workspace, &credentials, &waiting));
-        let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
+        let listings = self.credentials().map(|credentials| list_all(workspace, &credentials, &waiting));
         progress.finish();
-        checked
+        listings.unwrap_or_default()
     }
 
     /// A path from the configuration, which is relative to its folder.
@@ -226,6 +255,13 @@ impl CatalogArgs {
         })?;
         Ok(folder.join(CONFIGURATION))
     }
+}
+
+/// Identity of this program; every build has another one.
+fn program() -> Option<String> {
+    let path = std::env::current_exe().ok()?;
+    let facts = path.metadata().ok()?;
+    Some(format!("{} {:?} {:?}", path.display(), facts.len(), facts.modified().ok()?))
 }
 
 /// The variables of a file of the configuration, and of this process.

@@ -98,7 +98,7 @@ struct ThresholdArgs {
 
 impl EvalArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open()?;
+        let checked = self.catalog.read()?;
         self.catalog.report_briefly(&checked);
         let (files, configured) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();

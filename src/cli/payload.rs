@@ -77,7 +77,7 @@ pub(super) struct Target {
 
 impl PayloadArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open()?;
+        let checked = self.catalog.read()?;
         report_lost(&checked);
         let catalog = &checked.catalog;
         let profile = catalog.profile(self.profile.as_deref())?;

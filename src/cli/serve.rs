@@ -115,8 +115,8 @@ impl ServeArgs {
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
         let also = self.catalog.also().into_iter().collect();
-        let admission = self.catalog.admission();
-        let options = Options { poll: self.poll, also, connections: connections.clone(), admission };
+        let (admission, cache) = (self.catalog.admission(), self.catalog.cache());
+        let options = Options { poll: self.poll, also, connections: connections.clone(), admission, cache };
         let follow = Follow::start(self.catalog.path()?, options);
         let progress = Spinner::start(waiting_for(&servers));
         let (first, follow) = runtime.block_on(first_of(follow))?;

@@ -12,7 +12,7 @@ use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, op
 const FILE_NAME: &str = "toolcrib.toml";
 
 /// A configuration with its folder: all that is needed to load a catalog.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Workspace {
     /// The folder that all paths are relative to.
     pub root: PathBuf,

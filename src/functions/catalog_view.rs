@@ -82,7 +82,8 @@ impl CatalogView {
             let allowed = tool.allowed_roles();
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
-        let seen = catalog.seen_by(|tool| (may_use(tool) || tool.is_visible_to_all()) && mode(tool).is_some());
+        let seen =
+            catalog.seen_by(|tool| (may_use(tool) || tool.is_visible_to_all()) && mode(tool).is_some());
         let modes: Vec<DescriptionMode> = seen.iter().filter_map(|tool| mode(tool)).collect();
         let forbidden: Vec<bool> = seen.iter().map(|tool| !may_use(tool)).collect();
         let shown = |(tool, forbidden): (&Arc<Tool>, &bool)| match forbidden {

@@ -12,6 +12,8 @@ mod bundle;
 mod collect;
 mod combine;
 mod files;
+#[cfg(feature = "runtime")]
+mod inputs;
 mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
@@ -21,6 +23,8 @@ mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
+#[cfg(feature = "runtime")]
+pub use inputs::InputFiles;
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 

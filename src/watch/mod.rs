@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
-use crate::catalog::{self, Checked};
+use crate::catalog::{self, CatalogCache, Checked};
 use crate::config::{self, Workspace};
 use crate::finding::{Code, Severity};
 use crate::sources::Listings;
@@ -38,6 +38,8 @@ pub struct Options {
     pub connections: Option<Arc<Connections>>,
     /// The check that each configuration passes before it counts.
     pub admission: Admission,
+    /// The catalogs that were read before.
+    pub cache: Option<CatalogCache>,
 }
 
 /// Disarms a configuration: removes everything that it must not do. Called each time that a configuration is read.
@@ -175,7 +177,14 @@ impl Follow {
             None => Listings::default(),
         };
         let root = workspace.root.clone();
-        let checked = catalog::open_with(workspace, &listings);
+        let checked = match &self.options.cache {
+            Some(cache) => {
+                let opened = cache.open(workspace, &listings);
+                self.notices.extend(opened.note);
+                opened.checked
+            }
+            None => catalog::open_with(workspace, &listings),
+        };
         self.follow_parts(checked.parts.iter().map(|part| root.join(part)).collect());
         checked
     }

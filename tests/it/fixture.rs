@@ -93,7 +93,8 @@ pub fn assert_same_tree(got: &Tree, expect: &Tree) {
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
     command.args(arguments).current_dir(package());
-    command.env("XDG_STATE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"));
+    let own = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    command.env("XDG_STATE_HOME", own("state")).env("XDG_CACHE_HOME", own("cache"));
     command
 }
 

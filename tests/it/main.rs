@@ -3,6 +3,7 @@
 mod approvals;
 mod backends;
 mod calls;
+mod catalog_cache;
 mod catalogs;
 mod check;
 mod checks;

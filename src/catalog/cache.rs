@@ -1,0 +1,174 @@
+//! Catalogs that were read before, as bundles in a folder of the user. One is used while nothing that it was made from has
+//! changed: the program, the configuration, the lists of live servers, and the files, first by their facts, then by
+//! their content.
+//!
+//! An entry is two files: `ID.json`, with the state of the files and the name of the bundle, and the bundle
+//! `VERSION.crib`. Both are written whole or not at all, so that any number of processes share the folder. The folder is for
+//! its owner alone; a file that others can write to is not used.
+
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Checked, open_with, restored, stored};
+use crate::bundle::{Bundle, BundleError};
+use crate::config::Workspace;
+use crate::finding::Severity;
+use crate::private_file;
+use crate::sources::{InputFiles, Listings};
+
+/// Fewer tools are read faster than they are looked up.
+const MIN_TOOLS: usize = 24;
+/// Most bytes of all files in the folder; the ones used least recently are removed.
+const MAX_BYTES: u64 = 1 << 30;
+/// Most bytes of the state of files.
+const MAX_ENTRY: u64 = 64 << 20;
+
+/// A folder with catalogs that were read before.
+#[derive(Clone, Debug)]
+pub struct CatalogCache {
+    folder: PathBuf,
+    program: String,
+}
+
+/// A catalog, and what a person should know about the cache.
+#[derive(Debug)]
+pub struct Opened {
+    /// The catalog.
+    pub checked: Checked,
+    /// Why an entry was not used although it should have been.
+    pub note: Option<String>,
+}
+
+/// Sources of a bundle in the folder.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    /// The name of the bundle.
+    bundle: String,
+    files: InputFiles,
+    /// The hash of the content of all files.
+    content: String,
+    /// The files that definitions refer to.
+    parts: Vec<String>,
+}
+
+impl CatalogCache {
+    /// The cache in a folder; `program` changes with every build of the program.
+    pub fn new(folder: PathBuf, program: String) -> Self {
+        Self { folder, program }
+    }
+
+    /// The catalog of a workspace, as it was read before, or read now and kept.
+    pub fn open(&self, workspace: Workspace, listings: &Listings) -> Opened {
+        if listings.awaited().is_some() || workspace.findings.iter().any(is_error) {
+            return Opened { checked: open_with(workspace, listings), note: None };
+        }
+        let id = self.id(&workspace, listings);
+        let note = match self.find(&id, &workspace) {
+            Ok(Some(checked)) => return Opened { checked, note: None },
+            Ok(None) => None,
+            Err(error) => Some(format!("the cached catalog is not used: {error}")),
+        };
+        let before = InputFiles::of(&workspace, []);
+        let root = workspace.root.clone();
+        let again = workspace.clone();
+        let checked = open_with(workspace, listings);
+        if checked.catalog.tools.len() >= MIN_TOOLS && !checked.findings.iter().any(is_error) {
+            // A catalog that cannot be kept is read again.
+            let _ = self.keep(&id, &again, &before, &checked, &root);
+        }
+        Opened { checked, note }
+    }
+
+    /// The hash of everything but files that decides on the catalog.
+    fn id(&self, workspace: &Workspace, listings: &Listings) -> String {
+        let text = workspace.document.as_ref().map(|document| &*document.text);
+        let root = absolute(&workspace.root).unwrap_or_else(|_| workspace.root.clone());
+        let config = serde_json::to_string(&workspace.config).unwrap_or_default();
+        let facts = (&self.program, root, text, config, workspace.is_found, listings);
+        blake3::hash(format!("{facts:?}").as_bytes()).to_hex()[..32].to_string()
+    }
+
+    fn find(&self, id: &str, workspace: &Workspace) -> Result<Option<Checked>, BundleError> {
+        let path = self.entry(id);
+        let Ok(text) = private_file::read(&path, MAX_ENTRY) else { return Ok(None) };
+        let entry: Entry =
+            serde_json::from_str(&text).map_err(|error| BundleError::Invalid(error.to_string()))?;
+        let now = InputFiles::of(workspace, &entry.parts);
+        if !now.are_surely(&entry.files) {
+            if now.content(&workspace.root).as_ref() != Some(&entry.content) {
+                return Ok(None);
+            }
+            let entry = Entry { files: now, ..entry };
+            self.write_entry(id, &entry);
+            return self.restore(&entry.bundle, workspace).map(Some);
+        }
+        self.restore(&entry.bundle, workspace).map(Some)
+    }
+
+    fn restore(&self, name: &str, workspace: &Workspace) -> Result<Checked, BundleError> {
+        let bundle = Arc::new(Bundle::of_file(private_file::open(&self.bundle(name))?)?);
+        restored(&bundle, workspace.config.clone())
+    }
+
+    fn keep(
+        &self,
+        id: &str,
+        workspace: &Workspace,
+        before: &InputFiles,
+        checked: &Checked,
+        root: &Path,
+    ) -> Option<()> {
+        let files = InputFiles::of(workspace, &checked.parts);
+        let content = files.content(root)?;
+        let is_same = InputFiles::of(workspace, []).are_maybe(before);
+        let bytes = stored(checked).filter(|_| is_same)?.finish();
+        let bundle = blake3::hash(&bytes).to_hex()[..32].to_string();
+        private_file::create_folder(&self.folder).ok()?;
+        self.make_room(bytes.len() as u64);
+        private_file::write(&self.bundle(&bundle), &bytes).ok()?;
+        self.write_entry(
+            id,
+            &Entry { bundle, files, content, parts: checked.parts.iter().cloned().collect() },
+        );
+        Some(())
+    }
+
+    fn write_entry(&self, id: &str, entry: &Entry) {
+        // Without it, the catalog is read again.
+        let text = serde_json::to_string(entry).unwrap_or_default();
+        let _ = private_file::write(&self.entry(id), text.as_bytes());
+    }
+
+    /// Removes the files that were written first until so many more bytes have room.
+    fn make_room(&self, more: u64) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let facts = entries.filter_map(|entry| Some((entry.metadata().ok()?, entry.path())));
+        let mut files: Vec<(SystemTime, u64, PathBuf)> =
+            facts.filter_map(|(facts, path)| Some((facts.modified().ok()?, facts.len(), path))).collect();
+        files.sort();
+        let mut bytes = more + files.iter().map(|(_, length, _)| length).sum::<u64>();
+        for (_, length, path) in files {
+            if bytes <= MAX_BYTES {
+                return;
+            }
+            let _ = fs::remove_file(path);
+            bytes -= length;
+        }
+    }
+
+    fn entry(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+
+    fn bundle(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.crib"))
+    }
+}
+
+fn is_error(finding: &crate::finding::Finding) -> bool {
+    finding.severity == Severity::Error
+}
