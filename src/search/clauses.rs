@@ -5,9 +5,10 @@ use hashbrown::HashMap;
 
 use super::confidence::NAMED;
 use super::index::Index;
+use super::languages::stem;
 use super::rank::CANDIDATES;
 use super::vocabulary::{is_action, is_stop};
-use super::words::{plain, stem};
+use super::words::plain;
 use super::{Hit, SearchRequest, SearchResult, Verdict};
 
 /// Fewest words of a query that has clauses, and of a clause, apart from words that say nothing.

@@ -2,12 +2,13 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::languages::stem;
 use super::segment::Segments;
 use super::spelling::Spelling;
-use super::thesaurus::{self, Thesaurus};
+use super::thesaurus::Thesaurus;
 use super::topics::{self, TopicVector, Topics};
 use super::vocabulary::{Term, Vocabulary, is_stop};
-use super::words::{is_dense, stem, words};
+use super::words::{is_dense, words};
 use super::{Field, IndexEntry};
 use crate::config;
 
@@ -135,10 +136,6 @@ impl Index {
                 pairs.into_boxed_slice()
             })
             .collect();
-        let known = stems
-            .keys()
-            .map(String::as_str)
-            .chain(thesaurus::ENGLISH.keys().filter(|key| !key.contains(' ')));
         Self {
             entries: entries.len(),
             known_pairs: pairs.iter().flatten().copied().collect(),
@@ -150,7 +147,7 @@ impl Index {
             max_idf,
             by_name: by_name(entries, |name| name.trim().to_lowercase()),
             by_words: by_name(entries, words_of_name),
-            spelling: Spelling::of(known),
+            spelling: Spelling::of(stems.keys().map(String::as_str)),
             synonyms,
             min_match_likelihood: MIN_MATCH_LIKELIHOOD,
             intent: entries

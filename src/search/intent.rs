@@ -1,8 +1,9 @@
 //! The intent of a query or a tool: to look up, make, change or remove. A tool with another intent for the right
 //! object is near, and wrong.
 
+use super::languages::stem;
 use super::vocabulary::is_stop;
-use super::words::{plain, stem};
+use super::words::plain;
 
 /// The intent of a query or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +37,14 @@ fn of_word(word: &str) -> Option<Intent> {
             (CREATE, Intent::Create),
             (READ, Intent::Read),
         ];
-        let all = lists
-            .into_iter()
-            .flat_map(|(list, intent)| list.split_whitespace().map(move |word| (stem(word), intent)));
+        let all = lists.into_iter().flat_map(|(list, intent)| {
+            list.split_whitespace().map(move |word| (stem(word).into_owned(), intent))
+        });
         let mut known = hashbrown::HashMap::new();
         all.for_each(|(word, intent)| _ = known.entry(word).or_insert(intent));
         known
     });
-    WORDS.get(&stem(word)).copied()
+    WORDS.get(&*stem(word)).copied()
 }
 
 /// Words that come before the request itself.

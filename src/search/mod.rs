@@ -13,22 +13,27 @@ mod confidence;
 mod entry;
 mod index;
 mod intent;
+mod languages;
 mod mention;
 pub mod pick;
 mod query;
 mod rank;
 mod reason;
 mod reference_tools;
+#[cfg(test)]
+mod relations;
 mod segment;
 #[cfg(feature = "runtime")]
 pub mod semantic;
 mod spelling;
+mod stemming;
 #[cfg(test)]
 mod tests;
 mod thesaurus;
 mod tool;
 mod topics;
 mod vocabulary;
+mod word_list;
 mod words;
 
 pub use confidence::Term;
@@ -36,9 +41,8 @@ pub use entry::{Field, IndexEntry};
 pub use index::Index;
 pub use rank::Observation;
 
-/// Reads the word lists of all languages, which takes a while the first time.
+/// Reads the reference tools, which takes a while the first time.
 pub fn load() {
-    thesaurus::foreign("");
     let entry = IndexEntry { exact: Vec::new(), texts: vec![(Field::Long, "load 一".into())] };
     Index::new(&[entry]).find(SearchRequest { query: "load 一", within: None, limit: 1 });
 }

@@ -1,9 +1,11 @@
 //! A query as units: each word with its senses, the terms of entries that may stand for it.
 
 use super::index::Index;
-use super::thesaurus::{self, ENGLISH, MAX_PHRASE, Synonym};
+use super::languages::{self, ENGLISH, MAX_PHRASE, stem};
+use super::thesaurus::Synonym;
 use super::vocabulary::{Term, is_action, is_stop, is_weak};
-use super::words::{is_dense, stem, words};
+use super::word_list::BEGINS;
+use super::words::{is_dense, words};
 
 /// One word or phrase of the query.
 #[derive(Clone, Debug)]
@@ -151,7 +153,7 @@ fn query_words(text: &str) -> (Vec<QueryWord>, JoinedWords) {
                 wholes.push((start..list.len(), word.text));
                 return;
             }
-            list.push(QueryWord { stem: stem(&word.text), text: word.text, is_value, is_name });
+            list.push(QueryWord { stem: stem(&word.text).into_owned(), text: word.text, is_value, is_name });
         });
         // The type of a file says more than its folder.
         let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
@@ -209,12 +211,12 @@ impl Reading<'_> {
     }
 
     fn senses(&self, key: &str, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
-        let meanings = ENGLISH.of(key).iter().chain(self.index.synonyms.of(key));
+        let meanings = ENGLISH.of(key).chain(self.index.synonyms.of(key));
         meanings.for_each(|meaning| self.sense(meaning, scale, kind, senses));
     }
 
-    fn sense(&self, meaning: &Synonym, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
-        let Some(term) = self.index.vocabulary.get(&meaning.stem) else { return };
+    fn sense(&self, meaning: Synonym<'_>, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
+        let Some(term) = self.index.vocabulary.get(meaning.stem) else { return };
         let weight = meaning.weight * scale;
         match senses.iter_mut().find(|known| known.term == term) {
             Some(known) => known.weight = known.weight.max(weight),
@@ -227,7 +229,7 @@ impl Reading<'_> {
         for length in (2..=MAX_PHRASE).rev() {
             for (place, window) in said.windows(length).enumerate() {
                 let first = window.first().map_or("", |word| &word.stem);
-                if !ENGLISH.begins(first) && !self.index.synonyms.begins(first) {
+                if !ENGLISH.is(first, BEGINS) && !self.index.synonyms.begins(first) {
                     continue;
                 }
                 let key = window.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
@@ -268,7 +270,7 @@ impl Reading<'_> {
         }
         (MIN_PART..=(stem.len().saturating_sub(MIN_PART))).find_map(|at| {
             let last = self.index.vocabulary.get(stem.get(at..)?)?;
-            let first = self.index.vocabulary.get(&super::words::stem(text.get(..at)?))?;
+            let first = self.index.vocabulary.get(&languages::stem(text.get(..at)?))?;
             self.index.known_pairs.contains(&(first, last)).then_some((first, last))
         })
     }
@@ -313,14 +315,14 @@ impl Reading<'_> {
         let is_common = ENGLISH.knows(stem) || self.index.synonyms.knows(stem);
         let mut topic = self.topic(stem, own, is_common, is_name);
         if own.is_none() && !is_common && !weak {
-            let meanings = if self.foreign { thesaurus::foreign(text) } else { Vec::new() };
+            let meanings = if self.foreign { languages::foreign(text) } else { Vec::new() };
             for meaning in meanings {
-                self.sense(&meaning, 1.0, Kind::Meant, &mut senses);
+                self.sense(meaning, 1.0, Kind::Meant, &mut senses);
                 topic = 1.0;
             }
             let is_slip = senses.is_empty() && parts.is_none() && counts == 1.0 && !is_name;
             if let Some(meant) = self.index.spelling.meant(text).filter(|_| is_slip) {
-                let meant = super::words::stem(meant);
+                let meant = languages::stem(meant);
                 let term = self.index.vocabulary.get(&meant);
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
                 self.senses(&meant, MENDED, Kind::Spelled, &mut senses);
@@ -346,9 +348,9 @@ impl Reading<'_> {
 
     /// Words of scripts without spaces.
     fn dense(&mut self, text: &str, place: usize) {
-        for (said, meanings) in thesaurus::dense(text) {
+        for (said, meanings) in languages::dense(text) {
             let mut senses = Vec::new();
-            meanings.iter().for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
+            meanings.into_iter().for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
             if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
                 self.query.units.push(Unit {
                     said,

@@ -4,10 +4,11 @@
 
 use std::sync::LazyLock;
 
+use super::languages::stem;
 use super::thesaurus::Thesaurus;
 use super::topics::{TopicReader, TopicVector, Topics, likeness};
 use super::vocabulary::Vocabulary;
-use super::words::{plain, stem};
+use super::words::plain;
 
 /// Reference tools by topic: each line with that topic, and its weight.
 struct ReferenceTools {

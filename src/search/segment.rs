@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::thesaurus::ENGLISH;
+use super::languages::{ENGLISH, stem};
 use super::vocabulary::is_stop;
-use super::words::{plain, stem};
+use super::words::plain;
 use super::{Field, IndexEntry};
 
 /// The words that such a name may consist of.

@@ -1,10 +1,15 @@
 //! Spelling: replaces unknown words by the ones that were probably meant.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use strsim::damerau_levenshtein;
 
+use super::languages::ENGLISH;
 use crate::finding::SlipPolicy;
+
+/// Words of English, for the spelling of every catalog.
+static BUILT_IN: LazyLock<Spelling> = LazyLock::new(|| Spelling::of(ENGLISH.keys()));
 
 /// Words that are spelled well.
 #[derive(Debug, Default)]
@@ -44,8 +49,12 @@ impl Spelling {
         Self { words: known }
     }
 
-    /// The word that was probably meant; `None` where several are as near.
+    /// The word of these or of English that was probably meant; `None` where several are as near.
     pub(super) fn meant(&self, word: &str) -> Option<&str> {
+        Self::nearest(word, &[self, &BUILT_IN])
+    }
+
+    fn nearest<'s>(word: &str, all: &[&'s Self]) -> Option<&'s str> {
         let length = word.chars().count();
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
             return None;
@@ -55,7 +64,7 @@ impl Spelling {
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
-            for (letters, known) in self.words.get(&(first, near)).into_iter().flatten() {
+            for (letters, known) in all.iter().filter_map(|one| one.words.get(&(first, near))).flatten() {
                 // Each edit changes at most two letters.
                 if (own ^ letters).count_ones() as usize > 2 * allowed {
                     continue;
@@ -64,7 +73,8 @@ impl Spelling {
                 match best {
                     _ if distance > allowed => {}
                     Some((least, _)) if distance > least => {}
-                    Some((least, _)) if distance == least => is_unique = false,
+                    // Both lists can have it.
+                    Some((least, best)) if distance == least => is_unique &= *best == **known,
                     _ => (best, is_unique) = (Some((distance, &**known)), true),
                 }
             }
@@ -82,7 +92,7 @@ mod tests {
         let spelling = Spelling::of(
             ["weather", "directory", "document", "repository", "forecast", "house", "mouse"].into_iter(),
         );
-        assert_eq!(spelling.meant(word), expected, "{word}");
+        assert_eq!(Spelling::nearest(word, &[&spelling, &spelling]), expected, "{word}");
     }
 
     #[test]

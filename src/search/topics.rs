@@ -3,8 +3,10 @@
 
 use hashbrown::HashMap;
 
-use super::thesaurus::{ENGLISH, MAX_PHRASE, Synonym, Thesaurus};
+use super::languages::{ENGLISH, MAX_PHRASE};
+use super::thesaurus::{Synonym, Thesaurus};
 use super::vocabulary::{Term, Vocabulary, is_stop, is_weak};
+use super::word_list::BEGINS;
 
 /// Weight of weak words.
 const WEAK: f32 = 0.3;
@@ -67,7 +69,7 @@ impl<'r> TopicReader<'r> {
                         key.push_str(self.vocabulary.stem(part));
                     }
                     for meaning in means(&key, self.synonyms) {
-                        let topic = self.topics.number(&meaning.stem);
+                        let topic = self.topics.number(meaning.stem);
                         self.add(topic, meaning.weight * MEANT * self.topics.tells[topic as usize]);
                     }
                 }
@@ -84,7 +86,7 @@ impl<'r> TopicReader<'r> {
             let topic = self.topics.number(stem);
             topics.push((topic, weight * self.topics.tells[topic as usize]));
         });
-        TermTopics { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
+        TermTopics { topics, begins: ENGLISH.is(stem, BEGINS) || self.synonyms.begins(stem) }
     }
 
     fn add(&mut self, topic: u32, weight: f32) {
@@ -161,10 +163,10 @@ impl Topics {
         };
         for (place, stem) in stems.iter().enumerate() {
             spread(stem, synonyms, rarity(stem), &mut add);
-            if ENGLISH.begins(stem) || synonyms.begins(stem) {
+            if ENGLISH.is(stem, BEGINS) || synonyms.begins(stem) {
                 for length in (2..=MAX_PHRASE).filter(|length| place + length <= stems.len()) {
                     let key = stems[place..place + length].join(" ");
-                    means(&key, synonyms).for_each(|meaning| add(&meaning.stem, meaning.weight * MEANT));
+                    means(&key, synonyms).for_each(|meaning| add(meaning.stem, meaning.weight * MEANT));
                 }
             }
         }
@@ -190,10 +192,9 @@ fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&s
     }
     let weight = rarity * if is_weak(stem) { WEAK } else { 1.0 };
     each(stem, weight);
-    means(stem, synonyms).for_each(|meaning| each(&meaning.stem, weight * meaning.weight * MEANT));
+    means(stem, synonyms).for_each(|meaning| each(meaning.stem, weight * meaning.weight * MEANT));
 }
 
-fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = &'t Synonym> {
-    let ours: &'t [Synonym] = ENGLISH.of(key);
-    ours.iter().chain(synonyms.of(key))
+fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = Synonym<'t>> {
+    ENGLISH.of(key).chain(synonyms.of(key))
 }

@@ -1,38 +1,23 @@
 //! The words of a catalog, each with a number, and lists of words that are empty or weak in every catalog.
 
-use std::sync::LazyLock;
+use hashbrown::HashMap;
 
-use hashbrown::{HashMap, HashSet};
-
-use super::words::stem;
-
-/// Words that say nothing about the tool that is meant.
-static STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("words/stop.txt")).collect());
-/// Stems of weak words.
-static WEAK: LazyLock<HashSet<String>> =
-    LazyLock::new(|| listed(include_str!("words/weak.txt")).map(stem).collect());
-
-/// Stems of words for actions rather than objects.
-static ACTIONS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| listed(include_str!("../tool/action_words.txt")).map(stem).collect());
-
-fn listed(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
-}
+use super::languages::ENGLISH;
+use super::word_list::{ACTION, STOP, WEAK};
 
 /// Whether a word says nothing about the tool that is meant.
 pub(super) fn is_stop(word: &str) -> bool {
-    STOP.contains(word)
+    ENGLISH.is(word, STOP)
 }
 
 /// Whether a stem is a weak word.
 pub(super) fn is_weak(stem: &str) -> bool {
-    WEAK.contains(stem)
+    ENGLISH.is(stem, WEAK)
 }
 
 /// Whether a stem is an action rather than an object.
 pub(super) fn is_action(stem: &str) -> bool {
-    ACTIONS.contains(stem)
+    ENGLISH.is(stem, ACTION)
 }
 
 /// The number of a term: all words with one stem.

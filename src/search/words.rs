@@ -1,13 +1,6 @@
-//! Splits texts into words: identifiers are taken apart, accents and inflection removed, in any script.
+//! Splits texts into words: identifiers are taken apart and accents removed, in any script.
 
-use std::sync::LazyLock;
-
-use hashbrown::HashMap;
-use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
-
-/// The text of the built-in thesaurus.
-pub(super) static ENGLISH_WORDS: &str = include_str!("words/english.txt");
 
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,69 +194,6 @@ pub(super) fn is_dense(word: &str) -> bool {
     word.chars().next().is_some_and(|c| kind(c) == Kind::Dense)
 }
 
-/// Words that the stemmer takes for forms of another word: words with these beginnings keep their own stem.
-const IRREGULAR_STEMS: [(&str, &str); 22] = [
-    ("animal", "animal"),
-    ("author", "author"),
-    ("authorit", "authority"),
-    ("authoris", "authorize"),
-    ("authoriz", "authorize"),
-    ("customer", "customer"),
-    ("executive", "executive"),
-    ("experience", "experience"),
-    ("experiment", "experiment"),
-    ("general", "general"),
-    ("important", "important"),
-    ("importance", "important"),
-    ("operator", "operator"),
-    ("organ", "organ"),
-    ("organis", "organize"),
-    ("organisation", "organization"),
-    ("organiz", "organize"),
-    ("organization", "organization"),
-    ("paste", "paste"),
-    ("station", "station"),
-    ("univers", "universe"),
-    ("universit", "university"),
-];
-
-/// The stem of such a word: the longest beginning counts, and at most an ending may follow it.
-fn irregular_stem(word: &str) -> Option<&'static str> {
-    let begins = IRREGULAR_STEMS.iter().filter(|(beginning, _)| word.starts_with(beginning));
-    let (beginning, stem) = begins.max_by_key(|(beginning, _)| beginning.len())?;
-    (word.len() <= beginning.len() + 3).then_some(stem)
-}
-
-/// The stems of known words, by their written form; stemming takes longer than a lookup.
-static KNOWN: LazyLock<HashMap<String, Box<str>>> = LazyLock::new(|| {
-    let mut known = HashMap::new();
-    words(ENGLISH_WORDS, |word| {
-        known.entry(word.text).or_insert_with_key(|word| stemmed(word).into());
-    });
-    known
-});
-
-/// The common stem of all forms of a word.
-pub(super) fn stem(word: &str) -> String {
-    KNOWN.get(word).map_or_else(|| stemmed(word), |stem| stem.to_string())
-}
-
-fn stemmed(word: &str) -> String {
-    if let Some(stem) = irregular_stem(word) {
-        return stem.to_string();
-    }
-    static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
-    static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Russian));
-    let is_ascii = word.bytes().all(|byte| byte.is_ascii_lowercase());
-    if is_ascii && word.len() > 2 {
-        ENGLISH.stem(word).into_owned()
-    } else if word.chars().all(|c| ('\u{430}'..='\u{451}').contains(&c)) {
-        RUSSIAN.stem(word).into_owned()
-    } else {
-        word.to_string()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,19 +231,5 @@ mod tests {
         check("天气预报", &["天气", "气预", "预报"]);
         check("IP地址", &["ip", "地址"]);
         check("Найти файлы", &["найти", "файлы"]);
-    }
-
-    #[test]
-    fn stems_join_forms() {
-        assert_eq!(stem("booking"), stem("books"));
-        assert_eq!(stem("файлы"), stem("файлов"));
-        assert_eq!(stem("k8s"), "k8s");
-        assert_eq!(stem("organisations"), stem("organization"));
-        assert_eq!(stem("authorizing"), stem("authorise"));
-        for (one, other) in
-            [("customer", "custom"), ("author", "authorize"), ("organ", "organize"), ("paste", "past")]
-        {
-            assert_ne!(stem(one), stem(other));
-        }
     }
 }

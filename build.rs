@@ -1,0 +1,108 @@
+//! Compiles the word lists of search (`src/search/words/`): reading and stemming them at each start would take longer
+//! than all else. `src/search/word_list.rs` reads the outcome.
+
+// Modules of the crate, which this program needs in part.
+#[allow(dead_code)]
+#[path = "src/search/relations.rs"]
+mod relations;
+#[allow(dead_code)]
+#[path = "src/search/stemming.rs"]
+mod stemming;
+#[allow(dead_code)]
+#[path = "src/search/thesaurus.rs"]
+mod thesaurus;
+#[allow(dead_code)]
+#[path = "src/search/word_list.rs"]
+mod word_list;
+#[allow(dead_code)]
+#[path = "src/search/words.rs"]
+mod words;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use thesaurus::Thesaurus;
+use word_list::{ACTION, BEGINS, MEANT, NONE, STOP, WEAK, hash};
+
+/// Words of a list, each with its stem where it is known, and with facts.
+type Words = BTreeMap<String, (Option<String>, u32)>;
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=src/search/words");
+    println!("cargo::rerun-if-changed=src/tool/action_words.txt");
+    compile("english", &Thesaurus::read(&list("english")?, thesaurus::phrase), english_words()?)?;
+    for (language, algorithm) in stemming::FOREIGN {
+        let key = |text: &str| stemming::foreign_stem(&words::plain(text).join(" "), algorithm).into_owned();
+        compile(language, &Thesaurus::read(&list(language)?, key), Words::new())?;
+    }
+    let dense: String = [list("zh")?, list("ja")?, list("ko")?].concat();
+    compile("dense", &Thesaurus::read(&dense, str::to_string), Words::new())
+}
+
+fn list(name: &str) -> io::Result<String> {
+    fs::read_to_string(Path::new("src/search/words").join(name).with_extension("txt"))
+}
+
+/// The stems of all words of the English list, and the words that have a role of their own.
+fn english_words() -> io::Result<Words> {
+    let mut known = Words::new();
+    words::words(&list("english")?, |word| {
+        let stem = stemming::stemmed(&word.text).into_owned();
+        known.entry(word.text).or_default().0 = Some(stem);
+    });
+    let mut mark = |text: &str, fact: u32, form: fn(&str) -> String| {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.flat_map(str::split_whitespace).for_each(|word| known.entry(form(word)).or_default().1 |= fact);
+    };
+    let stem = |word: &str| stemming::stemmed(word).into_owned();
+    mark(&list("stop")?, STOP, str::to_string);
+    mark(&list("weak")?, WEAK, stem);
+    mark(&fs::read_to_string("src/tool/action_words.txt")?, ACTION, stem);
+    Ok(known)
+}
+
+/// Writes the text and the table of a list.
+fn compile(name: &str, thesaurus: &Thesaurus, mut words: Words) -> io::Result<()> {
+    for first in &thesaurus.phrases {
+        words.entry(first.to_string()).or_default().1 |= BEGINS;
+    }
+    for (key, meanings) in &thesaurus.meanings {
+        words.entry(key.to_string()).or_default();
+        meanings.iter().for_each(|(stem, _)| words.entry(stem.to_string()).or_default().1 += 1 << MEANT);
+    }
+    for stem in words.values().filter_map(|(stem, _)| stem.clone()).collect::<Vec<_>>() {
+        words.entry(stem).or_default();
+    }
+    let numbers: HashMap<&str, u32> = words.keys().map(String::as_str).zip(0..).collect();
+    let (mut text, mut records, mut meanings) = (String::new(), Vec::new(), Vec::new());
+    for (word, (stem, facts)) in &words {
+        let stem = stem.as_ref().map_or(NONE, |stem| numbers[stem.as_str()]);
+        records.extend([text.len() as u32, stem, meanings.len() as u32 / 2, *facts]);
+        text.push_str(word);
+        for (stem, weight) in thesaurus.meanings.get(word.as_str()).into_iter().flatten() {
+            meanings.extend([numbers[&**stem], weight.to_bits()]);
+        }
+    }
+    records.extend([text.len() as u32, NONE, meanings.len() as u32 / 2, 0]);
+    let header = [thesaurus.meanings.len() as u32, records.len() as u32 / 4, meanings.len() as u32 / 2];
+    let table = [&header[..], &records, &meanings, &slots(words.keys())].concat();
+    let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    fs::write(folder.join(name).with_extension("txt"), text)?;
+    fs::write(folder.join(name).with_extension("table"), bytes)
+}
+
+/// The numbers of words by their hashes; half of the slots stay empty.
+fn slots<'w>(words: impl ExactSizeIterator<Item = &'w String>) -> Vec<u32> {
+    let mut slots = vec![NONE; (2 * words.len()).next_power_of_two()];
+    let last = slots.len() - 1;
+    for (word, number) in words.zip(0..) {
+        let mut slot = hash(word) & last;
+        while slots[slot] != NONE {
+            slot = (slot + 1) & last;
+        }
+        slots[slot] = number;
+    }
+    slots
+}
