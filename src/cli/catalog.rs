@@ -169,7 +169,9 @@ impl CatalogArgs {
     pub(super) fn open_workspace(&self, workspace: Workspace) -> Checked {
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
-        let listings = self.credentials().map(|credentials| list_all(&workspace, &credentials, &waiting));
+        let remembered = remembered_lists();
+        let listings =
+            self.credentials().map(|credentials| list_all(&workspace, &credentials, remembered, &waiting));
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
         checked
@@ -241,10 +243,15 @@ pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
 pub(super) fn remembering(connections: Connections) -> Connections {
     let environment = connections.environment().clone();
     let connections = connections.with_credentials(credentials(environment));
-    match trust::state_folder() {
-        Some(folder) => connections.remember_in(folder.join("servers")),
+    match remembered_lists() {
+        Some(folder) => connections.remember_in(folder),
         None => connections,
     }
+}
+
+/// The folder of remembered lists.
+fn remembered_lists() -> Option<PathBuf> {
+    trust::state_folder().map(|folder| folder.join("servers"))
 }
 
 /// The nearest folder with a toolcrib.toml, from the working folder upward, as `.`, `..` and so on.

@@ -1,6 +1,7 @@
 //! Servers, asked once: their lists, and the time and the way in which they answered.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::problem::Problem;
+use super::remembered::Remembered;
 use super::session::{Session, SessionFacts};
 use super::{ENDING, Endpoint, endpoints, name, runtime};
 use crate::config::Workspace;
@@ -39,13 +41,25 @@ pub struct Answered {
 }
 
 /// Lists all servers of a workspace at the same time, and disconnects. `waiting` is told the names of those that have
-/// not answered yet.
+/// not answered yet. A server that wants a sign-in keeps the list that is remembered in a folder: its tools are there, and
+/// calls say what to do.
 pub fn list_all(
     workspace: &Workspace,
     credentials: &Arc<Credentials>,
+    remembered: Option<PathBuf>,
     waiting: &dyn Fn(&[String]),
 ) -> Listings {
-    examine(workspace, credentials, waiting).1
+    let (examined, mut listings) = examine(workspace, credentials, waiting);
+    let Some(remembered) = remembered.map(Remembered::new) else { return listings };
+    let without_token = |asked: &&Examined| asked.outcome.as_ref().is_err_and(|why| why.sign_in.is_some());
+    for asked in examined.iter().filter(without_token) {
+        let endpoint = endpoints(workspace).find(|(index, _)| *index == asked.source);
+        let known = endpoint.and_then(|(_, endpoint)| remembered.read(&endpoint));
+        if let (Some(known), Some(listing)) = (known, listings.by_source.get_mut(&asked.source)) {
+            *listing = Listing { problem: listing.problem.take(), ..known };
+        }
+    }
+    listings
 }
 
 /// The same, with facts about each server, in the order of the configuration.

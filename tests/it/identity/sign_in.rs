@@ -82,6 +82,19 @@ fn a_server_without_a_sign_in_says_what_to_do() {
 }
 
 #[test]
+fn a_call_without_a_server_of_ours_says_what_to_do_where_a_sign_in_is_missing() {
+    for is_newer in [true, false] {
+        let operator = Operator::new(is_newer, "");
+        operator.login();
+        operator.remember();
+        assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+        let answer = operator.call("whoami");
+        assert_eq!(answer["error"]["code"], "SIGN_IN_REQUIRED", "{answer}");
+        assert!(answer.to_string().contains("toolcrib login hosted"), "{answer}");
+    }
+}
+
+#[test]
 fn a_token_that_is_soon_to_end_is_refreshed_first() {
     let operator = Operator::new(true, "");
     operator.login();
