@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::protected::Protected;
+use crate::fixture::program;
 use client::Client;
 use operator::Operator;
 
@@ -204,4 +205,30 @@ fn a_logout_revokes_and_removes_the_tokens() {
     let again = operator.run(&["logout", "hosted"]);
     assert!(again.code == 1 && again.stderr.contains("not signed in"), "{}", again.stderr);
     assert!(operator.run(&["login", "hostet"]).stderr.contains("did you mean `hosted`"));
+}
+
+#[test]
+fn a_logout_ends_the_sign_in_of_its_catalog_and_without_one_all_of_the_name() {
+    let operator = Operator::new(true, "");
+    operator.login();
+    let other = Operator::with_state(&operator.state, true, "");
+    other.login();
+    assert_eq!(operator.run(&["doctor"]).code, 0);
+    assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+    assert_eq!(other.call("whoami")["result"], "whoami for amy");
+    operator.login();
+    let run = program(&["logout", "hosted"]).env("XDG_STATE_HOME", operator.state.path()).output().unwrap();
+    assert_eq!(String::from_utf8(run.stdout).unwrap().matches("signed out").count(), 2);
+}
+
+#[test]
+fn a_login_in_a_folder_that_is_not_trusted_names_what_makes_it_count() {
+    let operator = Operator::new(true, "");
+    let login = || {
+        let mut login = program(&["login", "hosted", "--no-browser"]);
+        login.current_dir(operator.catalog.path()).env("XDG_STATE_HOME", operator.state.path());
+        String::from_utf8(login.output().unwrap().stderr).unwrap()
+    };
+    let said = login();
+    assert!(said.contains("toolcrib trust .") && !said.contains("no server is called"), "{said}");
 }
