@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::protected::Protected;
-use crate::fixture::program;
+use crate::fixture::{program, text};
 use client::Client;
 use operator::Operator;
 
@@ -231,4 +231,22 @@ fn a_login_in_a_folder_that_is_not_trusted_names_what_makes_it_count() {
     };
     let said = login();
     assert!(said.contains("toolcrib trust .") && !said.contains("no server is called"), "{said}");
+}
+
+#[test]
+fn the_doctor_shows_the_identity_that_is_used_and_a_damaged_sign_in() {
+    let operator = Operator::new(true, "");
+    operator.login();
+    operator.issuer.register("robot", "secret-of-the-robot", &[]);
+    operator.configure("as = 'service', client_id = 'robot', client_secret = 'secret-of-the-robot'");
+    let said = operator.run(&["doctor"]).stdout;
+    assert!(said.contains("called as the service `robot`") && !said.contains("signed in at"), "{said}");
+    operator.configure("");
+    std::fs::write(operator.file(), "{").unwrap();
+    let run = operator.run(&["doctor"]);
+    assert!(
+        run.stdout.contains("is damaged") && run.stdout.contains(text(&operator.file())),
+        "{}",
+        run.stdout
+    );
 }
