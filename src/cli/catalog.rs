@@ -13,7 +13,7 @@ use crate::config::{self, Workspace, env_variables};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place, Severity};
 use crate::sources::Listings;
-use crate::sources::mcp::{Connections, Environment, list_all, list_all_or_recall};
+use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::tool::clean_line;
 use crate::watch::Admission;
 
@@ -189,20 +189,6 @@ impl CatalogArgs {
         Some(CatalogCache::new(folder.join("catalogs"), program()?))
     }
 
-    /// Opens the catalog, with the tools that its live servers listed last where they give no list now.
-    pub(super) fn open_or_recall(&self) -> Result<Checked, CommandError> {
-        let workspace = self.workspace()?;
-        let (Some(folder), Some(credentials)) = (trust::state_folder(), self.credentials()) else {
-            return Ok(self.open_workspace(workspace));
-        };
-        let progress = super::progress::Spinner::start(waiting_for(&[]));
-        let waiting = |names: &[String]| progress.say(waiting_for(names));
-        let listings = list_all_or_recall(&workspace, &credentials, folder.join("servers"), &waiting);
-        let checked = self.open_with(workspace, &listings);
-        progress.finish();
-        Ok(checked)
-    }
-
     /// Opens the catalog of a workspace.
     pub(super) fn open_workspace(&self, workspace: Workspace) -> Checked {
         let listings = self.listings(&workspace);
@@ -213,7 +199,9 @@ impl CatalogArgs {
     fn listings(&self, workspace: &Workspace) -> Listings {
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
-        let listings = self.credentials().map(|credentials| list_all(workspace, &credentials, &waiting));
+        let listings = self
+            .credentials()
+            .map(|credentials| list_all(workspace, &credentials, remembered_lists(), &waiting));
         progress.finish();
         listings.unwrap_or_default()
     }
@@ -291,10 +279,15 @@ pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
 pub(super) fn remembering(connections: Connections) -> Connections {
     let environment = connections.environment().clone();
     let connections = connections.with_credentials(credentials(environment));
-    match trust::state_folder() {
-        Some(folder) => connections.remember_in(folder.join("servers")),
+    match remembered_lists() {
+        Some(folder) => connections.remember_in(folder),
         None => connections,
     }
+}
+
+/// The folder of remembered lists.
+fn remembered_lists() -> Option<PathBuf> {
+    trust::state_folder().map(|folder| folder.join("servers"))
 }
 
 /// The nearest folder with a toolcrib.toml, from the working folder upward, as `.`, `..` and so on.

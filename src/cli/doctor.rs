@@ -97,7 +97,8 @@ fn as_json(check: &ServerCheck) -> Value {
         "problem": check.problem.as_ref().map(|problem| &problem.what),
         "help": check.problem.as_ref().map(|problem| &problem.help),
         "dropped": check.lost,
-        "sign_in": check.sign_in.as_ref().map(|sign_in| json!({
+        "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err(),
+        "sign_in": check.sign_in.as_ref().ok().and_then(Option::as_ref).map(|sign_in| json!({
             "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at.map(login::utc_of),
             "is_refreshed": sign_in.is_refreshable, "is_active": sign_in.is_active,
         })),
@@ -129,8 +130,14 @@ fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[Ser
                 ));
             }
         }
-        if let Some(sign_in) = &check.sign_in {
-            text.push_str(&format!("      {}\n", login::standing(sign_in)));
+        if let Some(identity) = &check.identity {
+            text.push_str(&format!("      called as {identity}\n"));
+        }
+        match &check.sign_in {
+            Ok(sign_in) => sign_in
+                .iter()
+                .for_each(|sign_in| text.push_str(&format!("      {}\n", login::standing(sign_in)))),
+            Err(problem) => text.push_str(&format!("      the sign-in does not count: {problem}\n")),
         }
         for lost in &check.lost {
             text.push_str(&format!("      dropped: {lost}\n"));

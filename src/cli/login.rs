@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::catalog::CatalogArgs;
+use super::catalog::{CatalogArgs, HELP};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{Server, Workspace};
 use crate::credentials::{PendingSignIn, SignedIn};
@@ -130,14 +130,14 @@ fn open(address: &str) -> bool {
 
 /// The server of this name, as calls find it: a configured one, else a live source.
 fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, CommandError> {
-    let config = &workspace.config;
-    let live = config.live_sources().filter_map(|(called, source)| Some((called, source.mcp.as_ref()?)));
-    let live: Vec<(String, &Server)> =
-        live.map(|(called, server)| (called.trim_start_matches("mcp:").to_string(), server)).collect();
-    let configured = config.servers.iter().map(|(called, server)| (called.clone(), server));
-    let known: Vec<(String, &Server)> = configured.chain(live).collect();
+    let known = servers(workspace);
     let found = known.iter().find(|(called, _)| called == name);
     found.map(|(_, server)| *server).ok_or_else(|| {
+        if workspace.is_found {
+            let message =
+                "the servers of a toolcrib.toml that was merely found do not count: read it first; then";
+            return CommandError::Usage(format!("{message} {HELP}"));
+        }
         let near = nearest(name, known.iter().map(|(called, _)| called.as_str()));
         let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();
         let hint = match (near.first(), names.as_slice()) {
@@ -147,6 +147,16 @@ fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, Command
         };
         CommandError::Usage(format!("no server is called `{}`; {hint}", clean_line(name)))
     })
+}
+
+/// The servers, by the names with which calls find them: the configured ones, then the live sources.
+pub(super) fn servers(workspace: &Workspace) -> Vec<(String, &Server)> {
+    let config = &workspace.config;
+    let live = config.live_sources().filter_map(|(called, source)| Some((called, source.mcp.as_ref()?)));
+    let live: Vec<(String, &Server)> =
+        live.map(|(called, server)| (called.trim_start_matches("mcp:").to_string(), server)).collect();
+    let configured = config.servers.iter().map(|(called, server)| (called.clone(), server));
+    configured.chain(live).collect()
 }
 
 /// A sign-in on one line: the issuer, the scopes, and its end.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::catalog::{self, Checked};
 use crate::config::{Config, Server, Source, Surface, Workspace};
-use crate::credentials::{Credentials, SignedIn};
+use crate::credentials::{Credentials, SignedIn, identity};
 use crate::finding::{Code, Severity, nearest};
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::sources::mcp::{self, Environment, examine};
@@ -30,8 +30,10 @@ pub(super) struct ServerCheck {
     pub(super) problem: Option<Problem>,
     /// Findings that keep a tool out of the catalog.
     pub(super) lost: Vec<String>,
-    /// The sign-in of the operator.
-    pub(super) sign_in: Option<SignedIn>,
+    /// The identity with which it is called, where it is not the operator.
+    pub(super) identity: Option<String>,
+    /// The sign-in of the operator, or the reason why it does not count.
+    pub(super) sign_in: Result<Option<SignedIn>, String>,
 }
 
 /// A problem of a server, and the way out.
@@ -50,7 +52,8 @@ impl ServerCheck {
         if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
             let (took, tokens) = (Duration::ZERO, 0);
             let (tools, lost) = Default::default();
-            return Self { name, tools, took, tokens, problem: Some(problem), lost, sign_in: None };
+            let (identity, sign_in) = (None, Ok(None));
+            return Self { name, tools, took, tokens, problem: Some(problem), lost, identity, sign_in };
         }
         let alone = alone(workspace, source);
         let (examined, listings) = examine(&alone, credentials, &|_| ());
@@ -68,7 +71,8 @@ impl ServerCheck {
             .filter(|finding| finding.severity == Severity::Error && is_lost(finding.code));
         let lost = lost.map(|finding| clean_line(&finding.message)).collect();
         let sign_in = credentials.sign_in_to((&name, &server));
-        Self { name, tools, took, tokens, problem, lost, sign_in }
+        let identity = identity(&server);
+        Self { name, tools, took, tokens, problem, lost, identity, sign_in }
     }
 
     pub(super) fn is_ok(&self) -> bool {

@@ -36,6 +36,7 @@ pub use sign_in::{PendingSignIn, SignedIn};
 pub use sign_out::SignedOut;
 
 use crate::config::{ActsAs, Environment, Server};
+use crate::tool::clean_line;
 use offered::Offered;
 use person::Person;
 use token_cache::TokenCache;
@@ -127,6 +128,17 @@ pub(crate) fn acts_as(server: &Server) -> Option<ActsAs> {
     let has_header = server.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
     let is_asked = server.url.is_some() && !has_header;
     is_asked.then(|| server.auth.as_ref().map(|auth| auth.acts_as).unwrap_or_default())
+}
+
+/// The identity with which a server is called, for people; `None` for the operator, and where no token is looked for.
+pub(crate) fn identity(server: &Server) -> Option<String> {
+    let client = server.auth.as_ref().and_then(|auth| auth.client_id.as_deref()).unwrap_or_default();
+    Some(match acts_as(server)? {
+        ActsAs::Person => return None,
+        ActsAs::Service => format!("the service `{}`", clean_line(client)),
+        ActsAs::Caller => "the caller, with its own token".into(),
+        ActsAs::Exchange => "the caller, with a token that its own is exchanged for".into(),
+    })
 }
 
 /// Whether a server is called with the token of the caller, or with one that it is exchanged for.

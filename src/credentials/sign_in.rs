@@ -99,10 +99,11 @@ impl Credentials {
         self.person.store().map(|store| store.all().iter().map(SignedIn::of).collect()).unwrap_or_default()
     }
 
-    /// The sign-in to a server.
-    pub fn sign_in_to(&self, server: (&str, &Server)) -> Option<SignedIn> {
-        let found = self.person.place(server)?.read().ok()??;
-        Some(SignedIn::of(&found))
+    /// The sign-in with which a server is called; the reason why it does not count where its file is damaged.
+    pub fn sign_in_to(&self, server: (&str, &Server)) -> Result<Option<SignedIn>, String> {
+        let place = self.person.place(server).filter(|_| acts_as(server.1) == Some(ActsAs::Person));
+        let found = place.map(|place| place.read()).transpose()?.flatten();
+        Ok(found.as_ref().map(SignedIn::of))
     }
 
     fn client_secret(&self, auth: &ServerAuth) -> Result<Option<String>, String> {

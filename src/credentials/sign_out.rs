@@ -27,11 +27,12 @@ pub struct SignedOut {
 }
 
 impl Credentials {
-    /// Ends all sign-ins to servers of this name.
-    pub async fn sign_out(&self, name: &str) -> Result<Vec<SignedOut>, String> {
+    /// Ends all sign-ins to servers of this name, or the one to the server at an address.
+    pub async fn sign_out(&self, name: &str, url: Option<&str>) -> Result<Vec<SignedOut>, String> {
         let Some(store) = self.person.store() else { return Ok(Vec::new()) };
+        let is_meant = |sign_in: &SignIn| sign_in.server == name && url.is_none_or(|url| url == sign_in.url);
         let mut ended = Vec::new();
-        for found in store.all().into_iter().filter(|sign_in| sign_in.server == name) {
+        for found in store.all().into_iter().filter(is_meant) {
             let place = store.place((&found.server, &found.url));
             let _lock = place.lock().await?;
             let sign_in = place.read().ok().flatten().unwrap_or(found);

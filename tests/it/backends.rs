@@ -43,7 +43,7 @@ impl Running {
     /// The catalog of a folder, its live servers listed.
     pub fn open(root: &Path) -> Self {
         let workspace = config::read(root);
-        let listings = list_all(&workspace, &credentials(), &|_| ());
+        let listings = list_all(&workspace, &credentials(), None, &|_| ());
         let checked = catalog::open_with(workspace, &listings);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

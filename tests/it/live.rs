@@ -49,7 +49,7 @@ fn environment() -> Environment {
 
 fn open(root: &Path) -> Checked {
     let workspace = config::read(root);
-    let listings = list_all(&workspace, &credentials(), &|_| ());
+    let listings = list_all(&workspace, &credentials(), None, &|_| ());
     catalog::open_with(workspace, &listings)
 }
 
@@ -248,7 +248,9 @@ fn a_wait_names_the_servers_that_have_not_answered() {
     let config = "[[source]]\nserver = 'sky'\nmcp = {command = ['false']}\n[[source]]\nmcp = {command = ['true', '7']}\n";
     let folder = folder(&[("toolcrib.toml", config)]);
     let told = RefCell::new(Vec::new());
-    list_all(&config::read(folder.path()), &credentials(), &|names| told.borrow_mut().push(names.join(", ")));
+    list_all(&config::read(folder.path()), &credentials(), None, &|names| {
+        told.borrow_mut().push(names.join(", "))
+    });
     let told = told.into_inner();
     assert_eq!((told.len(), told[0].as_str(), told[2].as_str()), (3, "sky, true 7", ""), "{told:?}");
 }

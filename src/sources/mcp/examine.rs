@@ -41,30 +41,27 @@ pub struct Answered {
 }
 
 /// Lists all servers of a workspace at the same time, and disconnects. `waiting` is told the names of those that have
-/// not answered yet.
+/// not answered yet. Each list is remembered in the folder; a server that wants a sign-in keeps its last one, so that
+/// its tools are there, and calls say what to do.
 pub fn list_all(
     workspace: &Workspace,
     credentials: &Arc<Credentials>,
+    remembered: Option<PathBuf>,
     waiting: &dyn Fn(&[String]),
 ) -> Listings {
-    examine(workspace, credentials, waiting).1
-}
-
-/// The same, with the lists that are remembered in a folder for servers that give none now.
-pub fn list_all_or_recall(
-    workspace: &Workspace,
-    credentials: &Arc<Credentials>,
-    folder: PathBuf,
-    waiting: &dyn Fn(&[String]),
-) -> Listings {
-    let mut listings = list_all(workspace, credentials, waiting);
-    let remembered = Remembered::new(folder);
-    for (index, endpoint) in endpoints(workspace) {
-        let Some(listing) = listings.by_source.get_mut(&index) else { continue };
-        if listing.tools.is_some() {
-            // The list is of use without its file, too.
+    let (examined, mut listings) = examine(workspace, credentials, waiting);
+    let Some(remembered) = remembered.map(Remembered::new) else { return listings };
+    for asked in &examined {
+        let endpoint = endpoints(workspace).find(|(index, _)| *index == asked.source);
+        let (Some((_, endpoint)), Some(listing)) = (endpoint, listings.by_source.get_mut(&asked.source))
+        else {
+            continue;
+        };
+        let wants_sign_in = asked.outcome.as_ref().is_err_and(|why| why.sign_in.is_some());
+        if asked.outcome.is_ok() {
+            // A list that cannot be kept is of use now.
             let _ = remembered.write(&endpoint, listing);
-        } else if let Some(known) = remembered.read(&endpoint) {
+        } else if let Some(known) = remembered.read(&endpoint).filter(|_| wants_sign_in) {
             *listing = Listing { problem: listing.problem.take(), ..known };
         }
     }

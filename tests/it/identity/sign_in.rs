@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::protected::Protected;
+use crate::fixture::{program, text};
 use client::Client;
 use operator::Operator;
 
@@ -80,6 +81,19 @@ fn a_server_without_a_sign_in_says_what_to_do() {
     operator.login();
     let answer = client.ask("tools/call", json!({"name": "whoami", "arguments": {}}));
     assert!(answer.to_string().contains("whoami for amy"), "{answer}");
+}
+
+#[test]
+fn a_call_without_a_server_of_ours_says_what_to_do_where_a_sign_in_is_missing() {
+    for is_newer in [true, false] {
+        let operator = Operator::new(is_newer, "");
+        operator.login();
+        operator.remember();
+        assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+        let answer = operator.call("whoami");
+        assert_eq!(answer["error"]["code"], "SIGN_IN_REQUIRED", "{answer}");
+        assert!(answer.to_string().contains("toolcrib login hosted"), "{answer}");
+    }
 }
 
 #[test]
@@ -192,4 +206,48 @@ fn a_logout_revokes_and_removes_the_tokens() {
     let again = operator.run(&["logout", "hosted"]);
     assert!(again.code == 1 && again.stderr.contains("not signed in"), "{}", again.stderr);
     assert!(operator.run(&["login", "hostet"]).stderr.contains("did you mean `hosted`"));
+}
+
+#[test]
+fn a_logout_ends_the_sign_in_of_its_catalog_and_without_one_all_of_the_name() {
+    let operator = Operator::new(true, "");
+    operator.login();
+    let other = Operator::with_state(&operator.state, true, "");
+    other.login();
+    assert_eq!(operator.run(&["doctor"]).code, 0);
+    assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+    assert_eq!(other.call("whoami")["result"], "whoami for amy");
+    operator.login();
+    let run = program(&["logout", "hosted"]).env("XDG_STATE_HOME", operator.state.path()).output().unwrap();
+    assert_eq!(String::from_utf8(run.stdout).unwrap().matches("signed out").count(), 2);
+}
+
+#[test]
+fn a_login_in_a_folder_that_is_not_trusted_names_what_makes_it_count() {
+    let operator = Operator::new(true, "");
+    let login = || {
+        let mut login = program(&["login", "hosted", "--no-browser"]);
+        login.current_dir(operator.catalog.path()).env("XDG_STATE_HOME", operator.state.path());
+        String::from_utf8(login.output().unwrap().stderr).unwrap()
+    };
+    let said = login();
+    assert!(said.contains("toolcrib trust .") && !said.contains("no server is called"), "{said}");
+}
+
+#[test]
+fn the_doctor_shows_the_identity_that_is_used_and_a_damaged_sign_in() {
+    let operator = Operator::new(true, "");
+    operator.login();
+    operator.issuer.register("robot", "secret-of-the-robot", &[]);
+    operator.configure("as = 'service', client_id = 'robot', client_secret = 'secret-of-the-robot'");
+    let said = operator.run(&["doctor"]).stdout;
+    assert!(said.contains("called as the service `robot`") && !said.contains("signed in at"), "{said}");
+    operator.configure("");
+    std::fs::write(operator.file(), "{").unwrap();
+    let run = operator.run(&["doctor"]);
+    assert!(
+        run.stdout.contains("is damaged") && run.stdout.contains(text(&operator.file())),
+        "{}",
+        run.stdout
+    );
 }

@@ -19,15 +19,19 @@ pub struct Operator {
     pub issuer: Arc<Issuer>,
     pub server: Protected,
     pub catalog: TempDir,
-    pub state: TempDir,
+    pub state: Arc<TempDir>,
 }
 
 impl Operator {
     pub fn new(is_newer: bool, settings: &str) -> Self {
+        Self::with_state(&Arc::new(tempfile::tempdir().unwrap()), is_newer, settings)
+    }
+
+    /// An operator with this folder of state.
+    pub fn with_state(state: &Arc<TempDir>, is_newer: bool, settings: &str) -> Self {
         let issuer = Arc::new(Issuer::start());
         let server = Protected::start(&issuer, is_newer);
-        let (catalog, state) = (folder(&[]), tempfile::tempdir().unwrap());
-        let operator = Self { issuer, server, catalog, state };
+        let operator = Self { issuer, server, catalog: folder(&[]), state: Arc::clone(state) };
         operator.configure(settings);
         operator
     }
@@ -42,9 +46,7 @@ impl Operator {
     }
 
     pub fn program(&self, arguments: &[&str]) -> std::process::Command {
-        let is_logout = arguments.first() == Some(&"logout");
-        let catalog = ["--catalog", text(self.catalog.path())];
-        let mut command = program(&[arguments, if is_logout { &[] } else { &catalog[..] }].concat());
+        let mut command = program(&[arguments, &["--catalog", text(self.catalog.path())]].concat());
         command.env("XDG_STATE_HOME", self.state.path());
         command
     }
