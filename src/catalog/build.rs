@@ -163,7 +163,7 @@ impl Context<'_> {
         let lines = |texts: &[String]| {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
-        let facts = WrittenFacts::of(&definition);
+        let facts = WrittenFacts::of(&definition, &description);
         let (op, categories) =
             (op::written(&definition, &mut report).unwrap_or_default(), definition.category.clone());
         let aliases = definition.aliases.iter().map(|alias| clean_line(alias)).collect();

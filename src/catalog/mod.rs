@@ -89,6 +89,8 @@ pub struct Catalog {
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
     shared_texts: OnceLock<shared_text::SharedTexts>,
+    /// The bundle that has them.
+    stored_texts: Option<stored::StoredTexts>,
 }
 
 /// Result of looking up a name.
@@ -247,7 +249,7 @@ impl Catalog {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
         let shared_texts = OnceLock::new();
-        Self { tools, config, version, complete: true, by_name, contested, shared_texts }
+        Self { tools, config, version, complete: true, by_name, contested, shared_texts, stored_texts: None }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
@@ -268,7 +270,12 @@ impl Catalog {
     /// The same catalog with only these of its tools, or with redacted ones. The version is the hash of the tools
     /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
-        Self { complete: self.complete, ..Self::of(tools, Vec::new(), Arc::clone(&self.config)) }
+        let stored_texts = self.stored_texts.clone();
+        Self {
+            complete: self.complete,
+            stored_texts,
+            ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
+        }
     }
 
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.

@@ -56,7 +56,7 @@ impl Tool {
             server: self.server.clone(),
             place: Place::default(),
             withheld: None,
-            written: WrittenFacts::of(&content.definition),
+            written: WrittenFacts::of(&content.definition, &content.description),
             digest: OnceLock::new(),
             content: content.into(),
         }

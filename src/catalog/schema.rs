@@ -21,7 +21,7 @@ const BACKTRACK_LIMIT: usize = 100_000;
 pub struct Parameters {
     schema: Arc<Value>,
     callable: Callable,
-    cost: ValidationCost,
+    cost: OnceLock<ValidationCost>,
     /// Compiled at its first use. Most tools of a large catalog are only read, and compiled schemas are most of its
     /// memory.
     validator: OnceLock<Option<Box<Validator>>>,
@@ -42,14 +42,12 @@ impl Parameters {
     /// A schema without content, and the reason why.
     pub(super) fn withheld(reason: &str) -> Self {
         let schema = Arc::new(json!({}));
-        let (callable, cost) = (Callable::No(reason.into()), ValidationCost::of(&schema));
-        Self { schema, callable, cost, validator: OnceLock::new() }
+        Self::stored(schema, Callable::No(reason.into()))
     }
 
-    /// A schema that was checked before.
+    /// A schema that was checked before, or that is not checked.
     pub(super) fn stored(schema: Arc<Value>, callable: Callable) -> Self {
-        let cost = ValidationCost::of(&schema);
-        Self { schema, callable, cost, validator: OnceLock::new() }
+        Self { schema, callable, cost: OnceLock::new(), validator: OnceLock::new() }
     }
 
     /// The canonical schema: the author's, with its mistakes repaired. `{}` when there is none.
@@ -66,6 +64,10 @@ impl Parameters {
     pub fn validator(&self) -> Option<&Validator> {
         let compile = || validator(&self.schema).ok().map(Box::new);
         self.is_checked().then(|| self.validator.get_or_init(compile).as_deref())?
+    }
+
+    fn cost(&self) -> ValidationCost {
+        *self.cost.get_or_init(|| ValidationCost::of(&self.schema))
     }
 
     /// Whether calls are checked.
@@ -88,14 +90,14 @@ impl Parameters {
     /// Whether these arguments fit. Arguments that would cost too much to check count as unfit.
     pub fn accepts(&self, arguments: &Value) -> bool {
         self.validator().is_some_and(|validator| {
-            self.cost.affords(&self.schema, arguments) && validator.is_valid(arguments)
+            self.cost().affords(&self.schema, arguments) && validator.is_valid(arguments)
         })
     }
 
     /// The violations of these arguments; empty when calls cannot be checked.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
         match self.validator() {
-            Some(_) if !self.cost.affords(&self.schema, arguments) => vec![Violation::new(
+            Some(_) if !self.cost().affords(&self.schema, arguments) => vec![Violation::new(
                 "",
                 "nested too deeply to be checked against unions that multiply at each level",
             )],
@@ -145,12 +147,10 @@ pub(super) fn check(
         Ok(validator) => Parameters {
             schema,
             callable: Callable::Checked,
-            cost,
+            cost: cost.into(),
             validator: OnceLock::from(Some(Box::new(validator))),
         },
-        Err(reason) => {
-            Parameters { schema, callable: Callable::No(reason), cost, validator: OnceLock::new() }
-        }
+        Err(reason) => Parameters::stored(schema, Callable::No(reason)),
     }
 }
 
@@ -165,12 +165,7 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
             Callable::No("its source gives no schema".into())
         }
     };
-    Parameters {
-        schema: Arc::new(json!({})),
-        callable,
-        cost: ValidationCost::default(),
-        validator: OnceLock::new(),
-    }
+    Parameters::stored(Arc::new(json!({})), callable)
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::schema::properties;
@@ -22,7 +23,7 @@ const MIN_PARAGRAPH: usize = 80;
 const MIN_SAVED: usize = 300;
 
 /// The shared texts of a catalog.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SharedTexts {
     groups: Vec<SharedGroup>,
     /// The group of each tool, by position.
@@ -30,7 +31,7 @@ pub(super) struct SharedTexts {
 }
 
 /// Tools that share text.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct SharedGroup {
     /// The server or the category.
     pub name: String,
@@ -82,12 +83,27 @@ impl Catalog {
         if !std::ptr::eq(&*self.tools[position], tool) {
             return None;
         }
-        let texts = self.shared_texts.get_or_init(|| SharedTexts::of(self));
+        let texts = self.shared_texts();
         texts.of_tool.get(position).copied().flatten().map(|group| &texts.groups[group])
     }
 }
 
+impl Catalog {
+    /// The texts that its tools share; those of a bundle hold for a catalog with all of its tools.
+    pub(super) fn shared_texts(&self) -> &SharedTexts {
+        self.shared_texts.get_or_init(|| {
+            let stored = self.stored_texts.as_ref().and_then(|stored| stored.read(self));
+            stored.unwrap_or_else(|| SharedTexts::of(self))
+        })
+    }
+}
+
 impl SharedTexts {
+    /// Whether it is about so many tools.
+    pub(super) fn fits(&self, tools: usize) -> bool {
+        self.of_tool.len() == tools && self.of_tool.iter().flatten().all(|group| *group < self.groups.len())
+    }
+
     fn of(catalog: &Catalog) -> Self {
         let mut texts = Self { groups: Vec::new(), of_tool: vec![None; catalog.tools.len()] };
         texts.groups_by(catalog, |tool| tool.server.as_deref().unwrap_or(&tool.place.file));

@@ -5,7 +5,8 @@
 //! | 0 | the manifest, JSON |
 //! | 1 | the facts of all tools, then of the contested ones, in Postcard |
 //! | 2 | the findings, JSON |
-//! | from 3 | the content of one tool each, in that order, JSON |
+//! | 3 | the texts that tools share, JSON |
+//! | from 4 | the content of one tool each, in that order, JSON |
 //!
 //! The configuration is no part: variables, trust and what roles may see are decided when the catalog is used.
 
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::audience::Contested;
+use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
 use super::{Callable, Catalog, Checked, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
@@ -27,8 +29,9 @@ use crate::tool::{Definition, Example, Policy, Schema};
 const MANIFEST: usize = 0;
 const TOOLS: usize = 1;
 const FINDINGS: usize = 2;
+const TEXTS: usize = 3;
 /// The part of the first tool's content.
-const CONTENT: usize = 3;
+const CONTENT: usize = 4;
 /// Reason why a tool of a damaged bundle cannot be called.
 const DAMAGED: &str = "its part of the bundle cannot be read; build the bundle again";
 
@@ -82,6 +85,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     writer.add(serde_json::to_vec(&manifest).ok()?);
     writer.add(postcard::to_stdvec(&facts).ok()?);
     writer.add(serde_json::to_vec(&checked.findings).ok()?);
+    writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
     for content in contents? {
         writer.add(content);
     }
@@ -110,8 +114,27 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
         config.servers.entry(name.clone()).or_insert(server);
     }
     let findings: Vec<Finding> = read(&bundle.part(FINDINGS)?)?;
-    let catalog = Catalog::of(all, contested, Arc::new(config));
+    let mut catalog = Catalog::of(all, contested, Arc::new(config));
+    let version = catalog.version.clone();
+    catalog.stored_texts = Some(StoredTexts { bundle: Arc::clone(bundle), version });
     Ok(Checked { catalog, findings, parts, bases, ..Checked::default() })
+}
+
+/// The texts that tools share, in a bundle.
+#[derive(Clone, Debug)]
+pub(super) struct StoredTexts {
+    bundle: Arc<Bundle>,
+    /// The registry version of the catalog that they are of.
+    version: String,
+}
+
+impl StoredTexts {
+    /// The texts, where they are those of this catalog.
+    pub(super) fn read(&self, catalog: &Catalog) -> Option<SharedTexts> {
+        let part = (catalog.version == self.version).then(|| self.bundle.part(TEXTS))?;
+        let texts: SharedTexts = read(&part.ok()?).ok()?;
+        texts.fits(catalog.tools.len()).then_some(texts)
+    }
 }
 
 fn read<'b, T: Deserialize<'b>>(part: &'b [u8]) -> Result<T, BundleError> {

@@ -10,7 +10,9 @@ use super::{Parameters, ToolArgument};
 use crate::bundle::Bundle;
 use crate::config::Facts;
 use crate::finding::Place;
-use crate::tool::{CategoryPath, Definition, DescriptionMode, Effect, Example, Policy, WhenForbidden};
+use crate::tool::{
+    CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,
+};
 
 /// One checked tool. Its fields are what every list of tools needs; it derefs to its [`ToolContent`], which a tool of a
 /// bundle reads at its first use.
@@ -58,6 +60,9 @@ pub(super) struct WrittenFacts {
     pub(super) when_forbidden: Option<WhenForbidden>,
     pub(super) description_mode: Option<DescriptionMode>,
     pub(super) shifts_context: bool,
+    pub(super) wants_approval: bool,
+    /// Bytes of its description and of the schema of its arguments.
+    pub(super) bytes: usize,
 }
 
 /// Everything of a tool that only its readers and callers need.
@@ -127,7 +132,8 @@ impl From<ToolContent> for LazyContent {
 }
 
 impl WrittenFacts {
-    pub(super) fn of(definition: &Definition) -> Self {
+    pub(super) fn of(definition: &Definition, description: &str) -> Self {
+        let schema = definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
         Self {
             name: definition.name.clone(),
             tags: definition.tags.clone(),
@@ -135,6 +141,9 @@ impl WrittenFacts {
             when_forbidden: definition.when_forbidden,
             description_mode: definition.description_mode,
             shifts_context: definition.context_shift.is_some(),
+            wants_approval: definition.approval == Some(true)
+                || definition.no_schema_mode == Some(NoSchemaMode::HumanApproval),
+            bytes: description.len() + schema,
         }
     }
 }
@@ -190,6 +199,16 @@ impl Tool {
     pub fn content_mut(&mut self) -> Option<&mut ToolContent> {
         self.content.get();
         self.content.read.get_mut().map(|content| &mut **content)
+    }
+
+    /// Bytes of its name, of its description and of the schema of its arguments.
+    pub fn bytes(&self) -> usize {
+        self.name.len() + self.written.bytes
+    }
+
+    /// Whether its author wants a person to approve calls.
+    pub fn wants_approval(&self) -> bool {
+        self.written.wants_approval
     }
 
     /// Whether the result of a call can change the context of a session.

@@ -25,7 +25,7 @@ use crate::serve::live::ServeOptions;
 use crate::serve::{Authenticator, ListingOptions, LiveCatalog, mcp};
 use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
-use crate::tool::{Effect, NoSchemaMode, clean_line};
+use crate::tool::{Effect, clean_line};
 use crate::watch::{Change, Follow, Options};
 use log::LogFormat;
 use refusals::{refuse_broken_configuration, refuse_nothing};
@@ -317,11 +317,7 @@ async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
 
 /// A person approves calls through state that other processes reach; without it, nobody can.
 fn warn_of_approvals(catalog: &Catalog) {
-    let wants_approval = |tool: &&Arc<crate::catalog::Tool>| {
-        tool.definition.approval == Some(true)
-            || tool.definition.no_schema_mode == Some(NoSchemaMode::HumanApproval)
-    };
-    let tools = catalog.tools.iter().filter(wants_approval).count();
+    let tools = catalog.tools.iter().filter(|tool| tool.wants_approval()).count();
     if tools > 0 {
         let tools = counted(tools, "tool");
         tracing::warn!(

@@ -302,12 +302,9 @@ impl CatalogView {
 
     /// Estimated tokens of the definitions of all its tools, with four bytes to a token.
     pub(super) fn definition_tokens(&self) -> u64 {
-        *self.definition_tokens.get_or_init(|| {
-            let schema =
-                |tool: &Tool| tool.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
-            let bytes = |tool: &Tool| tool.name.len() + tool.description.len() + schema(tool);
-            self.catalog.tools.iter().map(|tool| bytes(tool) as u64).sum::<u64>() / 4
-        })
+        *self
+            .definition_tokens
+            .get_or_init(|| self.catalog.tools.iter().map(|tool| tool.bytes() as u64).sum::<u64>() / 4)
     }
 
     /// The groups of its help. Made at their first use.
