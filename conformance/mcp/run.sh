@@ -30,6 +30,8 @@ if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"
   (cd "$checks/mcp" && node clients.mjs "$program") || failed=1
   python "$here/protected.py" "$program" "$target/debug/examples/issuer" "$checks/python/bin/node" "$checks/mcp" || failed=1
+  python "$here/protected_servers.py" "$program" "$target/debug/examples/issuer" "$checks/servers/python-1/bin/python" \
+    "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/suite_clients.py" "$program" "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/suite.py" "$program" "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/differential/run.py" "$program" "$checks" || failed=1

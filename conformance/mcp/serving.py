@@ -59,11 +59,11 @@ def served(program, path, *more, surface="gateway"):
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         for line in process.stderr:
-            found = re.search(r"http://127\.0\.0\.1:\d+", line)
+            found = re.search(r"listening on (http://127\.0\.0\.1:\d+)", line)
             if found:
                 # Whatever else it says must not fill the pipe.
                 subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
-                yield found.group() + "/mcp"
+                yield found[1] + "/mcp"
                 return
         raise SystemExit(f"the server did not start: exit code {process.wait()}")
     finally:

@@ -74,7 +74,7 @@ impl CallArgs {
     pub(super) fn run(self) -> CommandResult {
         let arguments = self.arguments()?;
         let caller = self.caller()?;
-        let mut checked = self.catalog.open()?;
+        let mut checked = self.catalog.open_or_recall()?;
         report_lost(&checked);
         if let Some(allow) = self.allow {
             // The option can allow more than the configuration, or less: then it is the caller's own limit.

@@ -12,7 +12,7 @@ use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace, env_variables};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place, Severity};
-use crate::sources::mcp::{Connections, Environment, list_all};
+use crate::sources::mcp::{Connections, Environment, list_all, list_all_or_recall};
 use crate::tool::clean_line;
 use crate::watch::Admission;
 
@@ -163,6 +163,20 @@ impl CatalogArgs {
     /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
         Ok(self.open_workspace(self.workspace()?))
+    }
+
+    /// Opens the catalog, with the tools that its live servers listed last where they give no list now.
+    pub(super) fn open_or_recall(&self) -> Result<Checked, CommandError> {
+        let workspace = self.workspace()?;
+        let (Some(folder), Some(credentials)) = (trust::state_folder(), self.credentials()) else {
+            return Ok(self.open_workspace(workspace));
+        };
+        let progress = super::progress::Spinner::start(waiting_for(&[]));
+        let waiting = |names: &[String]| progress.say(waiting_for(names));
+        let listings = list_all_or_recall(&workspace, &credentials, folder.join("servers"), &waiting);
+        let checked = catalog::open_with(workspace, &listings);
+        progress.finish();
+        Ok(checked)
     }
 
     /// Opens the catalog of a workspace.

@@ -47,7 +47,7 @@ impl SearchArgs {
                 "say what the tool should do, such as: toolcrib search create an issue".into(),
             ));
         }
-        let checked = self.catalog.open()?;
+        let checked = self.catalog.open_or_recall()?;
         report_lost(&checked);
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))?;

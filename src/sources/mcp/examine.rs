@@ -1,6 +1,7 @@
 //! Servers, asked once: their lists, and the time and the way in which they answered.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::problem::Problem;
+use super::remembered::Remembered;
 use super::session::{Session, SessionFacts};
 use super::{ENDING, Endpoint, endpoints, name, runtime};
 use crate::config::Workspace;
@@ -46,6 +48,27 @@ pub fn list_all(
     waiting: &dyn Fn(&[String]),
 ) -> Listings {
     examine(workspace, credentials, waiting).1
+}
+
+/// The same, with the lists that are remembered in a folder for servers that give none now.
+pub fn list_all_or_recall(
+    workspace: &Workspace,
+    credentials: &Arc<Credentials>,
+    folder: PathBuf,
+    waiting: &dyn Fn(&[String]),
+) -> Listings {
+    let mut listings = list_all(workspace, credentials, waiting);
+    let remembered = Remembered::new(folder);
+    for (index, endpoint) in endpoints(workspace) {
+        let Some(listing) = listings.by_source.get_mut(&index) else { continue };
+        if listing.tools.is_some() {
+            // The list is of use without its file, too.
+            let _ = remembered.write(&endpoint, listing);
+        } else if let Some(known) = remembered.read(&endpoint) {
+            *listing = Listing { problem: listing.problem.take(), ..known };
+        }
+    }
+    listings
 }
 
 /// The same, with facts about each server, in the order of the configuration.

@@ -52,7 +52,7 @@ pub(crate) use call::McpCallError;
 pub(crate) use changes::Changes;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
-pub use examine::{Answered, Examined, examine, list_all};
+pub use examine::{Answered, Examined, examine, list_all, list_all_or_recall};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub use problem::Problem;
 pub(crate) use process::with_its_children;

@@ -68,6 +68,7 @@ fn a_server_without_a_sign_in_says_what_to_do() {
     operator.login();
     operator.remember();
     assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+    assert_eq!(operator.call("whoami")["error"]["code"], "SIGN_IN_REQUIRED", "also where nothing serves");
     let mut client = Client::start(&operator);
     let listed = client.ask("tools/list", json!({}));
     assert!(listed.to_string().contains("whoami"), "its remembered tools stay in the list: {listed}");
