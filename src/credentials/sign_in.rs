@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::authorization::{Authorization, reason};
 use super::callback::{Arrival, Callback, Outcome, outcome};
+use super::problem::{WRONG_CLIENT, is_unknown_client};
 use super::token_store::{Place, SignIn, Tokens};
 use super::{Credentials, acts_as};
 use crate::config::{ActsAs, Server, ServerAuth};
@@ -162,6 +163,17 @@ impl PendingSignIn {
         Some(ended)
     }
 
+    /// The reason why a code gave no tokens, with the way out where the configured client is wrong.
+    fn why(&self, reason: String) -> String {
+        match is_unknown_client(&reason) {
+            true => format!(
+                "{reason}; {WRONG_CLIENT}: see the `auth` of `{}` in toolcrib.toml",
+                self.begun.server
+            ),
+            false => reason,
+        }
+    }
+
     /// Changes the code for tokens, and keeps them.
     async fn exchange(&self, query: &str) -> Result<SignedIn, String> {
         let address = format!("{}?{query}", self.callback.address());
@@ -175,7 +187,7 @@ impl PendingSignIn {
         let (code, state, issuer) = (&callback.code, &callback.csrf_token, callback.issuer.as_deref());
         let manager = &self.authorization.manager;
         let given = manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
-        given.map_err(|error| reason(&error, &secrets))?;
+        given.map_err(|error| self.why(reason(&error, &secrets)))?;
         let sign_in = self.authorization.sign_in(&self.begun).await?;
         let _lock = self.place.lock().await?;
         self.place.write(&sign_in)?;
