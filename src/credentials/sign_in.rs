@@ -3,7 +3,7 @@
 use rmcp::transport::auth::OAuthClientConfig;
 use serde_json::Value;
 
-use super::authorization::{Authorization, reason};
+use super::authorization::{Authorization, OWN_TOKEN, reason};
 use super::callback::{Arrival, Callback, Outcome, outcome};
 use super::problem::{WRONG_CLIENT, is_unknown_client};
 use super::token_store::{Place, SignIn, Tokens};
@@ -61,6 +61,7 @@ impl Credentials {
         let secret = self.client_secret(&auth)?;
         let before = place.read().ok().flatten();
         let mut authorization = Authorization::discover(&url, &auth).await?;
+        authorization.check_pkce()?;
         let before = before.filter(|before| before.issuer == authorization.issuer());
         let scopes = scopes(&authorization, &auth, before.as_ref()).await;
         let callback = Callback::listen(auth.redirect_port).await;
@@ -256,9 +257,7 @@ async fn client(
             clean_line(&authorization.issuer()),
             reason(&error, &[])
         ),
-        false => "it names no authorization server, so that nobody can sign in to it; give it a token with \
-                  `headers = { Authorization = \"Bearer ${NAME}\" }`"
-            .into(),
+        false => format!("it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}"),
     })
 }
 
