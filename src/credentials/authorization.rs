@@ -14,6 +14,8 @@ use crate::config::ServerAuth;
 use crate::secret::Echo;
 use crate::tool::clean_line;
 
+/// The way out where nobody can sign in.
+pub(super) const OWN_TOKEN: &str = "give it a token with `headers = { Authorization = \"Bearer ${NAME}\" }`";
 /// Most characters of a reason.
 const MAX_REASON: usize = 300;
 
@@ -40,7 +42,12 @@ impl Authorization {
     pub(super) async fn discover(url: &str, auth: &ServerAuth) -> Result<Self, String> {
         // The program has one cryptography provider; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let said = |error: AuthError| reason(&error, &[]);
+        let said = |error: AuthError| match error {
+            AuthError::AuthorizationServersUnavailable { .. } => {
+                format!("{}; tell its provider, or {OWN_TOKEN}", reason(&error, &[]))
+            }
+            error => reason(&error, &[]),
+        };
         let mut manager = AuthorizationManager::new(url).await.map_err(said)?;
         let challenge = first_challenge(url).await;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(said)?;
@@ -50,6 +57,19 @@ impl Authorization {
         let credentials = InMemoryCredentialStore::new();
         manager.set_credential_store(credentials.clone());
         Ok(Self { manager, metadata, is_discovered, credentials })
+    }
+
+    /// Whether it says that it takes PKCE; MCP forbids a sign-in at any other one.
+    pub(super) fn check_pkce(&self) -> Result<(), String> {
+        let is_silent = self.is_discovered && self.metadata.code_challenge_methods_supported.is_none();
+        let message = || {
+            format!(
+                "its authorization server {} does not say that it takes PKCE: `code_challenge_methods_supported` is missing \
+                 from its metadata, and MCP forbids to sign in without; ask its provider to add it, or {OWN_TOKEN}",
+                clean_line(&self.issuer())
+            )
+        };
+        if is_silent { Err(message()) } else { Ok(()) }
     }
 
     /// The name of the authorization server; its address where it has none.

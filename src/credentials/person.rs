@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::authorization::{Authorization, RefreshError};
+use super::problem::is_unknown_client;
 use super::token_store::{Place, SignIn, Stamp, TokenStore};
 use super::{CallerToken, Refused, SecretToken, SignInProblem};
 use crate::config::{Server, ServerAuth};
@@ -148,20 +149,28 @@ async fn refresh_alone(
         Ok(authorization) => authorization.refresh(&latest).await,
         Err(problem) => Err(RefreshError::Failed(problem)),
     };
+    let registered = |problem: &str| auth.client_id.is_none() && is_unknown_client(problem);
     match refreshed {
         Ok(refreshed) => {
             place.write(&refreshed).map_err(refused)?;
             refreshed.token().ok_or_else(ended)
         }
-        Err(RefreshError::Ended) => {
-            place.write(&SignIn { tokens: None, ..latest.clone() }).map_err(refused)?;
-            Err(ended())
+        Err(RefreshError::Ended) => end(place, latest).and_then(|()| Err(ended())),
+        // The authorization server has forgotten the client that registered itself; the next sign-in registers another one.
+        Err(RefreshError::Failed(problem)) if registered(&problem) => {
+            end(place, latest).and_then(|()| Err(ended()))
         }
         Err(RefreshError::Failed(_)) if used.is_due() && latest.seconds_left() > 0 => Ok(token),
         Err(RefreshError::Failed(problem)) => {
-            Err(refused(format!("its authorization server gives no new token: {problem}")))
+            let reason = format!("its authorization server gives no new token: {problem}");
+            Err(SignInProblem::of_authorization_server(reason))
         }
     }
+}
+
+/// Writes that a sign-in has ended.
+fn end(place: &Place, sign_in: SignIn) -> Result<(), SignInProblem> {
+    place.write(&SignIn { tokens: None, ..sign_in }).map_err(SignInProblem::Refused)
 }
 
 /// Notes the scopes that the next sign-in asks for.

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The way out where an authorization server does not know a configured client.
+pub(super) const WRONG_CLIENT: &str = "its `client_id` or its `client_secret` is wrong";
+
 /// The reason why there is no token for a server, with the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SignInProblem {
@@ -35,12 +38,22 @@ impl SignInProblem {
             ),
             Self::NoCallerToken => "the client has to send a token of its own to toolcrib".into(),
             Self::Refused(_) => "try again later, or tell the operator".into(),
-            Self::Setting(_) => format!("the operator has to correct `[server.{server}.auth]`"),
+            Self::Setting(_) => {
+                format!("the operator has to correct the `auth` of the server `{server}` in toolcrib.toml")
+            }
         }
     }
 }
 
 impl SignInProblem {
+    /// The reason why an authorization server gives no token: a setting where it does not know the client.
+    pub(super) fn of_authorization_server(reason: String) -> Self {
+        match is_unknown_client(&reason) {
+            true => Self::Setting(format!("{reason}; {WRONG_CLIENT}")),
+            false => Self::Refused(reason),
+        }
+    }
+
     /// Whether nobody has signed in yet, so that the server may also want a token of another kind.
     pub(crate) fn is_first_sign_in(&self) -> bool {
         matches!(self, Self::SignIn { is_first: true, .. })
@@ -59,4 +72,9 @@ impl fmt::Display for SignInProblem {
             }
         }
     }
+}
+
+/// Whether an authorization server refuses the client, rather than the token or the person (RFC 6749, section 5.2).
+pub(super) fn is_unknown_client(reason: &str) -> bool {
+    reason.contains("invalid_client")
 }

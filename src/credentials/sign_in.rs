@@ -3,8 +3,9 @@
 use rmcp::transport::auth::OAuthClientConfig;
 use serde_json::Value;
 
-use super::authorization::{Authorization, reason};
+use super::authorization::{Authorization, OWN_TOKEN, reason};
 use super::callback::{Arrival, Callback, Outcome, outcome};
+use super::problem::{WRONG_CLIENT, is_unknown_client};
 use super::token_store::{Place, SignIn, Tokens};
 use super::{Credentials, acts_as};
 use crate::config::{ActsAs, Server, ServerAuth};
@@ -60,6 +61,7 @@ impl Credentials {
         let secret = self.client_secret(&auth)?;
         let before = place.read().ok().flatten();
         let mut authorization = Authorization::discover(&url, &auth).await?;
+        authorization.check_pkce()?;
         let before = before.filter(|before| before.issuer == authorization.issuer());
         let scopes = scopes(&authorization, &auth, before.as_ref()).await;
         let callback = Callback::listen(auth.redirect_port).await;
@@ -162,6 +164,17 @@ impl PendingSignIn {
         Some(ended)
     }
 
+    /// The reason why a code gave no tokens, with the way out where the configured client is wrong.
+    fn why(&self, reason: String) -> String {
+        match is_unknown_client(&reason) {
+            true => format!(
+                "{reason}; {WRONG_CLIENT}: see the `auth` of `{}` in toolcrib.toml",
+                self.begun.server
+            ),
+            false => reason,
+        }
+    }
+
     /// Changes the code for tokens, and keeps them.
     async fn exchange(&self, query: &str) -> Result<SignedIn, String> {
         let address = format!("{}?{query}", self.callback.address());
@@ -175,7 +188,7 @@ impl PendingSignIn {
         let (code, state, issuer) = (&callback.code, &callback.csrf_token, callback.issuer.as_deref());
         let manager = &self.authorization.manager;
         let given = manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
-        given.map_err(|error| reason(&error, &secrets))?;
+        given.map_err(|error| self.why(reason(&error, &secrets)))?;
         let sign_in = self.authorization.sign_in(&self.begun).await?;
         let _lock = self.place.lock().await?;
         self.place.write(&sign_in)?;
@@ -244,9 +257,7 @@ async fn client(
             clean_line(&authorization.issuer()),
             reason(&error, &[])
         ),
-        false => "it names no authorization server, so that nobody can sign in to it; give it a token with \
-                  `headers = { Authorization = \"Bearer ${NAME}\" }`"
-            .into(),
+        false => format!("it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}"),
     })
 }
 

@@ -23,6 +23,19 @@ pub(super) struct Client {
     pub(super) authentication: Option<ClientAuthentication>,
 }
 
+/// The reason why a place has no metadata that counts.
+enum NoMetadata {
+    /// Nothing is there.
+    Absent,
+    Unusable(String),
+}
+
+impl<T: Into<String>> From<T> for NoMetadata {
+    fn from(why: T) -> Self {
+        Self::Unusable(why.into())
+    }
+}
+
 /// The answer to a form.
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -37,16 +50,14 @@ impl TokenEndpoint {
             return Ok(Self { url: url.clone(), authentication });
         }
         let issuer = auth.issuer.as_deref().unwrap_or_default();
-        let mut problem = None;
+        let mut problems = Vec::new();
         for place in places(issuer) {
             match metadata(&place, issuer).await {
                 Ok(endpoint) => return Ok(endpoint),
-                // The first place is the usual one: its problem says most.
-                Err(other) => problem = problem.or(Some(other)),
+                Err(problem) => problems.push((place, problem)),
             }
         }
-        let problem = problem.unwrap_or_default();
-        Err(SignInProblem::Refused(format!("the metadata of its issuer cannot be read: {problem}")))
+        Err(without_metadata(&problems))
     }
 
     /// Posts a form, with the client's proof. Redirects are not followed.
@@ -85,13 +96,41 @@ impl TokenEndpoint {
     }
 }
 
-/// The endpoint in a metadata document. It has to be of this issuer, so that no other one answers for it.
-async fn metadata(place: &str, issuer: &str) -> Result<TokenEndpoint, String> {
-    let reply = read(http()?.get(place)).await?;
-    if reply.status != 200 {
-        return Err(format!("it answered {}", reply.status));
+/// The problem of an issuer without metadata: its address is wrong where nothing is there, and the first problem says most elsewhere.
+fn without_metadata(problems: &[(String, NoMetadata)]) -> SignInProblem {
+    if problems.iter().all(|(_, problem)| matches!(problem, NoMetadata::Absent)) {
+        let places: Vec<&str> = problems.iter().map(|(place, _)| path_of(place)).collect();
+        return SignInProblem::Setting(format!(
+            "its `issuer` has no metadata: it answered 404 to {}; correct `issuer`, or set `token_url`",
+            places.join(" and ")
+        ));
     }
-    let document: Value = serde_json::from_slice(&reply.body).map_err(|_| "it is no JSON".to_string())?;
+    let said = |problem: &NoMetadata| match problem {
+        NoMetadata::Absent => "it answered 404".to_string(),
+        NoMetadata::Unusable(why) => why.clone(),
+    };
+    let problem = problems.first().map(|(place, problem)| format!("{}: {}", path_of(place), said(problem)));
+    let problem = problem.unwrap_or_default();
+    SignInProblem::Refused(format!("the metadata of its issuer cannot be read at {problem}"))
+}
+
+/// The path of an address. Callers see it, and not the host.
+fn path_of(place: &str) -> &str {
+    place
+        .find("://")
+        .and_then(|at| place[at + 3..].find('/').map(|path| &place[at + 3 + path..]))
+        .unwrap_or(place)
+}
+
+/// The endpoint in a metadata document. It has to be of this issuer, so that no other one answers for it.
+async fn metadata(place: &str, issuer: &str) -> Result<TokenEndpoint, NoMetadata> {
+    let reply = read(http()?.get(place)).await?;
+    match reply.status {
+        200 => {}
+        404 => return Err(NoMetadata::Absent),
+        status => return Err(format!("it answered {status}").into()),
+    }
+    let document: Value = serde_json::from_slice(&reply.body).map_err(|_| "it is no JSON")?;
     if document["issuer"].as_str() != Some(issuer) {
         return Err("it is of another issuer".into());
     }

@@ -122,7 +122,7 @@ impl<'r> TokenRequest<'r> {
             return Err(SignInProblem::Setting(message.into()));
         };
         let refused = |error: rmcp::transport::auth::AuthError| {
-            SignInProblem::Refused(hidden(&error.to_string(), self.secrets(Some(&client))))
+            SignInProblem::of_authorization_server(hidden(&error.to_string(), self.secrets(Some(&client))))
         };
         let url = self.server.url.as_deref().unwrap_or_default();
         let mut manager = AuthorizationManager::new(url).await.map_err(refused)?;
@@ -183,7 +183,7 @@ impl<'r> TokenRequest<'r> {
             let words = ["error", "error_description"].map(|field| body[field].as_str().unwrap_or_default());
             let words = hidden(words.join(" ").trim(), self.secrets(client));
             let status = reply.status;
-            return Err(SignInProblem::Refused(match words.is_empty() {
+            return Err(SignInProblem::of_authorization_server(match words.is_empty() {
                 true => format!("its authorization server answered {status}"),
                 false => format!("its authorization server answered {status}: {words}"),
             }));

@@ -149,16 +149,11 @@ pub trait StateStore: Send + Sync + fmt::Debug {
 /// Milliseconds that failures count.
 const FAILURE_WINDOW_MS: i64 = 600_000;
 
-/// Most attempts to sign in that are stored at once.
-const MAX_SIGN_IN_ATTEMPTS: i64 = 20_000;
-
-/// A person who is signed in to the pages, or is about to be.
+/// A person who is signed in to the pages.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SignIn {
     /// A hash of the secret that the person's browser has.
     pub id: String,
-    /// Whether the person has still to prove who they are.
-    pub is_attempt: bool,
     /// Everything that is known of it.
     pub data: String,
     /// Time at which it ends, in milliseconds of Unix time.
@@ -168,11 +163,7 @@ pub struct SignIn {
 /// The data may identify a person, and is never printed.
 impl fmt::Debug for SignIn {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SignIn { is_attempt, until, .. } = self;
-        to.debug_struct("SignIn")
-            .field("is_attempt", is_attempt)
-            .field("until", until)
-            .finish_non_exhaustive()
+        to.debug_struct("SignIn").field("until", &self.until).finish_non_exhaustive()
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Behaviour {
     pub sends_issuer: bool,
     /// The `iss` of redirects, metadata and tokens, where it is not its own.
     pub claims_issuer: Option<String>,
+    /// Whether its metadata says that it takes PKCE.
+    pub tells_pkce: bool,
     /// Milliseconds before each answer.
     pub delay_ms: u64,
     /// Whether every request is answered with 503.
@@ -58,6 +60,7 @@ impl Default for Behaviour {
             takes_metadata_documents: true,
             sends_issuer: true,
             claims_issuer: None,
+            tells_pkce: true,
             delay_ms: 0,
             is_dead: false,
             redirects_token_to: None,

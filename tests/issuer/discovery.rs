@@ -21,7 +21,6 @@ pub(super) fn metadata(state: &State) -> Reply {
         "response_types_supported": ["code"],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256", "ES256", "EdDSA"],
-        "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
         "grant_types_supported": [
             "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -30,6 +29,9 @@ pub(super) fn metadata(state: &State) -> Reply {
         "authorization_response_iss_parameter_supported": behaviour.sends_issuer,
         "client_id_metadata_document_supported": behaviour.takes_metadata_documents,
     });
+    if behaviour.tells_pkce {
+        metadata["code_challenge_methods_supported"] = json!(["S256"]);
+    }
     if behaviour.registers_clients {
         metadata["registration_endpoint"] = format!("{url}/register").into();
     }

@@ -12,10 +12,13 @@ pub(super) fn shown_token(headers: &HeaderMap) -> Result<&[u8], AuthError> {
     let first = shown.next().ok_or(AuthError::Missing)?.as_bytes();
     // A proxy could have checked the other one.
     if shown.next().is_some() {
-        return Err(AuthError::Wrong);
+        return Err(AuthError::Twice);
     }
-    let (scheme, token) = first.split_at_checked(7).ok_or(AuthError::Wrong)?;
-    let token = token.trim_ascii();
-    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty() && token.len() <= MAX_TOKEN;
-    if is_bearer { Ok(token) } else { Err(AuthError::Wrong) }
+    let (scheme, token) = first.split_at_checked(7).ok_or(AuthError::NotBearer)?;
+    match token.trim_ascii() {
+        _ if !scheme.eq_ignore_ascii_case(b"bearer ") => Err(AuthError::NotBearer),
+        b"" => Err(AuthError::NotBearer),
+        token if token.len() > MAX_TOKEN => Err(AuthError::TooLong),
+        token => Ok(token),
+    }
 }

@@ -56,8 +56,14 @@ const MAX_AUDIENCES: usize = 16;
 pub enum AuthError {
     /// No token.
     Missing,
-    /// An unknown token, or several.
+    /// An unknown token.
     Wrong,
+    /// Several headers `Authorization`.
+    Twice,
+    /// A header `Authorization` without a bearer token.
+    NotBearer,
+    /// A token that is longer than any is.
+    TooLong,
     /// The token of an issuer is not valid.
     Invalid(JwtProblem),
     /// The issuer says that the token is not valid.
@@ -321,6 +327,7 @@ impl Authenticator {
     pub fn challenge(&self, refused: AuthError, resource: Resource<'_>) -> HeaderValue {
         let (error, scopes) = match refused {
             AuthError::Missing => (None, grants::first_scopes(&self.configured)),
+            AuthError::Twice => (Some("invalid_request"), grants::first_scopes(&self.configured)),
             AuthError::NoGrant => (Some("insufficient_scope"), grants::first_scopes(&self.configured)),
             _ => (Some("invalid_token"), grants::first_scopes(&self.configured)),
         };
@@ -363,6 +370,13 @@ impl std::fmt::Display for AuthError {
         match self {
             AuthError::Missing => to.write_str("this server needs a token"),
             AuthError::Wrong => to.write_str("this token is not known"),
+            AuthError::Twice => {
+                to.write_str("the request has several headers `Authorization`, and one of them is allowed")
+            }
+            AuthError::NotBearer => {
+                to.write_str("the header `Authorization` has no bearer token: send `Bearer` and the token")
+            }
+            AuthError::TooLong => write!(to, "this token has more than {} bytes", jwt::MAX_TOKEN),
             AuthError::Invalid(problem) => problem.fmt(to),
             AuthError::Inactive => to.write_str("this token is not valid any more"),
             AuthError::Nameless => to.write_str("this token does not name its caller"),

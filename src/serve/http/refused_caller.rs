@@ -13,6 +13,7 @@ use crate::serve::{RequestCatalog, Route};
 /// The problem of a request without a caller.
 pub(super) fn problem(shared: &Shared, refused: AuthError, resource: Resource<'_>) -> Problem {
     let code = match refused {
+        AuthError::Twice => ProblemCode::BadRequest,
         AuthError::NoGrant => ProblemCode::InsufficientScope,
         AuthError::IssuerAway => {
             let later = [(RETRY_AFTER, HeaderValue::from_static("5"))];

@@ -1,25 +1,20 @@
-//! People who are signed in to the pages, or are about to be.
+//! People who are signed in to the pages.
 
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::plain;
-use crate::state::{MAX_SIGN_IN_ATTEMPTS, SignIn, StateError};
+use crate::state::{SignIn, StateError};
 
 /// The columns of a sign-in, with its end in milliseconds of Unix time.
-const COLUMNS: &str = "id, is_attempt, data, (extract(epoch FROM until) * 1000)::bigint AS until_ms";
+const COLUMNS: &str = "id, data, (extract(epoch FROM until) * 1000)::bigint AS until_ms";
 
 pub(super) async fn store(client: Client, sign_in: &SignIn) -> Result<(), StateError> {
     client.execute("DELETE FROM sign_ins WHERE until <= clock_timestamp()", &[]).await?;
-    // Strangers can begin attempts: the ones beyond the limit that end first make room.
-    let oldest = "DELETE FROM sign_ins WHERE is_attempt AND until <= \
-                  (SELECT until FROM sign_ins WHERE is_attempt ORDER BY until DESC LIMIT 1 OFFSET $1)";
-    client.execute(oldest, &[&MAX_SIGN_IN_ATTEMPTS]).await?;
-    let insert = "INSERT INTO sign_ins (id, is_attempt, data, until) \
-                  VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000.0))";
+    let insert = "INSERT INTO sign_ins (id, data, until) VALUES ($1, $2, to_timestamp($3::bigint / 1000.0))";
     let data = &*plain(&sign_in.data);
-    let values: [&(dyn ToSql + Sync); 4] = [&sign_in.id, &sign_in.is_attempt, &data, &sign_in.until];
+    let values: [&(dyn ToSql + Sync); 3] = [&sign_in.id, &data, &sign_in.until];
     client.execute(insert, &values).await?;
     Ok(())
 }
@@ -40,10 +35,5 @@ pub(super) async fn take(client: Client, id: &str) -> Result<Option<SignIn>, Sta
 }
 
 fn sign_in(row: &Row) -> SignIn {
-    SignIn {
-        id: row.get("id"),
-        is_attempt: row.get("is_attempt"),
-        data: row.get("data"),
-        until: row.get("until_ms"),
-    }
+    SignIn { id: row.get("id"), data: row.get("data"), until: row.get("until_ms") }
 }

@@ -102,8 +102,28 @@ fn a_token_in_a_url_or_shown_twice_is_no_token() {
     }
     let bearer = format!("Bearer {token}");
     let twice = [("authorization", bearer.as_str()), ("authorization", bearer.as_str())];
-    assert_eq!(server.get("/v1", &twice).status(), 401);
+    let said = server.get("/v1", &twice);
+    assert_eq!(said.status(), 400);
+    assert!(said.headers()["www-authenticate"].to_str().unwrap().contains("invalid_request"));
+    assert!(said.text().unwrap().contains("several headers `Authorization`"));
     assert!(!server.log.lock().unwrap().contains(&token), "the token is in the log");
+}
+
+#[test]
+fn a_header_without_a_usable_token_is_told_why() {
+    let issuer = Issuer::start();
+    let (server, _folder) = protected(&issuer, "");
+    let long = format!("Bearer {}", "a".repeat(20_000));
+    for (header, why) in [
+        (long.as_str(), "more than 16384 bytes"),
+        ("Basic YTpi", "no bearer token"),
+        ("Bearer ", "no bearer token"),
+        ("Bearer unknown-token", "not known"),
+    ] {
+        let said = server.get("/v1", &[("authorization", header)]);
+        assert_eq!(said.status(), 401, "{why}");
+        assert!(said.text().unwrap().contains(why), "{why}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use toolcrib::serve::Tokens;
 use toolcrib::serve::auth::{Authenticator, IdTokenRules};
 
 use super::browser::{Browser, told};
-use super::people::{ADMIN, READER, TOKENS, VARIABLES, behind, signed_in, with_provider};
+use super::people::{ADMIN, READER, TOKENS, VARIABLES, behind, signed_in, stored, with_provider};
 use crate::issuer::Issuer;
 use crate::serve::{Server, client};
 
@@ -105,18 +105,34 @@ fn an_answer_counts_once() {
     let back = begun(&server, &mut browser);
     let before = browser.clone();
     assert_eq!(browser.open(back.as_str()).status, 200);
-    for mut again in [before.clone(), browser.clone(), Browser::default()] {
+    for (mut again, status) in [(before.clone(), 403), (browser.clone(), 400), (Browser::default(), 400)] {
         let had = again.cookie(&server.url(""), "toolcrib-session");
         let page = again.open(back.as_str());
-        assert_eq!(page.status, 400, "{}", page.text);
+        assert_eq!(page.status, status, "{}", page.text);
         assert_eq!(again.cookie(&server.url(""), "toolcrib-session"), had);
     }
-    assert_eq!(issuer.requests("/token"), 1);
     // The same code with a sign-in of its own.
     let mut again = before;
     let own = begun(&server, &mut again);
     let code = back.query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned();
     assert_eq!(again.open(with_field(&own, "code", &code).as_str()).status, 403);
+}
+
+#[test]
+fn attempts_of_strangers_are_stored_nowhere_and_push_out_no_other() {
+    let (issuer, folder) = (Issuer::start(), tempfile::tempdir().unwrap());
+    let server = stored(&folder, &with_provider(&issuer, ""), &VARIABLES);
+    issuer.register("toolcrib", "client-secret-of-toolcrib", &[&server.url("/sign-in/callback")]);
+    let mut browser = Browser::default();
+    let back = begun(&server, &mut browser);
+    for _ in 0..200 {
+        assert_eq!(Browser::default().step(&server.url("/sign-in/start")).status, 303);
+    }
+    let db = rusqlite::Connection::open(folder.path().join("state.db")).unwrap();
+    let stored = || db.query_row("SELECT count(*) FROM sign_ins", [], |row| row.get(0));
+    assert_eq!(stored(), Ok(0));
+    assert_eq!(browser.open(back.as_str()).status, 200);
+    assert_eq!(stored(), Ok(1));
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn another_name_of_the_server_leads_to_its_public_address() {
 }
 
 /// A folder with a catalog, and a server on it with state in a file.
-fn stored(folder: &TempDir, config: &str, variables: &[(&str, &str)]) -> Server {
+pub fn stored(folder: &TempDir, config: &str, variables: &[(&str, &str)]) -> Server {
     fixture::write(folder.path(), "tools.json", TOOLS);
     fixture::write(folder.path(), "toolcrib.toml", config);
     let state = folder.path().join("state.db");

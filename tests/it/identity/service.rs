@@ -238,11 +238,33 @@ fn an_issuer_that_refuses_is_named_and_one_failure_is_for_all_that_waited() {
             let refused = called.join().unwrap();
             let message = refused["error"]["message"].as_str().unwrap();
             assert!(message.contains("401: invalid_client"), "{refused}");
+            assert!(message.contains("`client_id` or its `client_secret` is wrong"), "{refused}");
+            let next = refused["error"]["next_action"].as_str().unwrap();
+            assert!(next.contains("`auth` of the server `api`"), "{refused}");
             assert!(!refused.to_string().contains(SECRET));
         }
     });
     assert!(issuer.requests("/token") < 6, "{}", issuer.requests("/token"));
     assert_nowhere(&server, &[SECRET]);
+}
+
+#[test]
+fn an_unknown_issuer_is_answered_with_what_was_asked_for_and_what_to_do() {
+    let issuer = issuer();
+    let api = ProtectedApi::start(&issuer);
+    let settings = ROBOT.replace("\"ISSUER\"", "\"ISSUER/tenant\"");
+    let (server, _folder) = before_api(&api, &issuer, &settings);
+    let refused = call(&server, "who", "");
+    let message = refused["error"]["message"].as_str().unwrap();
+    for part in [
+        "404",
+        "/.well-known/oauth-authorization-server/tenant",
+        "/tenant/.well-known/openid-configuration",
+        "correct `issuer`, or set `token_url`",
+    ] {
+        assert!(message.contains(part), "{part}: {refused}");
+    }
+    assert!(!message.contains("127.0.0.1"), "{refused}");
 }
 
 #[test]

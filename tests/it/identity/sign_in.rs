@@ -5,7 +5,7 @@ use serde_json::json;
 use super::protected::Protected;
 use crate::fixture::{program, text};
 use client::Client;
-use operator::Operator;
+use operator::{Login, Operator, browse};
 
 mod asked;
 mod client;
@@ -250,4 +250,27 @@ fn the_doctor_shows_the_identity_that_is_used_and_a_damaged_sign_in() {
         "{}",
         run.stdout
     );
+}
+
+#[test]
+fn a_wrong_client_is_told_and_a_forgotten_one_signs_in_again() {
+    let operator = Operator::new(true, "");
+    operator.login();
+    operator.remember();
+    operator.end_token();
+    operator.change(|stored| stored["client_id"] = "forgotten".into());
+    let answer = operator.call("whoami");
+    assert_eq!(answer["error"]["code"], "SIGN_IN_REQUIRED", "{answer}");
+    operator.issuer.register("ours", "the-right-secret", &["http://127.0.0.1/callback"]);
+    operator.configure("client_id = 'ours', client_secret = 'a-wrong-secret'");
+    let mut login = Login::start(&operator);
+    browse(&login.address());
+    let said = login.end().stderr;
+    assert!(said.contains("`client_secret` is wrong: see the `auth` of `hosted`"), "{said}");
+    operator.configure("client_id = 'ours', client_secret = 'the-right-secret'");
+    operator.login();
+    operator.end_token();
+    operator.change(|stored| stored["tokens"]["client_secret"] = "a-secret-of-before".into());
+    let answer = operator.call("whoami").to_string();
+    assert!(answer.contains("`client_secret` is wrong") && !answer.contains("later"), "{answer}");
 }

@@ -284,23 +284,25 @@ async fn results_are_kept_for_a_while(again: Again<'_>) {
 
 async fn sign_ins_end_and_are_taken_once(again: Again<'_>) {
     let (one, other) = (again(), again());
-    let sign_in = |until: i64, is_attempt: bool| SignIn {
+    let sign_in = |until: i64| SignIn {
         id: random_id("hash"),
-        is_attempt,
         data: "{\"name\": \"Amy \u{e9}\"}".into(),
         until: now() + until,
     };
-    let (session, attempt) = (sign_in(60_000, false), sign_in(60_000, true));
+    let (session, second) = (sign_in(60_000), sign_in(60_000));
     one.store_sign_in(&session).await.unwrap();
-    one.store_sign_in(&attempt).await.unwrap();
+    one.store_sign_in(&second).await.unwrap();
     assert_eq!(other.sign_in(&session.id).await, Ok(Some(session.clone())));
     assert_eq!(other.sign_in(&session.id).await, Ok(Some(session.clone())), "it is still there");
-    let (first, second) = tokio::join!(one.take_sign_in(&attempt.id), other.take_sign_in(&attempt.id));
-    assert!(first.clone().unwrap().is_some() != second.clone().unwrap().is_some(), "{first:?} {second:?}");
-    assert_eq!(one.sign_in(&attempt.id).await, Ok(None));
+    let (first, other_taker) = tokio::join!(one.take_sign_in(&second.id), other.take_sign_in(&second.id));
+    assert!(
+        first.clone().unwrap().is_some() != other_taker.clone().unwrap().is_some(),
+        "{first:?} {other_taker:?}"
+    );
+    assert_eq!(one.sign_in(&second.id).await, Ok(None));
     assert_eq!(other.take_sign_in(&session.id).await, Ok(Some(session.clone())));
     assert_eq!(one.sign_in(&session.id).await, Ok(None));
-    let past = sign_in(-1, false);
+    let past = sign_in(-1);
     one.store_sign_in(&past).await.unwrap();
     assert_eq!((one.sign_in(&past.id).await, one.take_sign_in(&past.id).await), (Ok(None), Ok(None)));
     assert!(!format!("{session:?}").contains("Amy"));

@@ -169,7 +169,7 @@ fn two_begin_at_the_same_moment(server: &Server) {
             begun.await.unwrap().unwrap();
         }
     });
-    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "5");
+    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "6");
 }
 
 fn approvals_of_an_older_schema_are_bound_to_nothing(server: &Server) {

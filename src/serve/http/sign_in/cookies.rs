@@ -53,10 +53,9 @@ impl BrowserSecret {
         blake3::derive_key(purpose, self.0.as_bytes())
     }
 
-    /// The PKCE code verifier of an attempt with this nonce.
-    pub(super) fn code_verifier(&self, nonce: &str) -> String {
-        let key = self.key("toolcrib 2026 code verifier of an attempt to sign in");
-        blake3::keyed_hash(&key, nonce.as_bytes()).to_hex().to_string()
+    /// A proof over a text, for this use alone, that only the one with the secret can make.
+    pub(super) fn hex_mac(&self, purpose: &str, text: &str) -> String {
+        blake3::keyed_hash(&self.key(purpose), text.as_bytes()).to_hex().to_string()
     }
 
     /// The same key as text.

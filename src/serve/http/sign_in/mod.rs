@@ -3,12 +3,14 @@
 //! 1. A browser that has not signed in gets the [`page`] of signing in, in place of a refusal. [`cookies`] hold a secret of this
 //!    browser alone.
 //! 2. [`form`] takes a token that a person types.
-//! 3. [`provider`] is the identity provider (OpenID Connect), and [`provider_routes`] lead a browser there and back.
+//! 3. [`provider`] is the identity provider (OpenID Connect), and [`provider_routes`] lead a browser there and back with an
+//!    [`attempt`].
 //! 4. [`session`] stores who is signed in, so that every replica knows, and finds the person of a request.
 //! 5. [`return_address`] is the page to go back to; never one of another server.
 //!
 //! A cookie counts for pages and files that are read, and for nothing else: neither for calls nor for MCP.
 
+mod attempt;
 mod cookies;
 mod form;
 mod page;

@@ -1,20 +1,16 @@
-//! The identity provider at which people sign in: its addresses, and one attempt to sign in there.
+//! The identity provider at which people sign in: its addresses, and its answers.
 
 use std::time::{Duration, Instant};
 
 use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
 use reqwest::Url;
-use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use super::cookies::BrowserSecret;
+use super::attempt::Attempt;
 use crate::config::ServeSignIn;
 use crate::serve::Authenticator;
 use crate::serve::auth::{AuthError, Claims, CodeClient, IdTokenRules, IssuerKeys, IssuerMetadata};
-use crate::state::random_secret;
 
-/// Purpose of the hash of a browser's secret in an attempt.
-pub(super) const ATTEMPT_BROWSER: &str = "toolcrib 2026 browser of an attempt to sign in";
 /// Age at which the addresses of the provider are read again.
 const MAX_AGE: Duration = Duration::from_secs(600);
 
@@ -38,17 +34,6 @@ impl std::fmt::Debug for Secret {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str("...")
     }
-}
-
-/// An attempt to sign in: what has to come back, and the proof that it was begun here.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Attempt {
-    /// The browser that has begun it, hashed.
-    pub(super) browser: String,
-    /// The page to return to.
-    pub(super) return_to: String,
-    /// The nonce of the ID token; with the secret of the browser, it also gives the code verifier, which is stored nowhere.
-    nonce: String,
 }
 
 /// The reason why nobody has signed in. Its words are for the operator.
@@ -121,31 +106,24 @@ impl Provider {
         Ok(metadata)
     }
 
-    /// Begins an attempt: the address to which the browser goes, with `state`, and what has to come back.
-    pub(super) async fn begin(
-        &self,
-        state: &str,
-        browser: &BrowserSecret,
-        return_to: &str,
-    ) -> Result<(String, Attempt), SignInProblem> {
+    /// The address to which the browser goes with an attempt.
+    pub(super) async fn address(&self, attempt: &Attempt) -> Result<String, SignInProblem> {
         let metadata = self.metadata().await.map_err(SignInProblem::Provider)?;
         let endpoint = metadata.authorization_endpoint.and_then(|url| Url::parse(&url).ok());
-        let missing = |what: &str| SignInProblem::Provider(format!("its metadata names no {what}"));
-        let mut url = endpoint.ok_or_else(|| missing("authorization endpoint"))?;
-        let nonce = random_secret().ok_or_else(|| missing("random numbers of this machine"))?;
-        let verifier = PkceCodeVerifier::new(browser.code_verifier(&nonce));
+        let missing = || SignInProblem::Provider("its metadata names no authorization endpoint".into());
+        let mut url = endpoint.ok_or_else(missing)?;
+        let verifier = PkceCodeVerifier::new(attempt.verifier.clone());
         let challenge = PkceCodeChallenge::from_code_verifier_sha256(&verifier);
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.client_id)
             .append_pair("redirect_uri", &self.redirect_uri())
             .append_pair("scope", &self.scopes)
-            .append_pair("state", state)
-            .append_pair("nonce", &nonce)
+            .append_pair("state", &attempt.state)
+            .append_pair("nonce", &attempt.nonce)
             .append_pair("code_challenge", challenge.as_str())
             .append_pair("code_challenge_method", challenge.method());
-        let browser = browser.hex_key(ATTEMPT_BROWSER);
-        Ok((url.into(), Attempt { browser, return_to: return_to.to_string(), nonce }))
+        Ok(url.into())
     }
 
     /// Checks that the answer comes from this provider, and not from another one (RFC 9207).
@@ -163,7 +141,7 @@ impl Provider {
         &self,
         callers: &Authenticator,
         code: &str,
-        (browser, attempt): (&BrowserSecret, &Attempt),
+        attempt: &Attempt,
     ) -> Result<Claims, SignInProblem> {
         let metadata = self.metadata().await.map_err(SignInProblem::Provider)?;
         let missing = || SignInProblem::Provider("its metadata names no endpoint of tokens".into());
@@ -177,7 +155,7 @@ impl Provider {
             client_id: &self.client_id,
             secret: self.client_secret.as_ref().map(|secret| (secret.0.as_str(), in_form)),
         };
-        let token = client.id_token(code, &browser.code_verifier(&attempt.nonce), &self.redirect_uri()).await;
+        let token = client.id_token(code, &attempt.verifier, &self.redirect_uri()).await;
         let token = token.map_err(SignInProblem::Provider)?.ok_or(SignInProblem::Code)?;
         let rules = IdTokenRules { issuer: &self.issuer, client_id: &self.client_id, nonce: &attempt.nonce };
         callers.id_token(&token, rules).await.map_err(SignInProblem::Token)

@@ -1,29 +1,22 @@
-//! The way to the identity provider and back. An attempt is stored under a hash of its `state`, tied to one browser, and taken
-//! once, whatever comes of it.
+//! The way to the identity provider and back. An attempt comes back to the browser that began it; its code counts once there.
 
 use http::header::HOST;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use subtle::ConstantTimeEq;
 
-use super::cookies::{BrowserSecret, CookieKind};
+use super::attempt::Attempt;
+use super::cookies::CookieKind;
 use super::form::{see_other, signed_in};
 use super::page::{Outcome, ask};
-use super::provider::{ATTEMPT_BROWSER, Attempt, Provider, SignInProblem};
-use super::session::{new_secret, shown_name, unavailable};
+use super::provider::{Provider, SignInProblem};
+use super::session::{new_secret, shown_name};
 use super::{return_address, scope};
 use crate::serve::RequestCatalog;
 use crate::serve::auth::AuthError;
 use crate::serve::http::request_context::RequestContext;
 use crate::serve::http::{Response, Shared};
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::state::{SignIn, StateStore, now};
-
-/// Milliseconds that a person may take at the identity provider.
-const ATTEMPT_MS: i64 = 600_000;
-
-/// Purpose of the hash under which an attempt is stored.
-const ATTEMPT_ID: &str = "toolcrib 2026 id of an attempt to sign in";
+use crate::state::now;
 
 /// Name of the query field that says that the address was put right already.
 const PUT_RIGHT: &str = "here";
@@ -75,16 +68,12 @@ pub(in crate::serve::http) async fn start(context: RequestContext) -> Result<Res
     let scope = scope(&shared, &request);
     let known = scope.read(CookieKind::Browser, &request.headers);
     let is_new = known.is_none();
-    let (browser, secret) = (known.map_or_else(new_secret, Ok)?, new_secret()?);
-    let begun = provider.begin(secret.text(), &browser, return_to).await;
-    let (url, attempt) = match begun {
-        Ok(begun) => begun,
+    let browser = known.map_or_else(new_secret, Ok)?;
+    let attempt = Attempt::begin(&browser, &new_secret()?, return_to, now());
+    let url = match provider.address(&attempt).await {
+        Ok(url) => url,
         Err(problem) => return refused(&shared, &catalog, &request, (return_to, &problem)),
     };
-    let data = serde_json::to_string(&attempt).unwrap_or_default();
-    let until = now().saturating_add(ATTEMPT_MS);
-    let stored = SignIn { id: secret.hex_key(ATTEMPT_ID), is_attempt: true, data, until };
-    catalog.services().state.store_sign_in(&stored).await.map_err(unavailable)?;
     let cookie = scope.set(CookieKind::Browser, &browser, None).filter(|_| is_new);
     Ok(see_other(&url, cookie.into_iter()))
 }
@@ -98,15 +87,10 @@ pub(in crate::serve::http) async fn callback(context: RequestContext) -> Result<
     let asks_again = |status: StatusCode, problem: &str, return_to: &str| {
         ask(&shared, &catalog, &request, return_to, Outcome::failed(status, problem))
     };
-    let Some(attempt) = taken(state, &query.state).await? else {
-        return asks_again(StatusCode::BAD_REQUEST, TOO_OLD, "/");
-    };
     let browser = scope(&shared, &request).read(CookieKind::Browser, &request.headers);
-    let is_same = |browser: &BrowserSecret| {
-        bool::from(browser.hex_key(ATTEMPT_BROWSER).as_bytes().ct_eq(attempt.browser.as_bytes()))
-    };
-    let Some(browser) = browser.filter(is_same) else {
-        return asks_again(StatusCode::FORBIDDEN, TOO_OLD, "/");
+    let attempt = browser.and_then(|browser| Attempt::read(&browser, &query.state, now()));
+    let Some(attempt) = attempt else {
+        return asks_again(StatusCode::BAD_REQUEST, TOO_OLD, "/");
     };
     let return_to = attempt.return_to.as_str();
     if let Err(problem) = provider.check_issuer(query.issuer.as_deref()).await {
@@ -119,7 +103,7 @@ pub(in crate::serve::http) async fn callback(context: RequestContext) -> Result<
         };
         return asks_again(StatusCode::FORBIDDEN, problem, return_to);
     }
-    let claims = match provider.claims(&shared.authenticator, &query.code, (&browser, &attempt)).await {
+    let claims = match provider.claims(&shared.authenticator, &query.code, &attempt).await {
         Ok(claims) => claims,
         Err(problem) => return refused(&shared, &catalog, &request, (return_to, &problem)),
     };
@@ -140,13 +124,6 @@ pub(in crate::serve::http) async fn callback(context: RequestContext) -> Result<
 fn provider(shared: &Shared) -> Result<&Provider, Problem> {
     let missing = || Problem::new(ProblemCode::NotFound, "nobody signs in at an identity provider here");
     shared.sign_ins.provider.as_ref().ok_or_else(missing)
-}
-
-/// Takes the attempt with this `state`. Nobody takes it again.
-async fn taken(state: &dyn StateStore, named: &str) -> Result<Option<Attempt>, Problem> {
-    let Some(secret) = BrowserSecret::read(named) else { return Ok(None) };
-    let taken = state.take_sign_in(&secret.hex_key(ATTEMPT_ID)).await.map_err(unavailable)?;
-    Ok(taken.and_then(|taken| serde_json::from_str(&taken.data).ok()))
 }
 
 /// The page after an attempt that has failed; the operator reads more in the log.

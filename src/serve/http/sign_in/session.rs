@@ -92,7 +92,7 @@ impl Shared {
     ) -> Result<(), Problem> {
         let data = serde_json::to_string(proof).unwrap_or_default();
         let until = now().saturating_add(self.sign_ins.session_ms());
-        let session = SignIn { id: secret.hex_key(SESSION_ID), is_attempt: false, data, until };
+        let session = SignIn { id: secret.hex_key(SESSION_ID), data, until };
         state.store_sign_in(&session).await.map_err(unavailable)
     }
 

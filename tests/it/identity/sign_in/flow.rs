@@ -136,3 +136,14 @@ fn a_sign_in_asks_with_pkce_and_the_exact_resource() {
     assert_eq!(field("scope"), "tools:read offline_access");
     assert!(field("redirect_uri").starts_with("http://127.0.0.1:"));
 }
+
+#[test]
+fn an_authorization_server_that_does_not_tell_pkce_is_refused() {
+    let operator = Operator::new(true, "");
+    operator.issuer.behave(|issuer| issuer.tells_pkce = false);
+    let run = operator.run(&["login", "hosted", "--no-browser"]);
+    let said = &run.stderr;
+    assert!(run.code == 1 && said.contains("code_challenge_methods_supported"), "{said}");
+    assert!(said.contains(operator.issuer.url()) && said.contains("give it a token"), "{said}");
+    assert_eq!(operator.issuer.requests("/authorize") + operator.issuer.requests("/register"), 0);
+}
