@@ -38,6 +38,7 @@ pub use sign_out::SignedOut;
 use crate::config::{ActsAs, Environment, Server};
 use crate::tool::clean_line;
 use offered::Offered;
+pub(crate) use offered::OfferedSignIn;
 use person::Person;
 use token_cache::TokenCache;
 pub(crate) use token_store::Stamp as SignInVersion;

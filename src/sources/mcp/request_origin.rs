@@ -217,6 +217,13 @@ impl RequestOrigin {
         self.session.as_ref()
     }
 
+    /// Tells the client of a session something that belongs to no request.
+    pub(crate) async fn tell(&self, said: ServerNotification) {
+        if let Some(session) = &self.session {
+            let _ = session.messages.send(ServerMessage::Notification(Box::new(said))).await;
+        }
+    }
+
     /// Tells the server that the client has cancelled its request.
     pub(crate) fn cancel(&self) {
         self.cancelled.send_replace(true);

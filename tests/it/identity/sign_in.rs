@@ -11,6 +11,7 @@ mod asked;
 mod client;
 mod flow;
 mod operator;
+mod over_http;
 
 #[test]
 fn a_sign_in_makes_a_protected_server_usable_in_either_protocol() {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, InputRequest, InputRequiredResult,
-    ServerRequest,
+    ClientResult, CustomNotification, ElicitRequest, ElicitRequestParams, ElicitationAction, InputRequest,
+    InputRequiredResult, ServerNotification, ServerRequest,
 };
 use tokio::time::{Instant, timeout_at};
 
 use super::may_share;
 use crate::config::Server;
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, OfferedSignIn};
 use crate::exec::Caller;
 use crate::sources::mcp::{RequestOrigin, ask, bound};
 
@@ -79,13 +79,14 @@ impl<'c> Person<'c> {
         let Ok(Ok(offered)) = timeout_at(until, self.credentials.offer_sign_in(self.server)).await else {
             return Asked::No;
         };
-        let question = self.question(offered.address());
+        let (question, id) = (self.question(offered.address()), elicitation_id(offered.address()));
         if !is_older {
             let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
             let state = bound(self.server.0, Some(STATE.into()));
             origin.require_input(InputRequiredResult::new(Some(questions), Some(state)));
             return Asked::Question;
         }
+        tokio::spawn(tell_end(Arc::clone(origin), offered.clone(), id));
         let asked = timeout_at(until, ask(origin, ServerRequest::ElicitRequest(question))).await;
         let agrees = matches!(&asked, Ok(Ok(ClientResult::ElicitResult(result))) if result.action == ElicitationAction::Accept);
         match agrees && timeout_at(until, offered.ended()).await == Ok(true) {
@@ -100,7 +101,21 @@ impl<'c> Person<'c> {
             meta: None,
             message,
             url: address.into(),
-            elicitation_id: blake3::hash(address.as_bytes()).to_hex()[..32].into(),
+            elicitation_id: elicitation_id(address),
         })
+    }
+}
+
+/// The id of the question to open an address.
+fn elicitation_id(address: &str) -> String {
+    blake3::hash(address.as_bytes()).to_hex()[..32].into()
+}
+
+/// Tells the client of the older wire when its person has signed in, also after the call has ended.
+async fn tell_end(origin: Arc<RequestOrigin>, offered: OfferedSignIn, id: String) {
+    if offered.ended().await {
+        let params = serde_json::json!({ "elicitationId": id });
+        let end = CustomNotification::new("notifications/elicitation/complete", Some(params));
+        origin.tell(ServerNotification::CustomNotification(end)).await;
     }
 }
