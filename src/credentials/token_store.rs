@@ -175,8 +175,10 @@ impl Place {
         let mut written = sign_in.clone();
         let tokens = sign_in.tokens.as_ref().and_then(|tokens| serde_json::to_string(tokens).ok());
         written.in_keyring = tokens.is_some_and(|tokens| Keyring::write(&self.key, &tokens));
-        if written.in_keyring {
-            written.tokens = None;
+        match written.in_keyring {
+            true => written.tokens = None,
+            // The one of before, which nothing would find again.
+            false => Keyring::remove(&self.key),
         }
         let text = serde_json::to_string_pretty(&written).map_err(|error| error.to_string())?;
         private_file::write(&self.file, format!("{text}\n").as_bytes())

@@ -195,11 +195,11 @@ fn change(state: &mut State, body: &str) -> Reply {
     }
 }
 
-/// Signs a token with the claims of a JSON document.
+/// Gives a token with the claims of a JSON document.
 fn sign(shared: Shared, request: &Request) -> Reply {
     let url = lock(&shared).url.clone();
     let issuer = Issuer { url, state: shared, stop: None };
     let claims: Map<String, Value> = serde_json::from_str(&request.body).unwrap_or_default();
     let token = claims.into_iter().fold(issuer.token(), |token, (name, value)| token.claim(&name, value));
-    Reply::json(200, &json!({ "token": token.sign() }))
+    Reply::json(200, &json!({ "token": token.issue() }))
 }

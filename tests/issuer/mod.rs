@@ -8,7 +8,7 @@
 //! - [`Issuer::behave`] changes what it does from now on; [`Issuer::rotate`] replaces its keys.
 //! - [`Issuer::requests`] counts the requests of a path.
 //! - The program `issuer` (tests/issuer/program.rs) is the same for scripts: it prints its address, takes changes of
-//!   [`Behaviour`] at `POST /control/behaviour`, and signs tokens at `POST /control/token`.
+//!   [`Behaviour`] at `POST /control/behaviour`, and gives tokens with any claims at `POST /control/token`.
 #![allow(dead_code, reason = "each user needs a part of it")]
 
 mod authorization;

@@ -69,6 +69,14 @@ impl<'i> TokenRequest<'i> {
         jsonwebtoken::encode(&header, &self.claims, key).unwrap()
     }
 
+    /// The same token as one that was issued: it can be checked, exchanged, introspected and revoked.
+    pub fn issue(self) -> String {
+        let (issuer, claims) = (self.issuer, self.claims.clone());
+        let token = self.sign();
+        issuer.state().issued.insert(token.clone(), claims);
+        token
+    }
+
     /// The token with the algorithm `none` and without a signature.
     pub fn unsigned(self) -> String {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());

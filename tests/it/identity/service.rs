@@ -11,6 +11,9 @@ use crate::fixture;
 use crate::issuer::Issuer;
 use crate::serve::Server;
 
+mod page;
+mod under_load;
+
 /// The secret of the client, and the variable that holds it.
 const SECRET: &str = "test-secret-of-the-robot:%&";
 const VARIABLES: [(&str, &str); 2] = [("ROBOT_SECRET", SECRET), ("T_AMY", "static-token-of-amy")];
