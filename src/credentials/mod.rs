@@ -132,7 +132,7 @@ pub(crate) fn acts_as(server: &Server) -> Option<ActsAs> {
 }
 
 /// The identity with which a server is called, for people; `None` for the operator, and where no token is looked for.
-pub(crate) fn identity(server: &Server) -> Option<String> {
+pub fn identity(server: &Server) -> Option<String> {
     let client = server.auth.as_ref().and_then(|auth| auth.client_id.as_deref()).unwrap_or_default();
     Some(match acts_as(server)? {
         ActsAs::Person => return None,
