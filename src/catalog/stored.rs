@@ -6,9 +6,11 @@
 //! | 1 | the facts of all tools, then of the contested ones, in Postcard |
 //! | 2 | the findings, JSON |
 //! | 3 | the texts that tools share, JSON |
-//! | from 4 | the content of one tool each, in that order, JSON |
+//! | 4 | the configuration, of a bundle that stands alone; else empty |
+//! | 5 | the index of search; else empty |
+//! | from 6 | the content of one tool each, in that order, JSON |
 //!
-//! The configuration is no part: variables, trust and what roles may see are decided when the catalog is used.
+//! Variables, trust and what roles may see are decided when the catalog is used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,7 +33,7 @@ const TOOLS: usize = 1;
 const FINDINGS: usize = 2;
 const TEXTS: usize = 3;
 /// The part of the first tool's content.
-const CONTENT: usize = 4;
+const CONTENT: usize = 6;
 /// Reason why a tool of a damaged bundle cannot be called.
 const DAMAGED: &str = "its part of the bundle cannot be read; build the bundle again";
 
@@ -86,6 +88,8 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     writer.add(postcard::to_stdvec(&facts).ok()?);
     writer.add(serde_json::to_vec(&checked.findings).ok()?);
     writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
+    writer.add(Vec::new());
+    writer.add(Vec::new());
     for content in contents? {
         writer.add(content);
     }
