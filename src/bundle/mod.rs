@@ -34,7 +34,7 @@ const CHECKSUM: usize = 24;
 const VERSION: usize = 32;
 
 /// The checksum of a part.
-fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
+pub(crate) fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = [0; CHECKSUM];
     sum.copy_from_slice(&blake3::hash(part).as_bytes()[..CHECKSUM]);
     sum

@@ -22,6 +22,7 @@ mod build;
 #[cfg(feature = "runtime")]
 mod cache;
 mod docstring;
+mod findings;
 mod functions;
 mod lint;
 mod names;
@@ -60,6 +61,7 @@ use crate::tool::{clean_line, is_respelled};
 
 #[cfg(feature = "runtime")]
 pub use cache::{CatalogCache, Opened};
+pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line};
@@ -110,7 +112,7 @@ pub struct Checked {
     /// The catalog of all input that could be read.
     pub catalog: Catalog,
     /// Findings, located, with configured severities.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
     /// The files, for excerpts.
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
@@ -124,12 +126,17 @@ pub struct Checked {
 impl Checked {
     /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+        let Counts { errors, warnings, infos } = self.findings.counts();
+        match severity {
+            Severity::Error => errors,
+            Severity::Warning => warnings,
+            Severity::Info => infos,
+        }
     }
 
     /// Whether some of the input is missing from the catalog.
     pub fn lost_input(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Error && finding.code.loses_input())
+        self.findings.errors().any(|finding| finding.code.loses_input())
     }
 }
 
@@ -156,7 +163,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings: all, documents, parts, awaited, bases };
+    let mut checked = Checked { catalog, findings: all.into(), documents, parts, awaited, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }
