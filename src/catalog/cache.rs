@@ -63,7 +63,10 @@ impl CatalogCache {
 
     /// The catalog of a workspace, as it was read before, or read now and kept.
     pub fn open(&self, workspace: Workspace, listings: &Listings) -> Opened {
-        if listings.awaited().is_some() || workspace.findings.iter().any(is_error) {
+        if workspace.bundle.is_some()
+            || listings.awaited().is_some()
+            || workspace.findings.iter().any(is_error)
+        {
             return Opened { checked: open_with(workspace, listings), note: None };
         }
         let id = self.id(&workspace, listings);

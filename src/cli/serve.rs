@@ -114,9 +114,9 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().collect();
-        let (admission, cache) = (self.catalog.admission(), self.catalog.cache());
-        let options = Options { poll: self.poll, also, connections: connections.clone(), admission, cache };
+        let also = self.catalog.also().into_iter().chain(self.catalog.signature()).collect();
+        let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
+        let options = Options { poll: self.poll, also, connections: connections.clone(), reading, cache };
         let follow = Follow::start(self.catalog.path()?, options);
         let progress = Spinner::start(waiting_for(&servers));
         let (first, follow) = runtime.block_on(first_of(follow))?;
