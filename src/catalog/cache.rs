@@ -3,7 +3,7 @@
 //! their content.
 //!
 //! An entry is two files: `ID.json`, with the state of the files and the name of the bundle, and the bundle
-//! `VERSION.crib`. Both are written whole or not at all, so that any number of processes share the folder. The folder is for
+//! `VERSION.crib`. Beside them may be answers that were made of a catalog. All are written whole or not at all, so that any number of processes share the folder. The folder is for
 //! its owner alone; a file that others can write to is not used.
 
 use std::fs;
@@ -96,20 +96,37 @@ impl CatalogCache {
     }
 
     fn find(&self, id: &str, workspace: &Workspace) -> Result<Option<Checked>, BundleError> {
-        let path = self.entry(id);
-        let Ok(text) = private_file::read(&path, MAX_ENTRY) else { return Ok(None) };
+        let entry = self.current(id, workspace)?;
+        entry.map(|entry| self.restore(&entry.bundle, workspace)).transpose()
+    }
+
+    /// The entry with this id, where its files are as they were.
+    fn current(&self, id: &str, workspace: &Workspace) -> Result<Option<Entry>, BundleError> {
+        let Ok(text) = private_file::read(&self.entry(id), MAX_ENTRY) else { return Ok(None) };
         let entry: Entry =
             serde_json::from_str(&text).map_err(|error| BundleError::Invalid(error.to_string()))?;
         let now = InputFiles::of(workspace, &entry.parts);
-        if !now.are_surely(&entry.files) {
-            if now.content(&workspace.root).as_ref() != Some(&entry.content) {
-                return Ok(None);
-            }
-            let entry = Entry { files: now, ..entry };
-            self.write_entry(id, &entry);
-            return self.restore(&entry.bundle, workspace).map(Some);
+        if now.are_surely(&entry.files) {
+            return Ok(Some(entry));
         }
-        self.restore(&entry.bundle, workspace).map(Some)
+        if now.content(&workspace.root).as_ref() != Some(&entry.content) {
+            return Ok(None);
+        }
+        let entry = Entry { files: now, ..entry };
+        self.write_entry(id, &entry);
+        Ok(Some(entry))
+    }
+
+    /// The file for answers that are made of the catalog of a workspace with these options; `None` where it is not kept, or
+    /// has changed since.
+    pub fn answers(&self, workspace: &Workspace, options: &str) -> Option<PathBuf> {
+        let id = self.id(workspace, &Listings::default());
+        let content = match &workspace.bundle {
+            Some(bundle) => bundle.version(),
+            None => self.current(&id, workspace).ok()??.bundle,
+        };
+        let hash = blake3::hash(format!("{id} {content} {options}").as_bytes()).to_hex();
+        Some(self.folder.join(format!("{}.answers.json", &hash[..32])))
     }
 
     fn restore(&self, name: &str, workspace: &Workspace) -> Result<Checked, BundleError> {

@@ -2,33 +2,28 @@
 
 mod callers;
 mod log;
+mod preparation;
 mod refusals;
+mod stop;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::catalog::{CatalogArgs, counted, remembering, waiting_for, word};
-use super::progress::Spinner;
-use super::reload::keep_current;
-use super::signals::Signals;
-use super::state::{StateArgs, delete_old_state};
+use super::catalog::{CatalogArgs, counted, word};
+use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
-use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
-use crate::guard::MISTAKE;
 use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
-use crate::serve::live::ServeOptions;
-use crate::serve::{Authenticator, ListingOptions, LiveCatalog, mcp};
-use crate::sources::mcp::{Connections, server_names};
-use crate::state::{StateError, StateStore};
-use crate::tool::{Effect, clean_line};
-use crate::watch::{Change, Follow, Options};
+use crate::serve::{Authenticator, LiveCatalog, mcp};
+use crate::sources::mcp::server_names;
 use log::LogFormat;
-use refusals::{refuse_broken_configuration, refuse_nothing};
+use mcp::{Connection, FirstAnswers};
+use preparation::Prepared;
+use stop::StopRequests;
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -93,10 +88,6 @@ pub(super) struct ServeArgs {
     log_level: String,
 }
 
-/// Longest wait for the end of a trace to be written when the server stops: state that hangs must not keep the
-/// process.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-
 impl ServeArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
@@ -108,106 +99,40 @@ impl ServeArgs {
         };
         let runtime =
             runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
-        let connections = self.catalog.environment().map(|environment| {
-            // Calls run on the threads of their connections.
-            Arc::new(remembering(Connections::on(environment, runtime.handle().clone())))
-        });
-        let servers =
-            if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().chain(self.catalog.signature()).collect();
-        let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
-        let options = Options { poll: self.poll, also, connections: connections.clone(), reading, cache };
-        let follow = Follow::start(self.catalog.path()?, options);
-        let progress = Spinner::start(waiting_for(&servers));
-        let (first, follow) = runtime.block_on(first_of(follow))?;
-        let Some(first) = first else {
-            // A signal came before there was anything to serve.
-            if let Some(connections) = &connections {
-                runtime.block_on(connections.close());
-            }
+        let args = Arc::new(self);
+        let stop = runtime.block_on(async { StopRequests::listen() });
+        if !args.stdio {
+            let Some(prepared) = runtime.block_on(Prepared::of(&args, &stop))? else { return Ok(()) };
+            return prepared.serve(runtime, async |live, door, configured| match door {
+                Some((address, callers)) => args.listen(address, live, callers, configured, &stop).await,
+                None => Ok(()),
+            });
+        }
+        let answers = args.first_answers();
+        let mut client = runtime.block_on(async { mcp::stdio(answers) });
+        let prepared = runtime.block_on(async { client.answer_until(Prepared::of(&args, &stop)).await })?;
+        let Some(prepared) = prepared else {
+            runtime.shutdown_background();
             return Ok(());
         };
-        progress.finish();
-        first.notices.iter().for_each(print_note);
-        let checked = first.checked;
-        match &checked.awaited {
-            Some(awaited) => {
-                let servers = clean_line(&awaited.servers.join(", "));
-                print_note(format!("waiting for the first list of tools of {servers}"));
-            }
-            None => self.catalog.report_briefly(&checked),
-        }
-        refuse_broken_configuration(&checked)?;
-        refuse_nothing(&checked)?;
-        let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
-        let configured = checked.catalog.config.serve.clone();
-        let names_callers = !configured.tokens.is_empty() || !configured.issuers.is_empty();
-        if !self.stdio && names_callers && self.catalog.workspace()?.is_found {
-            let message =
-                "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
-            return Err(CommandError::Usage(format!("{message}; {}", super::catalog::HELP)));
-        }
-        let (callers, secret) = match self.stdio {
-            true => Default::default(),
-            false => callers::configured(&self.catalog, &configured)?,
-        };
-        let address = if self.stdio { None } else { Some(self.address(&configured, &callers)?) };
-        let allow = checked.catalog.config.exec.allow();
-        if self.allow_unauthenticated && callers.is_open() && !self.stdio && allow != Effect::Read {
-            print_note(format!(
-                "everybody who reaches this server may run tools up to `allow = \"{}\"`",
-                allow.as_str()
-            ));
-        }
-        let shown = ListingOptions {
-            surface: self.surface.unwrap_or(configured.surface),
-            tool_list: self.tool_list.or(configured.tool_list),
-            split_exec: self.split_exec || configured.split_exec,
-        };
-        let profile = checked.catalog.profile(self.profile.as_deref())?;
-        if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
-            print_note("no tool is bound in full; the surface core is as gateway");
-        }
-        let setting = ServeOptions {
-            profile: self.profile.clone(),
-            // A client of stdio has one connection, and cannot choose.
-            profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
-            callers: callers.callers().map_err(CommandError::Usage)?,
-            listing: shown,
-        };
-        let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
-        if state.health().is_volatile {
-            warn_of_approvals(&checked.catalog);
-        }
-        let days = checked.catalog.config.state.days;
-        let state_of_calls = Arc::clone(&state);
-        let services =
-            super::services::for_server(&self.catalog, &checked.catalog, state_of_calls, connections);
-        let live = LiveCatalog::new(checked, setting, templates)?;
-        let live = Arc::new(live.with_services(services));
-        let (stop, serving) = (follow.stopper(), Arc::clone(&live));
-        let following = {
-            let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
-            std::thread::spawn(move || keep_current(&live, &catalog, follow))
-        };
-        let days = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
-        runtime.block_on(begin(&*state, days))?;
-        runtime.spawn(delete_old_state(Arc::clone(&state), days));
-        let served = match address {
-            None => runtime
-                .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
-                .map_err(|error| format!("cannot serve: {error}")),
-            Some(address) => runtime.block_on(self.listen(address, live, (callers, secret), configured)),
-        };
-        stop.stop();
-        if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
-            tracing::warn!(%error, "the end of the trace is not written");
-        }
-        runtime.block_on(serving.services().backends.close());
-        runtime.shutdown_background();
-        // The servers that it has started end with it.
-        let _ = following.join();
-        served.map_err(failed)
+        prepared.serve(runtime, async |live, _, configured| {
+            let patience = Duration::from_secs(configured.limits.stop_seconds);
+            let served = serve_stdio(client, live, &stop, patience).await;
+            served.map_err(|error| format!("cannot serve: {error}"))
+        })
+    }
+
+    /// The answers of the last server with the same catalog and the same options; none where there are live servers, which
+    /// have a say in them.
+    fn first_answers(&self) -> FirstAnswers {
+        let Some(cache) = self.catalog.cache() else { return FirstAnswers::default() };
+        let catalog = self.catalog.clone();
+        let options = format!("{:?}", (&self.profile, self.surface, self.tool_list, self.split_exec));
+        FirstAnswers::kept_at(move || {
+            let workspace = catalog.workspace().ok()?;
+            let is_alone = server_names(&workspace).is_empty();
+            is_alone.then(|| cache.answers(&workspace, &options)).flatten()
+        })
     }
 
     async fn listen(
@@ -216,6 +141,7 @@ impl ServeArgs {
         live: Arc<LiveCatalog>,
         (callers, secret): (Authenticator, Option<String>),
         configured: config::Serve,
+        stop: &StopRequests,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
         let listener = listener.await.map_err(|error| listen_error(address, &error))?;
@@ -235,7 +161,7 @@ impl ServeArgs {
         let door = door.with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {
-            wait_for_signal().await;
+            stop.reach(1).await;
             streams.cancel();
         };
         listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
@@ -285,48 +211,6 @@ impl ServeArgs {
     }
 }
 
-/// The first catalog. It is read on a thread of its own, so that this one serves the connections to live servers.
-async fn first_of(mut follow: Follow) -> Result<(Option<Change>, Follow), CommandError> {
-    let stop = follow.stopper();
-    let mut reading = tokio::task::spawn_blocking(move || (follow.next(), follow));
-    let read = tokio::select! {
-        read = &mut reading => read,
-        () = wait_for_signal() => {
-            stop.stop();
-            reading.await
-        }
-    };
-    read.map_err(|_| failed(format!("cannot read the catalog: {MISTAKE}")))
-}
-
-/// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that
-/// need it report it.
-async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
-    if state.health().is_volatile {
-        return Ok(());
-    }
-    match state.delete_older(days).await {
-        Err(error @ StateError::Newer(_)) => Err(failed(format!("state: {error}"))),
-        Err(error) => {
-            tracing::warn!(%error, "state cannot be used now");
-            Ok(())
-        }
-        Ok(()) => Ok(()),
-    }
-}
-
-/// A person approves calls through state that other processes reach; without it, nobody can.
-fn warn_of_approvals(catalog: &Catalog) {
-    let tools = catalog.tools.iter().filter(|tool| tool.wants_approval()).count();
-    if tools > 0 {
-        let tools = counted(tools, "tool");
-        tracing::warn!(
-            "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
-             with --state FILE, or with `url` below `[state]`"
-        );
-    }
-}
-
 /// Reason why the server cannot listen on an address, and the next step.
 fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
     use std::io::ErrorKind::{AddrInUse, PermissionDenied};
@@ -341,30 +225,30 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
 }
 
 /// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
-async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
+async fn serve_stdio<R, W>(
+    client: Connection<R, W>,
+    live: Arc<LiveCatalog>,
+    requests: &StopRequests,
+    patience: Duration,
+) -> std::io::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let (stop, mut stopped) = tokio::sync::watch::channel(false);
     let late = async move {
-        wait_for_signal().await;
+        requests.reach(1).await;
         stop.send_replace(true);
         tokio::select! {
             () = tokio::time::sleep(patience) => {}
-            () = wait_for_signal() => {}
+            () = requests.reach(2) => {}
         }
     };
     let asked = async move {
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     tokio::select! {
-        served = mcp::stdio(live, asked) => served,
+        served = client.serve(live, asked) => served,
         () = late => Ok(()),
-    }
-}
-
-/// Resolves when a signal asks the server to stop.
-async fn wait_for_signal() {
-    match Signals::listen() {
-        Ok(mut signals) => signals.next().await,
-        // Without it the system ends the process in its own way.
-        Err(_) => std::future::pending().await,
     }
 }

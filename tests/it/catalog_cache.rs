@@ -1,8 +1,10 @@
 //! Catalogs that were read before are used while nothing has changed, and are never wrong.
 
+mod first_answers;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::json;
 
@@ -33,10 +35,15 @@ impl Kept {
         self.folder.path().join("tools.json")
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let catalog = self.definitions();
         let mut command = program(&[arguments, &["--catalog", catalog.to_str().unwrap()]].concat());
-        command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).output().unwrap()
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
     }
 
     fn doc(&self, more: &[&str]) -> (String, String) {

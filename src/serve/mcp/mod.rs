@@ -7,10 +7,12 @@
 //! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
 //!    what they say to the client meanwhile ([`forwarding`]), and their changes ([`upstream_changes`]).
 //! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the standard streams ([`line_transport`]).
+//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the standard streams ([`line_transport`]),
+//!    which gives its [`first_answers`] before the catalog is there.
 
 mod completion;
 mod cursor;
+mod first_answers;
 mod forwarding;
 mod handler;
 mod http;
@@ -37,9 +39,10 @@ use serde_json::json;
 use crate::functions::CatalogView;
 use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 
+pub use first_answers::FirstAnswers;
 pub use http::{Options, Service, service};
 pub use service::McpService;
-pub use stdio::{stdio, streams};
+pub use stdio::{Connection, stdio, streams};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.
 pub(super) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {

@@ -1,7 +1,7 @@
 //! The program over its standard streams, one JSON message a line.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -18,7 +18,10 @@ pub struct Process {
 
 impl Process {
     pub fn start(catalog: &str) -> Self {
-        let mut command = fixture::program(&["serve", "--stdio", "--catalog", catalog]);
+        Self::of(fixture::program(&["serve", "--stdio", "--catalog", catalog]))
+    }
+
+    pub fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
