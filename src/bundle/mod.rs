@@ -33,6 +33,11 @@ const CHECKSUM: usize = 24;
 /// Bytes of the version.
 const VERSION: usize = 32;
 
+/// Whether these are the first bytes of a bundle.
+pub fn is_magic(first: &[u8]) -> bool {
+    first.starts_with(MAGIC)
+}
+
 /// The checksum of a part.
 pub(crate) fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = [0; CHECKSUM];

@@ -63,7 +63,10 @@ impl CatalogCache {
 
     /// The catalog of a workspace, as it was read before, or read now and kept.
     pub fn open(&self, workspace: Workspace, listings: &Listings) -> Opened {
-        if listings.awaited().is_some() || workspace.findings.iter().any(is_error) {
+        if workspace.bundle.is_some()
+            || listings.awaited().is_some()
+            || workspace.findings.iter().any(is_error)
+        {
             return Opened { checked: open_with(workspace, listings), note: None };
         }
         let id = self.id(&workspace, listings);
@@ -118,8 +121,11 @@ impl CatalogCache {
     /// has changed since.
     pub fn answers(&self, workspace: &Workspace, options: &str) -> Option<PathBuf> {
         let id = self.id(workspace, &Listings::default());
-        let entry = self.current(&id, workspace).ok()??;
-        let hash = blake3::hash(format!("{id} {} {options}", entry.bundle).as_bytes()).to_hex();
+        let content = match &workspace.bundle {
+            Some(bundle) => bundle.version(),
+            None => self.current(&id, workspace).ok()??.bundle,
+        };
+        let hash = blake3::hash(format!("{id} {content} {options}").as_bytes()).to_hex();
         Some(self.folder.join(format!("{}.answers.json", &hash[..32])))
     }
 

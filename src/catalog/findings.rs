@@ -55,6 +55,13 @@ impl Findings {
         all.iter().filter(|finding| finding.severity == Severity::Error)
     }
 
+    /// Adds findings at the end.
+    pub fn extend(&mut self, more: Vec<Finding>) {
+        if !more.is_empty() {
+            *self = self.iter().cloned().chain(more).collect();
+        }
+    }
+
     /// The findings as JSON, as a bundle has them.
     pub(super) fn json(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&**self)

@@ -19,6 +19,7 @@
 
 mod audience;
 mod build;
+mod bundled;
 #[cfg(feature = "runtime")]
 mod cache;
 mod docstring;
@@ -53,12 +54,14 @@ mod validation_cost;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use crate::bundle::Bundle;
 use crate::config::{Config, Server, Workspace};
 use crate::finding::{Code, Finding, Limits, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
+pub use bundled::{bundled, unportable};
 #[cfg(feature = "runtime")]
 pub use cache::{CatalogCache, Opened};
 pub use findings::{Counts, Findings};
@@ -119,6 +122,8 @@ pub struct Checked {
     pub parts: BTreeSet<String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
+    /// The bundle that it comes from.
+    pub bundle: Option<Arc<Bundle>>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
     bases: Vec<(String, String)>,
 }
@@ -147,6 +152,9 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
+    if let Some(bundle) = workspace.bundle.take() {
+        return bundled::open(&bundle, workspace);
+    }
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
@@ -163,7 +171,8 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings: all.into(), documents, parts, awaited, bases };
+    let mut checked =
+        Checked { catalog, findings: all.into(), documents, parts, awaited, bundle: None, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }
