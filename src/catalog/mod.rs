@@ -90,7 +90,8 @@ pub struct Catalog {
     pub version: String,
     /// Whether all input could be read. Otherwise a missing tool may exist in input that was not read.
     pub complete: bool,
-    by_name: HashMap<String, Vec<usize>>,
+    /// The positions of the tools with each name; made at the first look-up.
+    by_name: OnceLock<HashMap<String, Vec<usize>>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
     shared_texts: OnceLock<shared_text::SharedTexts>,
@@ -233,20 +234,26 @@ impl Catalog {
     /// The one tool with this name, be it canonical name, op, safe name or alias. Unlike [`Catalog::resolve`] this
     /// takes no longer in a large catalog.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        self.named(name).or_else(|| match self.by_name.get(name).map(Vec::as_slice) {
+        self.named(name).or_else(|| match self.with_name(name) {
             Some([index]) => Some(&*self.tools[*index]),
             _ => None,
         })
     }
 
+    /// Positions of the tools with this name.
+    fn with_name(&self, name: &str) -> Option<&[usize]> {
+        let by_name = self.by_name.get_or_init(|| names::lookup(&self.tools));
+        by_name.get(name).map(Vec::as_slice)
+    }
+
     /// Position of the tool with this canonical name in [`Catalog::tools`].
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name)?.iter().copied().find(|&index| self.tools[index].name == name)
+        self.with_name(name)?.iter().copied().find(|&index| self.tools[index].name == name)
     }
 
     /// Position of the only tool with this name; looks for no near names.
     pub fn unique_position(&self, name: &str) -> Option<usize> {
-        match self.by_name.get(name).map(Vec::as_slice) {
+        match self.with_name(name) {
             Some([index]) => Some(*index),
             _ => self.named(name).and_then(|tool| self.position(&tool.name)),
         }
@@ -261,10 +268,9 @@ impl Catalog {
 
     /// A catalog of these tools.
     fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
-        let by_name = names::lookup(&tools);
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        let shared_texts = OnceLock::new();
+        let (by_name, shared_texts) = Default::default();
         Self { tools, config, version, complete: true, by_name, contested, shared_texts, stored_texts: None }
     }
 
@@ -299,7 +305,7 @@ impl Catalog {
         if let Some(tool) = self.named(name) {
             return Resolved::Tool(tool);
         }
-        match self.by_name.get(name).map(Vec::as_slice) {
+        match self.with_name(name) {
             Some([index]) => Resolved::Tool(&self.tools[*index]),
             Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &*self.tools[index]).collect()),
             None => Resolved::Unknown(nearest(

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
@@ -54,10 +55,12 @@ pub struct TemplateError {
     pub problem: String,
 }
 
-/// All templates, parsed, and the assets.
+/// All templates and the assets.
 #[derive(Debug)]
 pub struct Templates {
-    tera: Tera,
+    /// The texts by their names; parsed when one is rendered first, where they are the built-in ones.
+    texts: Vec<(&'static str, String)>,
+    tera: OnceLock<Tera>,
     assets: BTreeMap<String, String>,
     hash: String,
 }
@@ -83,8 +86,7 @@ impl Templates {
     }
 
     fn with(mut own: BTreeMap<String, String>) -> Result<Self, TemplateError> {
-        let mut tera = Tera::new();
-        tera.register_filter("breakable", breakable);
+        let is_own = !own.is_empty();
         let mut hasher = blake3::Hasher::new();
         let mut texts = Vec::with_capacity(EMBEDDED.len());
         let mut assets = BTreeMap::new();
@@ -97,13 +99,9 @@ impl Templates {
                 texts.push((name, text));
             }
         }
-        // All at once, since one may extend another.
-        tera.add_raw_templates(texts.iter().map(|(name, text)| (*name, text.as_str()))).map_err(|error| {
-            let message = error.to_string();
-            let named = texts.iter().find(|(name, _)| message.contains(name));
-            problem(named.map_or("", |(name, _)| name), message)
-        })?;
-        Ok(Self { tera, assets, hash: hasher.finalize().to_hex()[..16].to_string() })
+        // Templates of a user may have mistakes, which are told at once.
+        let tera = if is_own { OnceLock::from(parsed(&texts)?) } else { OnceLock::new() };
+        Ok(Self { texts, tera, assets, hash: hasher.finalize().to_hex()[..16].to_string() })
     }
 
     /// A hash of all templates.
@@ -118,8 +116,27 @@ impl Templates {
 
     /// Renders one template; values inserted into a template whose name ends with `.html` are escaped.
     pub(crate) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
-        self.tera.render(name, context).map_err(|error| problem(name, error))
+        let tera = match self.tera.get() {
+            Some(tera) => tera,
+            None => {
+                let tera = parsed(&self.texts)?;
+                self.tera.get_or_init(|| tera)
+            }
+        };
+        tera.render(name, context).map_err(|error| problem(name, error))
     }
+}
+
+/// All templates at once, since one may extend another.
+fn parsed(texts: &[(&str, String)]) -> Result<Tera, TemplateError> {
+    let mut tera = Tera::new();
+    tera.register_filter("breakable", breakable);
+    tera.add_raw_templates(texts.iter().map(|(name, text)| (*name, text.as_str()))).map_err(|error| {
+        let message = error.to_string();
+        let named = texts.iter().find(|(name, _)| message.contains(name));
+        problem(named.map_or("", |(name, _)| name), message)
+    })?;
+    Ok(tera)
 }
 
 /// The templates in a folder, by their names.
