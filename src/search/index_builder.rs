@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::columns::{Rows, integer};
-use super::index::{IndexColumns, NameTable, words_of_name};
+use super::index_columns::{IndexColumns, NameTable, words_of_name};
 use super::intent::{self, Intent};
 use super::languages::stem;
 use super::segment::Segments;
