@@ -1,6 +1,7 @@
 //! The words of all entries, in memory: for each term the entries that contain it, with its weight in each.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 
@@ -9,6 +10,7 @@ use super::columns::{ColumnReader, ColumnWriter, Columns, Number, integer};
 use super::index_builder::{IndexBuilder, idf_of};
 use super::index_columns::{IndexColumns, words_of_name};
 use super::intent::Intent;
+use super::reference_tools::reference_topics;
 use super::thesaurus::Thesaurus;
 use super::vocabulary::Term;
 use crate::config;
@@ -23,6 +25,7 @@ pub struct Index {
     /// Inverse document frequency of a term that no entry has.
     pub(super) max_idf: f32,
     pub(super) synonyms: Thesaurus,
+    reference_topics: OnceLock<Vec<u32>>,
     /// Least probability that any entry fits; below it the verdict is `no_match`.
     pub(super) min_match_likelihood: f32,
 }
@@ -44,7 +47,8 @@ impl Index {
 
     fn of(columns: IndexColumns, synonyms: Thesaurus) -> Self {
         let max_idf = idf_of(0, columns.entries());
-        Self { columns, max_idf, synonyms, min_match_likelihood: MIN_MATCH_LIKELIHOOD }
+        let reference_topics = OnceLock::new();
+        Self { columns, max_idf, synonyms, reference_topics, min_match_likelihood: MIN_MATCH_LIKELIHOOD }
     }
 
     /// An index with the synonyms and the threshold of the configuration.
@@ -127,6 +131,11 @@ impl Index {
     /// The topic vector of an entry.
     pub(super) fn topics_of(&self, entry: u32) -> &[[Number; 2]] {
         self.columns.topic_vectors.row(entry as usize)
+    }
+
+    /// Its topics that are topics of reference tools.
+    pub(super) fn reference_topics(&self) -> &[u32] {
+        self.reference_topics.get_or_init(|| reference_topics(&self.columns.topics))
     }
 
     /// The entries with this name, in any letter case.

@@ -6,6 +6,7 @@ use super::columns::{ColumnReader, ColumnWriter, Columns, Numbers, Rows, integer
 use super::spelling::Spelling;
 use super::text_table::TextTable;
 use super::topics::Topics;
+use super::words::{Word, words};
 use super::{Field, IndexEntry};
 
 macro_rules! stored {
@@ -77,7 +78,14 @@ impl Field {
 
 /// The words of a name.
 pub(super) fn words_of_name(name: &str) -> String {
-    super::words::plain(name).join(" ")
+    let mut text = String::with_capacity(name.len());
+    let mut add = |word: Word<'_>| {
+        if !word.joined {
+            text.extend([if text.is_empty() { "" } else { " " }, word.text]);
+        }
+    };
+    name.split_whitespace().for_each(|written| words(written, &mut add));
+    text
 }
 
 impl IndexColumns {

@@ -39,6 +39,7 @@ mod thesaurus;
 mod tool;
 mod topics;
 mod vocabulary;
+mod weights;
 mod word_list;
 mod words;
 

@@ -39,16 +39,17 @@ pub(super) fn query_words(text: &str) -> (Vec<QueryWord>, JoinedWords) {
             if word.joined {
                 // Its parts are the last words; the lengths of their texts tell how many.
                 let mut start = list.len();
-                let mut left = word.text.as_str();
+                let mut left = word.text;
                 while let Some(rest) =
                     start.checked_sub(1).and_then(|last| left.strip_suffix(list[last].text.as_str()))
                 {
                     (start, left) = (start - 1, rest);
                 }
-                wholes.push((start..list.len(), word.text));
+                wholes.push((start..list.len(), word.text.to_string()));
                 return;
             }
-            list.push(QueryWord { stem: stem(&word.text).into_owned(), text: word.text, is_value, is_name });
+            let (stem, text) = (stem(word.text).into_owned(), word.text.to_string());
+            list.push(QueryWord { stem, text, is_value, is_name });
         });
         // The type of a file says more than its folder.
         let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
