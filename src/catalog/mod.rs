@@ -62,12 +62,12 @@ use crate::tool::{clean_line, is_respelled};
 pub use cache::{CatalogCache, Opened};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
-pub use registry::{Record, registry, registry_head, registry_line};
+pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
 pub use shared_text::SharedGroup;
 pub use stored::{Manifest, restored, stored};
-pub use tool::{Tool, ToolContent};
+pub use tool::{PassingTool, Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
 
