@@ -62,15 +62,15 @@ impl Findings {
         }
     }
 
-    /// The findings as JSON, as a bundle has them.
-    pub(super) fn json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&**self)
+    /// The findings as a bundle has them, in Postcard.
+    pub(super) fn bytes(&self) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(&**self)
     }
 
     /// A hash of all findings.
     pub fn hash(&self) -> [u8; 24] {
         let stored = self.0.stored.as_ref().and_then(|(bundle, part, _)| bundle.checksum(*part));
-        stored.unwrap_or_else(|| checksum(&self.json().unwrap_or_default()))
+        stored.unwrap_or_else(|| checksum(&self.bytes().unwrap_or_default()))
     }
 }
 
@@ -81,7 +81,7 @@ impl Deref for Findings {
         self.0.read.get_or_init(|| {
             let stored = self.0.stored.as_ref();
             let text = stored.and_then(|(bundle, part, _)| bundle.part(*part).ok());
-            text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+            text.and_then(|text| postcard::from_bytes(&text).ok()).unwrap_or_default()
         })
     }
 }

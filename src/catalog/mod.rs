@@ -69,12 +69,12 @@ pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use index_store::{IndexKey, IndexStore};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
-pub use registry::{Record, registry, registry_head, registry_line};
+pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
 pub use shared_text::SharedGroup;
 pub use stored::{Manifest, restored, stored};
-pub use tool::{Tool, ToolContent};
+pub use tool::{PassingTool, Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
 

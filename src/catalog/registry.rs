@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::op::parts;
 use super::tool::Digest;
 use super::{Callable, Catalog, Profile, ProfileTool, Tool};
 use crate::config::Category;
 use crate::tool::{
-    CategoryPath, Definition, DescriptionMode, Effect, NoSchemaMode, Policy, Schema, WhenForbidden,
+    CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Policy, Schema, WhenForbidden,
 };
 
 /// One tool of `registry.json`: everything that its definition says but the backend, which may name hosts and programs.
@@ -44,13 +45,21 @@ pub struct Record<'a> {
     parameters_schema: Option<&'a Schema>,
     #[serde(skip_serializing_if = "Option::is_none")]
     result_schema: Option<&'a Schema>,
-    examples: Vec<serde_json::Value>,
+    examples: Vec<RecordExample<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fill_in: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a Policy>,
     #[serde(flatten)]
     rest: Rest<'a>,
+}
+
+/// An example of a call.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum RecordExample<'a> {
+    Authored(&'a Example),
+    ReadyMade { arguments: &'a Map<String, Value> },
 }
 
 /// Fields that are written as the definition has them.
@@ -120,8 +129,8 @@ impl<'a> Record<'a> {
     /// The record of a tool; `mode` is its mode in a profile.
     pub fn of(tool: &'a Tool, mode: Option<DescriptionMode>) -> Self {
         let (group, entity, action) = parts(&tool.op);
-        let authored = tool.examples.iter().filter_map(|example| serde_json::to_value(example).ok());
-        let derived = tool.call.iter().map(|arguments| serde_json::json!({ "arguments": arguments }));
+        let authored = tool.examples.iter().map(RecordExample::Authored);
+        let ready_made = tool.call.iter().map(|arguments| RecordExample::ReadyMade { arguments });
         Self {
             op: &tool.op,
             tool_name: &tool.name,
@@ -142,7 +151,7 @@ impl<'a> Record<'a> {
             callable: !matches!(tool.parameters.callable(), Callable::No(_)),
             parameters_schema: tool.definition.parameters.as_ref(),
             result_schema: tool.definition.result_schema.as_ref(),
-            examples: if tool.examples.is_empty() { derived.collect() } else { authored.collect() },
+            examples: if tool.examples.is_empty() { ready_made.collect() } else { authored.collect() },
             fill_in: &tool.fill_in,
             policy: tool.policy.as_ref(),
             rest: Rest::of(&tool.definition),
@@ -153,19 +162,32 @@ impl<'a> Record<'a> {
 /// The text of `registry.json` for a profile: one tool a line, so that a change shows as a line.
 pub fn registry(catalog: &Catalog, profile: &Profile<'_>) -> String {
     let lines: Vec<String> = profile.tools.par_iter().map(registry_line).collect();
-    format!("{}{}\n]}}\n", registry_head(&catalog.version, profile.name), lines.join(",\n"))
+    registry_of(&catalog.version, profile.name, &lines)
+}
+
+/// The same text, of lines that are there already.
+pub fn registry_of<L: AsRef<str>>(version: &str, profile: Option<&str>, lines: &[L]) -> String {
+    let mut text = registry_head(version, profile);
+    text.reserve_exact(lines.iter().map(|line| line.as_ref().len() + 2).sum::<usize>() + 4);
+    for (index, line) in lines.iter().enumerate() {
+        text.push_str(if index == 0 { "" } else { ",\n" });
+        text.push_str(line.as_ref());
+    }
+    text.push_str("\n]}\n");
+    text
 }
 
 /// The text before the first tool.
 pub fn registry_head(version: &str, profile: Option<&str>) -> String {
-    let profile = profile.map_or("null".into(), |name| serde_json::Value::from(name).to_string());
+    let profile = profile.map_or("null".into(), |name| Value::from(name).to_string());
     format!("{{\"registry_version\":\"{version}\",\"profile\":{profile},\"tools\":[\n")
 }
 
 /// The line of one tool; a comma and a line break stand between two.
 pub fn registry_line(entry: &ProfileTool<'_>) -> String {
     let record = Record::of(entry.tool, Some(entry.mode));
-    serde_json::to_string(&record).unwrap_or_default().replace('\n', " ")
+    let line = serde_json::to_string(&record).unwrap_or_default();
+    if line.contains('\n') { line.replace('\n', " ") } else { line }
 }
 
 /// Hash of everything that a caller of these tools can notice: the record and the backend of each tool, in order, and

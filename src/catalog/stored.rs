@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0 | the manifest, JSON |
 //! | 1 | the facts of all tools, then of the contested ones, in Postcard |
-//! | 2 | the findings, JSON |
+//! | 2 | the findings, in Postcard |
 //! | 3 | the texts that tools share, JSON |
 //! | 4 | the configuration, of a bundle that stands alone; else empty |
 //! | 5 | the indexes of search, behind their key; else empty |
@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::audience::Contested;
@@ -86,7 +87,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     let mut writer = BundleWriter::default();
     writer.add(serde_json::to_vec(&manifest).ok()?);
     writer.add(postcard::to_stdvec(&facts).ok()?);
-    writer.add(checked.findings.json().ok()?);
+    writer.add(checked.findings.bytes().ok()?);
     writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
     writer.add(Vec::new());
     writer.add(Vec::new());
@@ -170,9 +171,9 @@ struct ContentRecord {
     definition: Definition,
     mcp: Map<String, Value>,
     /// Schemas of the definition, in their authors' bytes.
-    parameters: Option<String>,
-    result_schema: Option<String>,
-    provider_schema: Option<String>,
+    parameters: Option<Box<RawValue>>,
+    result_schema: Option<Box<RawValue>>,
+    provider_schema: Option<Box<RawValue>>,
     /// The canonical schema, where it is not the one of the definition.
     schema: Option<Value>,
     callable: Callable,
@@ -195,7 +196,7 @@ fn content(tool: &Tool) -> Option<Vec<u8>> {
 impl ContentRecord {
     fn of(content: &ToolContent) -> Self {
         let mut definition = content.definition.clone();
-        let text = |schema: Option<Schema>| schema.map(|schema| schema.text().to_string());
+        let text = |schema: Option<Schema>| schema.map(|schema| schema.raw_text().to_owned());
         let parameters = definition.parameters.take();
         let is_own = parameters.as_ref().is_none_or(|own| own.value() != content.parameters.schema());
         Self {
@@ -226,10 +227,11 @@ impl TryFrom<ContentRecord> for ToolContent {
     type Error = serde_json::Error;
 
     fn try_from(record: ContentRecord) -> Result<Self, Self::Error> {
-        let schema = |text: Option<String>| {
-            let read = |text: String| Ok(Schema::verbatim(&text, Arc::new(serde_json::from_str(&text)?)));
-            text.map(read).transpose()
+        let read = |text: Box<RawValue>| {
+            let value = serde_json::from_str(text.get())?;
+            Ok::<_, Self::Error>(Schema::raw(text, Arc::new(value)))
         };
+        let schema = |text: Option<Box<RawValue>>| text.map(read).transpose();
         let definition = Definition {
             parameters: schema(record.parameters)?,
             result_schema: schema(record.result_schema)?,

@@ -119,9 +119,11 @@ impl LazyContent {
     }
 
     fn get(&self) -> &ToolContent {
-        self.read.get_or_init(|| {
-            Box::new(self.stored.as_ref().map_or_else(ToolContent::unreadable, StoredContent::read))
-        })
+        self.read.get_or_init(|| Box::new(self.read_stored()))
+    }
+
+    fn read_stored(&self) -> ToolContent {
+        self.stored.as_ref().map_or_else(ToolContent::unreadable, StoredContent::read)
     }
 }
 
@@ -144,6 +146,26 @@ impl WrittenFacts {
             wants_approval: definition.approval == Some(true)
                 || definition.no_schema_mode == Some(NoSchemaMode::HumanApproval),
             bytes: description.len() + schema,
+        }
+    }
+}
+
+/// A tool for one use.
+#[derive(Debug)]
+pub enum PassingTool<'a> {
+    /// Its content is in memory.
+    Kept(&'a Tool),
+    /// Its content was read for this use.
+    Read(Box<Tool>),
+}
+
+impl Deref for PassingTool<'_> {
+    type Target = Tool;
+
+    fn deref(&self) -> &Tool {
+        match self {
+            Self::Kept(tool) => tool,
+            Self::Read(tool) => tool,
         }
     }
 }
@@ -193,6 +215,29 @@ impl Tool {
         if let Some(content) = self.content_mut() {
             content.definition.description_mode = Some(mode);
         }
+    }
+
+    /// The tool for one use. Content in a bundle is read for it and not kept, so that work on all tools takes the memory of
+    /// a few.
+    pub fn passing(&self) -> PassingTool<'_> {
+        if self.content.read.get().is_some() {
+            return PassingTool::Kept(self);
+        }
+        PassingTool::Read(Box::new(Self {
+            name: self.name.clone(),
+            safe_name: self.safe_name.clone(),
+            op: self.op.clone(),
+            aliases: self.aliases.clone(),
+            categories: self.categories.clone(),
+            short: self.short.clone(),
+            effect: self.effect,
+            server: self.server.clone(),
+            place: self.place.clone(),
+            withheld: self.withheld.clone(),
+            written: self.written.clone(),
+            digest: self.digest.clone(),
+            content: self.content.read_stored().into(),
+        }))
     }
 
     /// The content, to change it.

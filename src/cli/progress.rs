@@ -1,6 +1,7 @@
 //! Progress on a terminal, for work that takes longer than a second. Quiet when piped.
 
 use std::borrow::Cow;
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,7 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// A bar that appears after a second.
-pub(super) struct Bar(ProgressBar);
+pub(super) struct Bar {
+    bar: ProgressBar,
+    is_on_terminal: bool,
+}
 
 impl Bar {
     pub(super) fn new(what: &'static str, total: u64) -> Self {
@@ -17,18 +21,18 @@ impl Bar {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
-        Self(bar)
+        Self { bar, is_on_terminal: std::io::stderr().is_terminal() }
     }
 
     pub(super) fn add(&self, done: usize) {
-        if self.0.is_hidden() && self.0.elapsed() > SHOW_AFTER {
-            self.0.set_draw_target(ProgressDrawTarget::stderr());
+        if self.is_on_terminal && self.bar.is_hidden() && self.bar.elapsed() > SHOW_AFTER {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.0.inc(done as u64);
+        self.bar.inc(done as u64);
     }
 
     pub(super) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

@@ -11,7 +11,7 @@ use crate::catalog::{Callable, Catalog, Resolved, SharedGroup, Tool};
 use crate::tool::{Example, NoSchemaMode, Policy};
 
 /// The doc of one tool as values for a template. Every value is markdown, safe to place on lines of its own.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Doc {
     pub(super) heading: String,
     pub(super) category: String,
@@ -43,7 +43,11 @@ pub(crate) const MAX_EXAMPLE: usize = 4000;
 impl Doc {
     /// Makes the doc of a tool.
     pub fn of(tool: &Tool, catalog: &Catalog) -> Self {
-        let group = catalog.shared_group(tool);
+        Self::of_member(tool, catalog.shared_group(tool), catalog)
+    }
+
+    /// Makes the doc of a tool of a group that shares text.
+    pub(super) fn of_member(tool: &Tool, group: Option<&SharedGroup>, catalog: &Catalog) -> Self {
         let shared: Vec<&str> = group.map(|group| group.arguments_of(tool).collect()).unwrap_or_default();
         let arguments = doc_arguments(tool.parameters.schema(), &shared);
         let long =
@@ -90,10 +94,40 @@ impl Doc {
 
     /// The doc as markdown.
     pub fn render(&self, templates: &Templates, registry_version: &str) -> Result<String, TemplateError> {
-        let mut context = Context::from_serialize(self)
-            .map_err(|error| TemplateError { name: "docs/tool.md".into(), problem: error.to_string() })?;
+        templates.render("docs/tool.md", &self.context(registry_version))
+    }
+
+    /// The values of the template; each is inserted by itself, since a detour by serde takes as long as the template.
+    fn context(&self, registry_version: &str) -> Context {
+        let texts = [
+            ("heading", &self.heading),
+            ("category", &self.category),
+            ("op", &self.op),
+            ("effect", &self.effect),
+            ("short", &self.short),
+            ("long", &self.long),
+            ("arguments", &self.arguments),
+            ("doc_version", &self.doc_version),
+            ("receipt", &self.receipt),
+        ];
+        let optional = [
+            ("replaced_by", &self.replaced_by),
+            ("not_callable", &self.not_callable),
+            ("shared", &self.shared),
+            ("returns", &self.returns),
+            ("raises", &self.raises),
+            ("call", &self.call),
+            ("examples", &self.examples),
+            ("notes", &self.notes),
+            ("policy", &self.policy),
+        ];
+        let flags = [("deprecated", self.deprecated), ("approval", self.approval), ("folded", self.folded)];
+        let mut context = Context::new();
+        texts.into_iter().for_each(|(name, text)| context.insert(name, text));
+        optional.into_iter().for_each(|(name, text)| context.insert(name, text));
+        flags.into_iter().for_each(|(name, flag)| context.insert(name, &flag));
         context.insert("registry_version", registry_version);
-        templates.render("docs/tool.md", &context)
+        context
     }
 
     /// The doc version: equal as long as the doc is equal.
@@ -108,19 +142,20 @@ impl Doc {
 
     /// The hash of all text that a reader can see.
     fn hash(&self) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        let flags = [self.deprecated, self.approval, self.folded].map(u8::from);
+        let mut seen = Vec::with_capacity(512 + self.long.len() + self.arguments.len());
+        seen.extend([self.deprecated, self.approval, self.folded].map(u8::from));
         let texts = [&self.heading, &self.category, &self.op, &self.long, &self.arguments];
         let optional = [
             &self.replaced_by, &self.not_callable, &self.returns, &self.raises, &self.call, &self.examples,
             &self.notes, &self.policy,
         ];
-        hasher.update(&flags).update(self.effect.as_bytes());
+        seen.extend(self.effect.as_bytes());
         for text in texts.into_iter().map(Some).chain(optional.map(Option::as_ref)) {
-            hasher.update(b"\0").update(text.map_or(b"", |text| text.as_bytes()));
+            seen.push(0);
+            seen.extend(text.map_or("", String::as_str).as_bytes());
         }
-        hasher.update(self.shared.as_deref().unwrap_or_default().as_bytes());
-        hasher.finalize()
+        seen.extend(self.shared.as_deref().unwrap_or_default().as_bytes());
+        blake3::hash(&seen)
     }
 }
 

@@ -21,8 +21,11 @@ mod templates;
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
-use crate::catalog::{Catalog, Profile, ProfileTool, registry};
+use rayon::prelude::*;
+
+use crate::catalog::{Catalog, Profile, ProfileTool, registry_line, registry_of};
 use folder::FileSet;
 use index::DocIndex;
 pub(crate) use index::segment_title;
@@ -128,34 +131,29 @@ impl<'a> Docs<'a> {
         below: &str,
         root: &Path,
     ) -> Result<DocFiles<'_, 'a>, folder::FolderError> {
-        let mut set = DocFiles { docs: self, paths: Vec::new(), files: Vec::new(), key: String::new() };
+        let mut set = DocFiles {
+            docs: self,
+            paths: Vec::new(),
+            files: Vec::new(),
+            lines: Vec::new(),
+            key: String::new(),
+        };
         let mut push = |path: &str, file| {
             set.paths.push(format!("{below}{path}"));
             set.files.push(file);
         };
-        let withholds_index = self.withholds_index(below, root)?;
-        if !withholds_index {
+        for (place, entry) in self.profile.tools.iter().enumerate() {
+            push(&format!("{}.md", entry.tool.safe_name), File::Tool(place));
+        }
+        if !self.withholds_index(below, root)? {
+            self.index.pages().iter().for_each(|page| push(&page.path, File::Page(page)));
             push("README.md", File::Index);
             push("registry.json", File::Registry);
-            self.index.pages().iter().for_each(|page| push(&page.path, File::Page(page)));
-        }
-        for entry in &self.profile.tools {
-            push(&format!("{}.md", entry.tool.safe_name), File::Tool(*entry));
-        }
-        if !withholds_index {
             // Only the whole set has a key: under it, each file is assumed to be the one that this run would write.
             set.key = self.key();
+            set.lines.resize_with(self.profile.tools.len(), OnceLock::new);
         }
         Ok(set)
-    }
-
-    fn file(&self, file: &File<'_, 'a>) -> Result<String, TemplateError> {
-        match file {
-            File::Index => self.index(),
-            File::Registry => Ok(registry(self.catalog, &self.profile)),
-            File::Page(page) => page.render(self.templates, &self.catalog.version),
-            File::Tool(entry) => self.tool(*entry),
-        }
     }
 
     /// The hash of all inputs of the files.
@@ -178,15 +176,18 @@ impl<'a> Docs<'a> {
 pub(crate) struct DocFiles<'f, 'a> {
     docs: &'f Docs<'a>,
     paths: Vec<String>,
-    files: Vec<File<'f, 'a>>,
+    files: Vec<File<'f>>,
+    /// The line of each tool in `registry.json`, made with its doc; none where the index stays as it is.
+    lines: Vec<OnceLock<String>>,
     key: String,
 }
 
-enum File<'f, 'a> {
+enum File<'f> {
+    /// The doc of the tool at this place of the profile.
+    Tool(usize),
+    Page(&'f index::CategoryPage),
     Index,
     Registry,
-    Page(&'f index::CategoryPage),
-    Tool(ProfileTool<'a>),
 }
 
 impl DocFiles<'_, '_> {
@@ -206,7 +207,38 @@ impl DocFiles<'_, '_> {
 
     /// The content of one file.
     pub(crate) fn render(&self, index: usize) -> Result<String, TemplateError> {
-        self.docs.file(&self.files[index])
+        let docs = self.docs;
+        match &self.files[index] {
+            File::Tool(place) => self.tool(*place),
+            File::Page(page) => page.render(docs.templates, &docs.catalog.version),
+            File::Index => docs.index(),
+            File::Registry => Ok(self.registry()),
+        }
+    }
+
+    /// The doc of a tool. Its line of `registry.json` is made at the same time, while its content is in memory.
+    fn tool(&self, place: usize) -> Result<String, TemplateError> {
+        let Docs { catalog, templates, profile, .. } = self.docs;
+        let ProfileTool { tool, mode } = profile.tools[place];
+        let passing = tool.passing();
+        self.line(place, || registry_line(&ProfileTool { tool: &passing, mode }));
+        Doc::of_member(&passing, catalog.shared_group(tool), catalog).render(templates, &catalog.version)
+    }
+
+    fn registry(&self) -> String {
+        let Docs { catalog, profile, .. } = self.docs;
+        let line = |place: usize| {
+            self.line(place, || {
+                let ProfileTool { tool, mode } = profile.tools[place];
+                registry_line(&ProfileTool { tool: &tool.passing(), mode })
+            })
+        };
+        let lines: Vec<&str> = (0..profile.tools.len()).into_par_iter().map(line).collect();
+        registry_of(&catalog.version, profile.name, &lines)
+    }
+
+    fn line(&self, place: usize, make: impl FnOnce() -> String) -> &str {
+        self.lines.get(place).map_or("", |line| line.get_or_init(make))
     }
 
     fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {

@@ -24,7 +24,7 @@ pub(super) enum Kind {
 }
 
 /// One piece.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     pub(super) kind: Kind,
     /// Its letters, digits or marks; the character before a word does not count.
@@ -39,10 +39,53 @@ pub(super) struct Piece<'a> {
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let piece = first(rest)?;
+        let piece = first_ascii(rest).or_else(|| first(rest))?;
         rest = &rest[piece.text.len()..];
         Some(piece)
     })
+}
+
+/// The first piece where it is ASCII, as nearly all are. `None` where it may go on beyond ASCII, and for the rare kinds.
+fn first_ascii(text: &str) -> Option<Piece<'_>> {
+    let bytes = text.as_bytes();
+    let head = *bytes.first()?;
+    let after_space = head == b' ';
+    let lead = usize::from(!head.is_ascii_alphanumeric() && !matches!(head, b'\r' | b'\n'));
+    let capitals = run(&bytes[lead..], |byte| byte.is_ascii_uppercase());
+    let small = run(&bytes[lead + capitals..], |byte| byte.is_ascii_lowercase());
+    let (kind, end, length) = match (capitals, small) {
+        (0, 0) if head.is_ascii_digit() => {
+            let digits = run(bytes, |byte| byte.is_ascii_digit()).min(3);
+            (Kind::Digits, digits, digits)
+        }
+        (0, 0) => {
+            let space = usize::from(after_space);
+            let marks = run(&bytes[space..], |byte| byte.is_ascii_punctuation());
+            if marks == 0 {
+                return None;
+            }
+            let breaks = run(&bytes[space + marks..], |byte| matches!(byte, b'\r' | b'\n'));
+            (Kind::Marks, space + marks + breaks, marks)
+        }
+        (0, _) => (Kind::Lower, lead + small, small),
+        (_, 0) => (Kind::Upper, lead + capitals, capitals),
+        _ => (Kind::Capital, lead + capitals + small, capitals + small),
+    };
+    let may_go_on = |next: &u8| match kind {
+        Kind::Marks => !next.is_ascii() || next.is_ascii_control() || *next == b'/',
+        _ => !next.is_ascii() || *next == b'\'',
+    };
+    (head.is_ascii() && !bytes.get(end).is_some_and(may_go_on)).then(|| Piece {
+        kind,
+        length,
+        after_space,
+        text: &text[..end],
+    })
+}
+
+/// Number of bytes at the beginning that belong.
+fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take_while(|byte| belongs(**byte)).count()
 }
 
 fn first(text: &str) -> Option<Piece<'_>> {
@@ -147,6 +190,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ascii_is_split_like_any_text(text in "(\\PC|[ \n\ta-zA-Z0-9{}\"':,./]){0,60}") {
+            let mut rest = &*text;
+            while let Some(piece) = first(rest) {
+                let quick = first_ascii(rest);
+                prop_assert!(quick.is_none() || quick == Some(piece));
+                rest = &rest[piece.text.len()..];
+            }
+        }
+
         #[test]
         fn nothing_is_lost(text in "(\\PC|[ \n\ta-zA-Z0-9{}\"':,./]){0,60}") {
             prop_assert_eq!(pieces(&text).map(|piece| piece.text).collect::<String>(), text);

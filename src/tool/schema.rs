@@ -4,29 +4,40 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 /// A schema: the author's bytes, and the value they stand for. Never changed; every other form is derived.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    text: Arc<str>,
+    text: Arc<RawValue>,
     value: Arc<Value>,
 }
 
 impl Schema {
     /// Keeps `text` as the verbatim form of `value`. The caller vouches that one is the other.
     pub fn verbatim(text: &str, value: Arc<Value>) -> Self {
+        let raw = RawValue::from_string(text.to_string());
+        Self::raw(raw.unwrap_or_else(|_| text_of(&*value)), value)
+    }
+
+    /// Keeps a text that is known to be JSON as the verbatim form of `value`.
+    pub fn raw(text: Box<RawValue>, value: Arc<Value>) -> Self {
         Self { text: text.into(), value }
     }
 
     /// A schema without a text of its own, such as one from YAML or an OpenAPI operation.
     pub fn from_value(value: Value) -> Self {
-        Self { text: value.to_string().into(), value: Arc::new(compact(value)) }
+        Self::raw(text_of(&value), Arc::new(compact(value)))
     }
 
     /// The author's bytes.
     pub fn text(&self) -> &str {
+        self.text.get()
+    }
+
+    /// The author's bytes, known to be JSON.
+    pub fn raw_text(&self) -> &RawValue {
         &self.text
     }
 
@@ -39,6 +50,10 @@ impl Schema {
     pub fn shared(&self) -> Arc<Value> {
         Arc::clone(&self.value)
     }
+}
+
+fn text_of(value: &Value) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_default()
 }
 
 /// The same value without spare capacity. Maps that grew or were cloned have room for twice their content, and
@@ -57,16 +72,13 @@ pub fn compact(value: Value) -> Value {
 
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
+        self.text() == other.text()
     }
 }
 
 impl Serialize for Schema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match RawValue::from_string(self.text.to_string()) {
-            Ok(raw) => raw.serialize(serializer),
-            Err(_) => self.value.serialize(serializer),
-        }
+        self.text.serialize(serializer)
     }
 }
 

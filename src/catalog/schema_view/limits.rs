@@ -9,6 +9,13 @@ const WIDEST: f64 = 9_007_199_254_740_991.0;
 /// Formats that only repeat a type.
 const FORMATS_OF_TYPES: [&str; 6] = ["int32", "int64", "float", "double", "enum", "string"];
 
+/// The keywords of limits.
+const KEYWORDS: [&str; 15] = [
+    "format", "contentEncoding", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
+    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems",
+    "pattern",
+];
+
 impl SchemaView<'_> {
     /// The limits of its values, each a short phrase: a word of the author, or `matches` and a pattern. `word` and `pattern`
     /// write the author's texts down, where these are not too long.
@@ -18,6 +25,9 @@ impl SchemaView<'_> {
         pattern: impl FnOnce(&str) -> Option<String>,
     ) -> Vec<String> {
         let mut limits = Vec::new();
+        if !self.has_any(&KEYWORDS) {
+            return limits;
+        }
         let format = self.text("format").filter(|format| !FORMATS_OF_TYPES.contains(format));
         limits.extend(format.into_iter().chain(self.text("contentEncoding")).filter_map(word));
         limits.extend(self.range());

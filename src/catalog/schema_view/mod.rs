@@ -102,6 +102,18 @@ impl<'a> SchemaView<'a> {
         texts.find(|text| !text.trim().is_empty())
     }
 
+    /// Whether it has one of these keywords, so that one pass may answer for several looks.
+    pub(crate) fn has_any(&self, keywords: &[&str]) -> bool {
+        self.parts.iter().any(|part| part.keys().any(|key| keywords.contains(&key.as_str())))
+    }
+
+    /// Whether no other schema is within it.
+    pub(crate) fn is_leaf(&self) -> bool {
+        const WITHIN: [&str; 5] =
+            ["properties", "items", "prefixItems", "additionalProperties", "patternProperties"];
+        self.variants.is_empty() && !self.has_any(&WITHIN)
+    }
+
     /// Its properties, in the author's order.
     pub(crate) fn properties(&self) -> Vec<Property<'a>> {
         let required = self.required();

@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
 
     /// Rows below a place: fields, elements with fields, alternatives with fields.
     fn children(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
-        if !self.spend() {
+        if !self.spend() || view.is_leaf() {
             return;
         }
         self.fields(view, depth, told);

@@ -2,8 +2,8 @@
 //!
 //! A run plans by reading, stages every changed content beside the manifest, and records in the manifest the files
 //! that will be ours. Only then it moves the files to their places. An error before that changes nothing; a kill at
-//! any moment leaves each file old or new, and every one of them known as ours. It cannot defend against a process
-//! that replaces folders by symbolic links meanwhile.
+//! any moment leaves each file old or new, and every one of them known as ours. A folder that the run has made is moved
+//! to its place as a whole. It cannot defend against a process that replaces folders by symbolic links meanwhile.
 
 mod diff;
 mod disk;
@@ -17,6 +17,7 @@ mod reserved;
 mod stage;
 #[cfg(all(test, unix))]
 mod tests;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -36,7 +37,7 @@ pub use reserved::MANIFEST;
 
 /// Most bytes of diff that a check returns.
 const DIFF_LIMIT: usize = 1 << 20;
-/// Files that are compared before their diffs are joined; bounds the memory in use at once.
+/// Files that are rendered before they are written or compared; bounds the memory in use at once.
 const BATCH: usize = 64;
 
 /// Reason why a content could not be rendered.
@@ -45,7 +46,8 @@ pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 /// Renders the file at an index of a set.
 pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
 
-/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
+/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory. In a
+/// run that writes, the last file is rendered after all others, so that it may be made of what they left behind.
 pub struct FileSet<'a> {
     /// Paths of the files: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
@@ -131,28 +133,45 @@ pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> 
 /// A folder that no other run writes to.
 pub struct Held<'a> {
     root: &'a Path,
+    /// Whether this run has made it.
+    is_new: bool,
     _lock: File,
 }
 
 /// Waits until no other run writes to the folder, and makes others wait until the result is dropped. The folder is
 /// created if it does not exist.
 pub fn hold(root: &Path) -> Result<Held<'_>, FolderError> {
-    if !disk::has_root(root)? {
+    let is_new = !disk::has_root(root)?;
+    if is_new {
         fs::create_dir_all(root).map_err(FolderError::io("create", root))?;
     }
-    Ok(Held { root, _lock: lock::exclusive(root)? })
+    Ok(Held { root, is_new, _lock: lock::exclusive(root)? })
 }
 
 impl Held<'_> {
-    /// Does the work of [`sync`].
-    pub fn sync(&self, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
+    /// Does the work of [`sync`]. The lock ends with it, since a folder that was moved to the place of this one has
+    /// another.
+    pub fn sync(self, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
         if is_current(self.root, files)? {
             progress(files.paths.len());
             return Ok(Report { unchanged: files.paths.len(), ..Report::default() });
         }
         path::check(&files.paths)?;
-        write(self.root, files, progress)
+        let filled = if self.is_new { whole::fill(self.root, files, progress)? } else { None };
+        filled.map_or_else(|| write(self.root, files, progress), Ok)
     }
+}
+
+/// The results of work on files, in parallel; the last file has its turn after all others.
+fn in_batches<T: Send>(
+    indices: &[usize],
+    work: impl Fn(&[usize]) -> Result<Vec<T>, FolderError> + Sync,
+) -> Result<Vec<T>, FolderError> {
+    let (others, last) = indices.split_at(indices.len().saturating_sub(1));
+    let mut done: Vec<T> =
+        others.par_chunks(BATCH).map(&work).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    done.extend(work(last)?);
+    Ok(done)
 }
 
 /// Whether the folder holds this very set and nothing has changed; the usual case, so it takes one look at each file.
@@ -165,28 +184,28 @@ fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
     if files.key.is_empty() || manifest.key != files.key || manifest.files.len() != files.paths.len() {
         return Ok(false);
     }
-    let is_same = |content: &mut Vec<u8>, path: &String| match manifest.files.get(path) {
-        Some(hash) => Ok(matches!(disk::read(&root.join(path), content)?, Entry::File(_))
-            && manifest::hash(content) == *hash),
-        None => Ok(false),
+    // Sets with the same key have the same paths.
+    let folders = plan::folders_of(manifest.files.keys().map(String::as_str));
+    let regular = disk::regular_files(root, folders.iter().copied().chain([""]))?;
+    let is_same = |buffer: &mut Vec<u8>, (path, known): (&String, &String)| {
+        Ok(regular.contains(path) && manifest::recorded(&disk::hash(&root.join(path), buffer)?) == *known)
     };
-    files.paths.par_iter().map_init(Vec::new, is_same).try_reduce(|| true, |one, other| Ok(one && other))
+    manifest.files.par_iter().map_init(Vec::new, is_same).try_reduce(|| true, |one, other| Ok(one && other))
 }
 
 /// Brings a locked folder to the state of the set.
 fn write(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
+    whole::clear(root);
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
     progress(files.paths.len() - plan.stale.len());
-    let rendered: Vec<stage::Rendered> = plan
-        .stale
-        .par_iter()
-        .map_init(Vec::new, |old, &index| {
-            let rendered = stage.render(&plan.manifest, files, index, old);
-            progress(1);
-            rendered
-        })
-        .collect::<Result<_, _>>()?;
+    let rendered = in_batches(&plan.stale, |batch| {
+        let mut old = Vec::new();
+        let rendered =
+            batch.iter().map(|&index| stage.render(&plan.manifest, files, index, &mut old)).collect();
+        progress(batch.len());
+        rendered
+    })?;
     stage.apply(&plan, files, &rendered)?;
 
     let count = |entry: fn(&Entry) -> bool| rendered.iter().filter(|r| r.is_staged && entry(&r.was)).count();

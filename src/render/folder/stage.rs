@@ -73,7 +73,8 @@ impl<'a> Stage<'a> {
             };
             write().map_err(FolderError::io("write", &target))?;
         }
-        let replaces = is_staged.then(|| manifest::hash(old)).filter(|hash| manifest.wrote(path, hash));
+        let is_replaced = is_staged && was != Entry::Missing;
+        let replaces = is_replaced.then(|| manifest::hash(old)).filter(|hash| manifest.wrote(path, hash));
         Ok(Rendered { index, hash: manifest::hash(&content), is_staged, was, replaces })
     }
 

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::link::without_links;
-use super::{INLINE_MARKUP, backtick_runs, break_marker, is_plain};
+use super::{PLAIN_INLINE, backtick_runs, break_marker, is_plain};
 use crate::tool::clean_line;
 
 /// Text as one line without markup, except the code spans that its author wrote. A link becomes its text, followed by
 /// its address where that is a web address.
 pub(crate) fn inline(text: &str) -> String {
-    if is_plain(text, INLINE_MARKUP) && block_marker(text).is_none() {
+    if is_plain(text, &PLAIN_INLINE) && block_marker(text).is_none() {
         return text.to_string();
     }
     let line = clean_line(text);
@@ -20,8 +20,10 @@ pub(crate) fn inline(text: &str) -> String {
 
 /// A name as one line that shows every character of it.
 pub(crate) fn name(text: &str) -> String {
-    let line = clean_line(text);
-    if is_plain(&line, INLINE_MARKUP) && block_marker(&line).is_none() { line } else { escaped(&line, false) }
+    if is_plain(text, &PLAIN_INLINE) && block_marker(text).is_none() {
+        return text.to_string();
+    }
+    escaped(&clean_line(text), false)
 }
 
 fn escaped(line: &str, keep_code: bool) -> String {

@@ -13,7 +13,7 @@ pub(crate) use prose::prose;
 
 /// Text as an inline code span on one line; empty text gives an empty string.
 pub(crate) fn code(text: &str) -> String {
-    if is_plain(text, CODE_MARKUP) {
+    if is_plain(text, &PLAIN_IN_CODE) {
         return if text.is_empty() { String::new() } else { ["`", text, "`"].concat() };
     }
     let line = clean_line(text);
@@ -40,29 +40,42 @@ pub(crate) fn fence(language: &str, text: &str) -> String {
     format!("{ticks}{language}\n{text}{end}{ticks}")
 }
 
-/// Sets of ASCII characters, one bit each.
-const CODE_MARKUP: u128 = bits(b"`<");
-const INLINE_MARKUP: u128 = bits(b"\\`*_~<&[]");
+/// Whether each byte is a visible ASCII character, or a space, that means nothing to markdown in a code span.
+static PLAIN_IN_CODE: [bool; 256] = plain_bytes(b"`<");
+/// The same for text on a line.
+static PLAIN_INLINE: [bool; 256] = plain_bytes(b"\\`*_~<&[]");
 
-const fn bits(bytes: &[u8]) -> u128 {
-    let (mut set, mut index) = (0, 0);
-    while index < bytes.len() {
-        set |= 1 << bytes[index];
+const fn plain_bytes(markup: &[u8]) -> [bool; 256] {
+    let mut plain = [false; 256];
+    let mut byte = b' ';
+    while byte <= b'~' {
+        plain[byte as usize] = true;
+        byte += 1;
+    }
+    let mut index = 0;
+    while index < markup.len() {
+        plain[markup[index] as usize] = false;
         index += 1;
     }
-    set
+    plain
 }
 
-/// Whether text is one clean line of ASCII without any of `markup`: the common case, and the cheap one.
-fn is_plain(text: &str, markup: u128) -> bool {
+/// Whether text is one clean line of ASCII without markup: the common case, and the cheap one. An underscore within a word
+/// is no markup.
+fn is_plain(text: &str, plain: &[bool; 256]) -> bool {
+    let bytes = text.as_bytes();
     let mut before = b' ';
-    let plain = text.bytes().all(|byte| {
-        let fine =
-            matches!(byte, b' '..=b'~') && (markup >> byte) & 1 == 0 && !(byte == b' ' && before == b' ');
+    for (index, &byte) in bytes.iter().enumerate() {
+        let is_within_word = || {
+            let after = bytes.get(index + 1);
+            byte == b'_' && before.is_ascii_alphanumeric() && after.is_some_and(u8::is_ascii_alphanumeric)
+        };
+        if !(plain[usize::from(byte)] || is_within_word()) || (byte == b' ' && before == b' ') {
+            return false;
+        }
         before = byte;
-        fine
-    });
-    plain && !text.ends_with(' ')
+    }
+    before != b' ' || bytes.is_empty()
 }
 
 /// Starts and lengths of the runs of backticks.

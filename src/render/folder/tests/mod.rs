@@ -5,7 +5,7 @@ mod keep;
 mod ownership;
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
