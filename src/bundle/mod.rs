@@ -39,7 +39,7 @@ pub fn is_magic(first: &[u8]) -> bool {
 }
 
 /// The checksum of a part.
-fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
+pub(crate) fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = [0; CHECKSUM];
     sum.copy_from_slice(&blake3::hash(part).as_bytes()[..CHECKSUM]);
     sum

@@ -22,7 +22,7 @@ const BACKEND: &str = "backend";
 pub(super) fn open(bundle: &Arc<Bundle>, workspace: Workspace) -> Checked {
     let Workspace { root, config, overlays, findings, .. } = workspace;
     let mut checked = restored(bundle, config).unwrap_or_else(|error| Checked {
-        findings: vec![unreadable_bundle(&root, &error)],
+        findings: vec![unreadable_bundle(&root, &error)].into(),
         ..Checked::default()
     });
     overlays.iter().for_each(|overlay| checked.catalog.overlay(overlay));

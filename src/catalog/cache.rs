@@ -79,7 +79,7 @@ impl CatalogCache {
         let root = workspace.root.clone();
         let again = workspace.clone();
         let checked = open_with(workspace, listings);
-        if checked.catalog.tools.len() >= MIN_TOOLS && !checked.findings.iter().any(is_error) {
+        if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.counts().errors == 0 {
             // A catalog that cannot be kept is read again.
             let _ = self.keep(&id, &again, &before, &checked, &root);
         }

@@ -23,6 +23,7 @@ mod bundled;
 #[cfg(feature = "runtime")]
 mod cache;
 mod docstring;
+mod findings;
 mod functions;
 mod lint;
 mod names;
@@ -63,6 +64,7 @@ use crate::tool::{clean_line, is_respelled};
 pub use bundled::{bundled, unportable};
 #[cfg(feature = "runtime")]
 pub use cache::{CatalogCache, Opened};
+pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line};
@@ -113,7 +115,7 @@ pub struct Checked {
     /// The catalog of all input that could be read.
     pub catalog: Catalog,
     /// Findings, located, with configured severities.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
     /// The files, for excerpts.
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
@@ -129,12 +131,17 @@ pub struct Checked {
 impl Checked {
     /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+        let Counts { errors, warnings, infos } = self.findings.counts();
+        match severity {
+            Severity::Error => errors,
+            Severity::Warning => warnings,
+            Severity::Info => infos,
+        }
     }
 
     /// Whether some of the input is missing from the catalog.
     pub fn lost_input(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Error && finding.code.loses_input())
+        self.findings.errors().any(|finding| finding.code.loses_input())
     }
 }
 
@@ -164,7 +171,8 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings: all, documents, parts, awaited, bundle: None, bases };
+    let mut checked =
+        Checked { catalog, findings: all.into(), documents, parts, awaited, bundle: None, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }

@@ -98,7 +98,7 @@ impl Index {
             for sense in unit.senses.iter().filter(|sense| self.fields(sense.term, entry).is_some()) {
                 best = best.max(sense.weight);
                 literal = literal.max(if sense.weight >= LITERAL { 1.0 } else { 0.0 });
-                strongest = strongest.max(unit.weight * sense.weight * self.idf[sense.term as usize]);
+                strongest = strongest.max(unit.weight * sense.weight * self.idf(sense.term));
             }
             if best > 0.0 && unit.weight > 0.4 {
                 units += 1.0;
@@ -134,7 +134,7 @@ impl Index {
         for unit in query.units.iter().filter(|unit| unit.topic > 0.0) {
             let [met, literally] = words[unit.words.start];
             let own = unit.senses.first().filter(|sense| sense.weight >= LITERAL);
-            let tells = unit.topic * own.map_or(self.max_idf, |sense| self.idf[sense.term as usize]);
+            let tells = unit.topic * own.map_or(self.max_idf, |sense| self.idf(sense.term));
             covered.topics += unit.topic;
             covered.met += unit.topic * met;
             covered.literally += unit.topic * literally;
@@ -164,9 +164,9 @@ impl Index {
         let together = self.covered(query, &words);
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
-        let about_hits = hits.iter().map(|hit| &self.topic_vector[hit.entry as usize]);
+        let about_hits = hits.iter().map(|hit| self.topics_of(hit.entry));
         let near = super::reference_tools::reference_similarity(
-            &query.stems, &self.synonyms, &self.topics, about_hits,
+            &query.stems, &self.synonyms, &self.columns.topics, about_hits,
         );
         let world = near.best;
         terms! {
@@ -184,7 +184,7 @@ impl Index {
             together.least => -0.779,
             most(|hit| hit.pairs) => 0.464,
             first.units => -0.491,
-            (self.entries as f32).ln() => -0.569,
+            (self.len() as f32).ln() => -0.569,
             share(known, together.topics) => 0.751,
         }
     }

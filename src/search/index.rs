@@ -1,14 +1,17 @@
 //! The words of all entries, in memory: for each term the entries that contain it, with its weight in each.
 
-use hashbrown::{HashMap, HashSet};
+use std::ops::Range;
 
-use super::languages::stem;
-use super::segment::Segments;
+use bytes::Bytes;
+
+use super::columns::{ColumnReader, ColumnWriter, Columns, Number, Numbers, Rows, integer};
+use super::index_builder::{IndexBuilder, idf_of};
+use super::intent::Intent;
 use super::spelling::Spelling;
+use super::text_table::TextTable;
 use super::thesaurus::Thesaurus;
-use super::topics::{self, TopicVector, Topics};
-use super::vocabulary::{Term, Vocabulary, is_stop};
-use super::words::{is_dense, words};
+use super::topics::Topics;
+use super::vocabulary::Term;
 use super::{Field, IndexEntry};
 use crate::config;
 
@@ -16,82 +19,81 @@ use crate::config;
 pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.3;
 
 /// The words of all entries.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Index {
-    pub(super) entries: usize,
-    pub(super) vocabulary: Vocabulary,
-    pub(super) postings: Vec<Vec<Posting>>,
-    /// Whether each term occurs outside of values and examples.
-    pub(super) is_descriptive: Vec<bool>,
-    /// Inverse document frequency of each term: the fewer entries have it, the more distinctive it is.
-    pub(super) idf: Vec<f32>,
+    pub(super) columns: IndexColumns,
     /// Inverse document frequency of a term that no entry has.
     pub(super) max_idf: f32,
-    /// The terms of each entry, sorted, each with the fields that contain it, one bit each.
-    pub(super) entry_terms: Vec<Box<[(Term, u8)]>>,
-    /// The terms of each entry's name, with the share of each by its distinctiveness.
-    pub(super) names: Vec<Box<[(Term, f32)]>>,
-    /// Pairs of adjacent terms of each entry, sorted.
-    pub(super) pairs: Vec<Box<[(Term, Term)]>>,
-    /// All those pairs.
-    pub(super) known_pairs: HashSet<(Term, Term)>,
-    /// Names in lower case.
-    by_name: HashMap<String, Vec<u32>>,
-    /// Names as the words they are made of.
-    by_words: HashMap<String, Vec<u32>>,
-    pub(super) topics: Topics,
-    /// Topic vector of each entry.
-    pub(super) topic_vector: Vec<TopicVector>,
-    pub(super) spelling: Spelling,
     pub(super) synonyms: Thesaurus,
     /// Least probability that any entry fits; below it the verdict is `no_match`.
     pub(super) min_match_likelihood: f32,
-    /// Intent of each entry, by its name.
-    pub(super) intent: Vec<Option<super::intent::Intent>>,
 }
 
-/// A term in an entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Posting {
-    pub(super) entry: u32,
-    /// Weight in the entry, from 0 to 1: higher when the term is frequent, and when the text is short.
-    pub(super) weight: f32,
+macro_rules! stored {
+    ($(#[$about:meta])* $table:ident { $($(#[$field_about:meta])* $field:ident: $kind:ty,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Default)]
+        pub(super) struct $table {
+            $($(#[$field_about])* pub(super) $field: $kind,)+
+        }
+
+        impl Columns for $table {
+            fn write(&self, to: &mut ColumnWriter) {
+                $(self.$field.write(to);)+
+            }
+
+            fn read(from: &mut ColumnReader) -> Option<Self> {
+                Some(Self { $($field: Columns::read(from)?,)+ })
+            }
+        }
+    };
 }
 
-/// Weight of each field, and the influence of its length.
-const FIELDS: [(Field, f32, f32); 8] = [
-    (Field::Name, 3.0, 0.3),
-    (Field::Alias, 1.5, 0.3),
-    (Field::Short, 0.8, 0.5),
-    (Field::Long, 1.5, 0.5),
-    (Field::Parameter, 0.8, 0.5),
-    (Field::ParameterText, 0.7, 0.5),
-    (Field::Label, 1.0, 0.3),
-    (Field::Example, 0.4, 0.5),
-];
-/// Saturation of repeated words (BM25's k1).
-const SATURATION: f32 = 1.2;
-/// Exponent of BM25's idf; below 1, rare words count less.
-const IDF_POWER: f32 = 0.85;
-/// Least weight of a word, as a share of the largest.
-const MIN_IDF_SHARE: f32 = 0.1;
-/// Longest entry that is read; the rest is ignored.
-const MAX_WORDS: usize = 4_000;
+stored! {
+    /// What an index is made of, apart from the configuration, as it is stored.
+    IndexColumns {
+        /// The stems of all terms.
+        vocabulary: TextTable,
+        /// Inverse document frequency of each term: the fewer entries have it, the more distinctive it is.
+        idf: Numbers,
+        /// Whether each term occurs outside of values and examples.
+        is_descriptive: Bytes,
+        /// The entries that contain each term, with its weight in each, from 0 to 1: higher when the term is frequent, and
+        /// when the text is short.
+        postings: Rows<2>,
+        /// The terms of each entry, sorted.
+        entry_terms: Rows<1>,
+        /// The fields that contain each of those, one bit each.
+        fields: Bytes,
+        /// The terms of each entry's name, with the share of each by its distinctiveness.
+        names: Rows<2>,
+        /// For each term those that follow it, each with an entry where it does; sorted.
+        pairs: Rows<2>,
+        /// Names in lower case.
+        by_name: NameTable,
+        /// Names as the words they are made of.
+        by_words: NameTable,
+        topics: Topics,
+        /// Topic vector of each entry.
+        topic_vectors: Rows<2>,
+        spelling: Spelling,
+        /// Intent of each entry, by its name.
+        intents: Bytes,
+    }
+}
+
+stored! {
+    /// The entries that have a name.
+    NameTable {
+        names: TextTable,
+        entries: Rows<1>,
+    }
+}
 
 impl Field {
     pub(super) fn bit(self) -> u8 {
         1 << (self as u8)
     }
-}
-
-/// The terms of one entry: their number in each field.
-#[derive(Default)]
-struct Terms {
-    count: HashMap<Term, [f32; FIELDS.len()]>,
-    length: [f32; FIELDS.len()],
-    pairs: Vec<(Term, Term)>,
-    /// Its name twice, and its description, in order.
-    text: Vec<Term>,
 }
 
 impl Index {
@@ -105,68 +107,37 @@ impl Index {
         entries: &[IndexEntry],
         synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>,
     ) -> Self {
-        let names = entries.iter().flat_map(|entry| &entry.exact).filter(|name| name.contains(['_', '.']));
-        let mut building = IndexBuilder {
-            names: names.map(|name| name.to_lowercase()).collect(),
-            ..IndexBuilder::default()
-        };
-        let segments = Segments::of(entries);
-        let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
-        let IndexBuilder { vocabulary, stems, .. } = building;
         let synonyms = Thesaurus::configured(synonyms);
-        let (postings, idf) = postings(&read, vocabulary.len());
-        let names = read.iter().map(|terms| terms.name(&idf)).collect();
-        let contents: Vec<Box<[(Term, u8)]>> = read.iter().map(Terms::contents).collect();
-        let values = Field::ParameterText.bit() | Field::Example.bit();
-        let mut is_descriptive = vec![false; vocabulary.len()];
-        for (term, fields) in contents.iter().flatten() {
-            is_descriptive[*term as usize] |= fields & !values != 0;
-        }
-        let max_idf = idf_of(0, entries.len());
-        let tells = idf.iter().map(|idf| idf / max_idf).collect();
-        let mut reading = topics::TopicReader::new(&vocabulary, &synonyms, tells);
-        let topic_vector = read.iter().map(|terms| reading.entry(&terms.text)).collect();
-        let topics = reading.into_topics();
-        let pairs: Vec<Box<[(Term, Term)]>> = read
-            .into_iter()
-            .map(|terms| {
-                let mut pairs = terms.pairs;
-                pairs.sort_unstable();
-                pairs.dedup();
-                pairs.into_boxed_slice()
-            })
-            .collect();
-        Self {
-            entries: entries.len(),
-            known_pairs: pairs.iter().flatten().copied().collect(),
-            pairs,
-            entry_terms: contents,
-            names,
-            is_descriptive,
-            idf,
-            max_idf,
-            by_name: by_name(entries, |name| name.trim().to_lowercase()),
-            by_words: by_name(entries, words_of_name),
-            spelling: Spelling::of(stems.keys().map(String::as_str)),
-            synonyms,
-            min_match_likelihood: MIN_MATCH_LIKELIHOOD,
-            intent: entries
-                .iter()
-                .map(|entry| super::intent::of_name(entry.exact.first().map_or("", String::as_str)))
-                .collect(),
-            topics,
-            topic_vector,
-            vocabulary,
-            postings,
-        }
+        Self::of(IndexBuilder::columns(entries, &synonyms), synonyms)
+    }
+
+    fn of(columns: IndexColumns, synonyms: Thesaurus) -> Self {
+        let max_idf = idf_of(0, columns.entries());
+        Self { columns, max_idf, synonyms, min_match_likelihood: MIN_MATCH_LIKELIHOOD }
     }
 
     /// An index with the synonyms and the threshold of the configuration.
     pub fn configured(entries: &[IndexEntry], search: &config::Search) -> Self {
-        let index = Self::with(entries, &search.synonyms);
+        Self::with(entries, &search.synonyms).threshold_of(search)
+    }
+
+    /// An index that was stored with this configuration; `None` where the bytes are none.
+    pub fn restored(bytes: Bytes, search: &config::Search) -> Option<Self> {
+        let columns = IndexColumns::read(&mut ColumnReader(bytes)).filter(IndexColumns::fits)?;
+        Some(Self::of(columns, Thesaurus::configured(&search.synonyms)).threshold_of(search))
+    }
+
+    /// The bytes of the index, without the configuration.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = ColumnWriter::default();
+        self.columns.write(&mut writer);
+        writer.finish()
+    }
+
+    fn threshold_of(self, search: &config::Search) -> Self {
         match search.no_match_below {
-            Some(likelihood) => index.no_match_below(likelihood as f32),
-            None => index,
+            Some(likelihood) => self.no_match_below(likelihood as f32),
+            None => self,
         }
     }
 
@@ -179,182 +150,101 @@ impl Index {
 
     /// Number of entries.
     pub(super) fn len(&self) -> usize {
-        self.entries
+        self.columns.entries()
+    }
+
+    /// The term with this stem.
+    pub(super) fn term(&self, stem: &str) -> Option<Term> {
+        self.columns.vocabulary.get(stem)
+    }
+
+    pub(super) fn idf(&self, term: Term) -> f32 {
+        self.columns.idf.float(term as usize)
     }
 
     /// The fields of an entry that contain a term, one bit each; `None` where none does.
     pub(super) fn fields(&self, term: Term, entry: u32) -> Option<u8> {
-        let contents = self.entry_terms.get(entry as usize)?;
-        let place = contents.binary_search_by_key(&term, |(term, _)| *term).ok()?;
-        Some(contents[place].1)
+        let terms = self.columns.entry_terms.row(entry as usize);
+        let place = terms.binary_search_by_key(&term, |[term]| integer(*term)).ok()?;
+        let start = self.columns.entry_terms.range(entry as usize).start;
+        self.columns.fields.get(start + place).copied()
+    }
+
+    /// The places of all pairs of two adjacent terms in the column of pairs; `None` where no entry has them.
+    pub(super) fn pair(&self, first: Term, last: Term) -> Option<Range<usize>> {
+        let row = self.columns.pairs.row(first as usize);
+        let begins = row.partition_point(|[follower, _]| integer(*follower) < last);
+        let count = row[begins..].partition_point(|[follower, _]| integer(*follower) == last);
+        let start = self.columns.pairs.range(first as usize).start + begins;
+        (count > 0).then(|| start..start + count)
+    }
+
+    /// Whether an entry has the pair at these places.
+    pub(super) fn has_pair(&self, places: &Range<usize>, entry: u32) -> bool {
+        let pairs = self.columns.pairs.all().get(places.clone()).unwrap_or_default();
+        pairs.binary_search_by_key(&entry, |[_, entry]| integer(*entry)).is_ok()
+    }
+
+    /// The intent of an entry.
+    pub(super) fn intent(&self, entry: u32) -> Option<Intent> {
+        Intent::of_number(*self.columns.intents.get(entry as usize)?)
+    }
+
+    /// The topic vector of an entry.
+    pub(super) fn topics_of(&self, entry: u32) -> &[[Number; 2]] {
+        self.columns.topic_vectors.row(entry as usize)
     }
 
     /// The entries with this name, in any letter case.
-    pub(super) fn named(&self, name: &str) -> &[u32] {
-        self.by_name.get(name.to_lowercase().as_str()).map_or(&[], Vec::as_slice)
+    pub(super) fn named<'i>(&'i self, name: &str) -> impl Iterator<Item = u32> + use<'i> {
+        self.columns.by_name.of(&name.to_lowercase())
     }
 
     /// The entries whose name consists of just these words: `create issue` for `create_issue`.
-    pub(super) fn named_in_words(&self, query: &str) -> &[u32] {
-        self.by_words.get(words_of_name(query).as_str()).map_or(&[], Vec::as_slice)
+    pub(super) fn named_in_words<'i>(&'i self, query: &str) -> impl Iterator<Item = u32> + use<'i> {
+        self.columns.by_words.of(&words_of_name(query))
     }
 }
 
 /// The words of a name.
-fn words_of_name(name: &str) -> String {
+pub(super) fn words_of_name(name: &str) -> String {
     super::words::plain(name).join(" ")
 }
 
-fn by_name(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> HashMap<String, Vec<u32>> {
-    let mut names: HashMap<String, Vec<u32>> = HashMap::new();
-    for (place, entry) in entries.iter().enumerate() {
-        for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
-            let places = names.entry(name).or_default();
-            if places.last() != Some(&(place as u32)) {
-                places.push(place as u32);
-            }
-        }
+impl IndexColumns {
+    /// Number of entries.
+    pub(super) fn entries(&self) -> usize {
+        self.intents.len()
     }
-    names
+
+    /// Whether the columns belong together, so that no number leads out of one.
+    fn fits(&self) -> bool {
+        let entries = self.entries();
+        self.postings.are_below(entries)
+            && self.by_name.entries.are_below(entries)
+            && self.by_words.entries.are_below(entries)
+    }
 }
 
-fn idf_of(having: usize, all: usize) -> f32 {
-    let (having, all) = (having as f32, all as f32);
-    let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(IDF_POWER);
-    // A word that all entries have at least shows which catalog this is.
-    tells(having).max(MIN_IDF_SHARE * tells(0.0))
-}
-
-fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
-    let entries = read.len().max(1) as f32;
-    let mut mean = [0.0_f32; FIELDS.len()];
-    for terms in read {
-        mean.iter_mut().zip(&terms.length).for_each(|(mean, length)| *mean += length / entries);
-    }
-    let mut having = vec![0; terms];
-    for &term in read.iter().flat_map(|terms| terms.count.keys()) {
-        having[term as usize] += 1;
-    }
-    let idf: Vec<f32> = having.iter().map(|&having| idf_of(having, read.len())).collect();
-    let mut postings: Vec<Vec<Posting>> = having.into_iter().map(Vec::with_capacity).collect();
-    for (place, terms) in read.iter().enumerate() {
-        for (&term, count) in &terms.count {
-            let mut weight = 0.0;
-            for (field, (_, counts, evens)) in FIELDS.iter().enumerate() {
-                if count[field] > 0.0 {
-                    let length = 1.0 - evens + evens * terms.length[field] / mean[field].max(1.0);
-                    weight += counts * count[field] / length;
+impl NameTable {
+    /// The names of entries, each as this key.
+    pub(super) fn new(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> Self {
+        let mut names = TextTable::default();
+        let mut named: Vec<(u32, [u32; 1])> = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
+            let first = named.len();
+            for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
+                let one = (names.number(&name), [place as u32]);
+                if !named[first..].contains(&one) {
+                    named.push(one);
                 }
             }
-            let weight = weight * (SATURATION + 1.0) / (weight + SATURATION);
-            postings[term as usize].push(Posting { entry: place as u32, weight });
         }
-    }
-    (postings, idf)
-}
-
-impl Terms {
-    /// The terms of the name, each with its share.
-    fn name(&self, idf: &[f32]) -> Box<[(Term, f32)]> {
-        let named = self.count.iter().filter(|(_, count)| count[Field::Name as usize] > 0.0);
-        let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, idf[term as usize])).collect();
-        // Sorted by term, since the sum of floats depends on their order.
-        named.sort_unstable_by_key(|(term, _)| *term);
-        let sum: f32 = named.iter().map(|(_, idf)| idf).sum();
-        named.iter_mut().for_each(|(_, share)| *share /= sum);
-        named.into_boxed_slice()
+        Self { entries: Rows::grouped(names.len(), &named), names }
     }
 
-    fn contents(&self) -> Box<[(Term, u8)]> {
-        let fields = |count: &[f32; FIELDS.len()]| {
-            let has = FIELDS.iter().zip(count).filter(|(_, count)| **count > 0.0);
-            has.fold(0, |bits, ((field, ..), _)| bits | field.bit())
-        };
-        let mut contents: Vec<(Term, u8)> =
-            self.count.iter().map(|(&term, count)| (term, fields(count))).collect();
-        contents.sort_unstable();
-        contents.into_boxed_slice()
-    }
-}
-
-#[derive(Default)]
-struct IndexBuilder {
-    vocabulary: Vocabulary,
-    /// The term of each word in its written form.
-    stems: HashMap<String, Term>,
-    /// Names of entries that cannot be ordinary words.
-    names: HashSet<String>,
-}
-
-impl IndexBuilder {
-    fn read(&mut self, entry: &IndexEntry, segments: &Segments) -> Terms {
-        let mut terms = Terms::default();
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut left = MAX_WORDS;
-        for (field, text) in &entry.texts {
-            // Overlays and servers say the same thing twice.
-            if !seen.insert(text) {
-                continue;
-            }
-            let place = *field as usize;
-            let mut last: Option<Term> = None;
-            let mut parts: Vec<String> = Vec::new();
-            let is_said = matches!(field, Field::Name | Field::Alias | Field::Parameter | Field::Label);
-            for written in text.split_whitespace() {
-                if !is_said && self.is_name(written) {
-                    continue;
-                }
-                words(written, |word| {
-                    if left == 0 {
-                        return;
-                    }
-                    let term = self.term(&word.text);
-                    if !word.joined
-                        && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long)
-                    {
-                        let times = if *field == Field::Name { 2 } else { 1 };
-                        terms.text.extend(std::iter::repeat_n(term, times));
-                    }
-                    if is_stop(&word.text) && !word.joined {
-                        return;
-                    }
-                    left -= 1;
-                    terms.count.entry(term).or_default()[place] += 1.0;
-                    if word.joined {
-                        return;
-                    }
-                    terms.length[place] += 1.0;
-                    if let Some(last) = last {
-                        terms.pairs.push((last, term));
-                    }
-                    last = Some(term);
-                    if *field == Field::Name {
-                        parts.extend(segments.split(&word.text));
-                    }
-                });
-            }
-            for part in parts {
-                let term = self.term(&part);
-                terms.count.entry(term).or_default()[place] += 1.0;
-            }
-        }
-        terms
-    }
-
-    /// Whether a word is the name of an entry: text about other tools does not describe this tool.
-    fn is_name(&self, written: &str) -> bool {
-        written.contains(['_', '.'])
-            && self.names.contains(&written.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
-    }
-
-    fn term(&mut self, word: &str) -> Term {
-        if let Some(&term) = self.stems.get(word) {
-            return term;
-        }
-        let term = self.vocabulary.number(&stem(word));
-        if !is_dense(word) {
-            self.stems.insert(word.to_string(), term);
-        }
-        term
+    fn of<'t>(&'t self, name: &str) -> impl Iterator<Item = u32> + use<'t> {
+        let row = self.names.get(name).map_or(&[][..], |number| self.entries.row(number as usize));
+        row.iter().map(|[entry]| integer(*entry))
     }
 }

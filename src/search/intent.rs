@@ -7,15 +7,27 @@ use super::words::plain;
 
 /// The intent of a query or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Intent {
     /// Get, list, search, check.
-    Read,
+    Read = 1,
     /// Make, add, send, book.
     Create,
     /// Change, move, set.
     Update,
     /// Remove, cancel.
     Delete,
+}
+
+impl Intent {
+    /// Its number in a column, where 0 stands for none.
+    pub(super) fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub(super) fn of_number(number: u8) -> Option<Self> {
+        [Self::Read, Self::Create, Self::Update, Self::Delete].into_iter().find(|one| one.number() == number)
+    }
 }
 
 const READ: &str = "get list show read view fetch find search query look lookup check retrieve tell display browse see count \

@@ -1,14 +1,16 @@
 //! The word lists of all languages (`words/*.txt`), as `build.rs` compiles them into the program.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use super::stemming::{FOREIGN, foreign_stem, stemmed};
+use bytes::Bytes;
+
+use super::columns::{ColumnReader, Columns};
+use super::spelling::Spelling;
+use super::stemming::{FOREIGN, foreign_stem};
 use super::thesaurus::Synonym;
 use super::word_list::WordList;
 use super::words::is_dense;
-
-/// Most words of a phrase that is looked up.
-pub(super) const MAX_PHRASE: usize = 3;
 
 macro_rules! compiled {
     ($name:literal) => {
@@ -21,6 +23,15 @@ macro_rules! compiled {
 
 /// The words of English and their meanings, and all words that have a role of their own.
 pub(super) static ENGLISH: WordList = compiled!("english");
+
+/// The spelling of those words that have meanings.
+pub(super) static ENGLISH_SPELLING: LazyLock<Spelling> =
+    LazyLock::new(|| read(include_bytes!(concat!(env!("OUT_DIR"), "/english.spelling"))));
+
+/// Columns that `build.rs` made.
+pub(super) fn read<C: Columns + Default>(bytes: &'static [u8]) -> C {
+    C::read(&mut ColumnReader(Bytes::from_static(bytes))).unwrap_or_default()
+}
 
 /// The lists of [`FOREIGN`], in its order.
 static FOREIGN_LISTS: [WordList; FOREIGN.len()] = [
@@ -38,9 +49,9 @@ static DENSE: WordList = compiled!("dense");
 /// Length of the longest of them, in characters.
 const MAX_DENSE: usize = 8;
 
-/// The common stem of all forms of a word. A lookup takes less time than stemming.
+/// The common stem of all forms of a word.
 pub(super) fn stem(word: &str) -> Cow<'_, str> {
-    ENGLISH.stem(word).map_or_else(|| stemmed(word), Cow::Borrowed)
+    ENGLISH.stemmed(word)
 }
 
 /// The meanings of a word of another language; the word is in lower case, without accents.
@@ -83,6 +94,7 @@ pub(super) fn dense(text: &str) -> Vec<(String, Vec<Synonym<'static>>)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stemming::stemmed;
     use super::super::thesaurus::{Thesaurus, phrase};
     use super::super::words::words;
     use super::*;

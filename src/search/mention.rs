@@ -31,8 +31,11 @@ impl Index {
 
     /// The entries that an identifier names: as it stands, or without the prefixes that clients and paths add, as in
     /// `mcp__server__NAME`, `functions.NAME` and `tools/NAME.md`.
-    fn identified(&self, identifier: &str, is_quoted: bool) -> &[u32] {
-        let can_be = |name: &str| if is_quoted || is_no_word(name) { self.named(name) } else { &[] };
+    fn identified(&self, identifier: &str, is_quoted: bool) -> Vec<u32> {
+        let can_be = |name: &str| match is_quoted || is_no_word(name) {
+            true => self.named(name).collect(),
+            false => Vec::new(),
+        };
         let found = can_be(identifier);
         if !found.is_empty() {
             return found;
@@ -43,7 +46,7 @@ impl Index {
         let endings = ["/", "__", ".", ":"].into_iter().flat_map(ends).map(|at| &bare[at..]);
         let beginnings = bare.match_indices(['-', ':', '/', '.']).map(|(at, _)| &bare[..at]);
         let names = std::iter::once(bare).chain(endings).chain(beginnings).map(can_be);
-        names.into_iter().find(|found| !found.is_empty()).unwrap_or(&[])
+        names.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 }
 

@@ -9,9 +9,11 @@
 
 mod candidate;
 mod clauses;
+mod columns;
 mod confidence;
 mod entry;
 mod index;
+mod index_builder;
 mod intent;
 mod languages;
 mod mention;
@@ -19,6 +21,7 @@ pub mod pick;
 mod query;
 mod rank;
 mod reason;
+mod reference_lines;
 mod reference_tools;
 #[cfg(test)]
 mod relations;
@@ -29,6 +32,7 @@ mod spelling;
 mod stemming;
 #[cfg(test)]
 mod tests;
+mod text_table;
 mod thesaurus;
 mod tool;
 mod topics;

@@ -1,8 +1,9 @@
 //! A query as units: each word with its senses, the terms of entries that may stand for it.
 
 use super::index::Index;
-use super::languages::{self, ENGLISH, MAX_PHRASE, stem};
-use super::thesaurus::Synonym;
+use super::languages::{self, ENGLISH, ENGLISH_SPELLING, stem};
+use super::spelling::Spelling;
+use super::thesaurus::{MAX_PHRASE, Synonym};
 use super::vocabulary::{Term, is_action, is_stop, is_weak};
 use super::word_list::BEGINS;
 use super::words::{is_dense, words};
@@ -78,12 +79,22 @@ struct QueryWord {
     is_name: bool,
 }
 
+/// Two terms that are adjacent in the query and in entries.
+#[derive(Debug)]
+pub(super) struct Pair {
+    terms: (Term, Term),
+    /// Its places in the column of pairs.
+    pub(super) places: std::ops::Range<usize>,
+    /// Weight of the more distinctive term.
+    pub(super) weight: f32,
+}
+
 /// The query, read.
 #[derive(Debug, Default)]
 pub(super) struct Query {
     pub(super) units: Vec<Unit>,
-    /// Pairs of adjacent terms in it.
-    pub(super) pairs: Vec<(Term, Term)>,
+    /// Pairs of adjacent terms in it that entries have.
+    pub(super) pairs: Vec<Pair>,
     /// Stems of its words, in order.
     pub(super) stems: Vec<String>,
     /// Its intent.
@@ -207,7 +218,7 @@ struct Reading<'i> {
 impl Reading<'_> {
     /// Whether a stem is distinctive here.
     fn knows(&self, stem: &str) -> bool {
-        self.index.vocabulary.get(stem).is_some() || ENGLISH.knows(stem) || self.index.synonyms.knows(stem)
+        self.index.term(stem).is_some() || ENGLISH.knows(stem) || self.index.synonyms.knows(stem)
     }
 
     fn senses(&self, key: &str, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
@@ -216,7 +227,7 @@ impl Reading<'_> {
     }
 
     fn sense(&self, meaning: Synonym<'_>, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
-        let Some(term) = self.index.vocabulary.get(meaning.stem) else { return };
+        let Some(term) = self.index.term(meaning.stem) else { return };
         let weight = meaning.weight * scale;
         match senses.iter_mut().find(|known| known.term == term) {
             Some(known) => known.weight = known.weight.max(weight),
@@ -252,7 +263,7 @@ impl Reading<'_> {
             let [one, other] = pair else { continue };
             whole.clear();
             whole.extend([one.text.as_str(), other.stem.as_str()]);
-            let term = self.index.vocabulary.get(&whole).filter(|_| one.is_part() && other.is_part());
+            let term = self.index.term(&whole).filter(|_| one.is_part() && other.is_part());
             if let Some(term) = term.filter(|_| self.query.units.len() < MAX_UNITS) {
                 let said = format!("{} {}", one.text, other.text);
                 self.query.stems.push(whole.clone());
@@ -269,16 +280,16 @@ impl Reading<'_> {
             return None;
         }
         (MIN_PART..=(stem.len().saturating_sub(MIN_PART))).find_map(|at| {
-            let last = self.index.vocabulary.get(stem.get(at..)?)?;
-            let first = self.index.vocabulary.get(&languages::stem(text.get(..at)?))?;
-            self.index.known_pairs.contains(&(first, last)).then_some((first, last))
+            let last = self.index.term(stem.get(at..)?)?;
+            let first = self.index.term(&languages::stem(text.get(..at)?))?;
+            self.index.pair(first, last).is_some().then_some((first, last))
         })
     }
 
     fn word(&mut self, text: &str, stem: &str, counts: f32, words: std::ops::Range<usize>, is_name: bool) {
         if is_stop(text)
             || text.chars().all(char::is_numeric)
-            || is_dense(text) && self.index.vocabulary.get(stem).is_none()
+            || is_dense(text) && self.index.term(stem).is_none()
         {
             return;
         }
@@ -296,7 +307,7 @@ impl Reading<'_> {
         self.rank += 1;
         let weight = weight * (1.0 + EARLY * (0.5 - (self.rank as f32 / LATE).min(1.0)));
         let mut senses = Vec::new();
-        let own = self.index.vocabulary.get(stem);
+        let own = self.index.term(stem);
         senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
         let parts = self.parts(text, stem).filter(|_| !weak && !is_name);
         if let Some((first, last)) = parts {
@@ -309,7 +320,7 @@ impl Reading<'_> {
                 words: words.clone(),
             };
             self.query.units.extend([part(first), part(last)]);
-            self.query.pairs.push((first, last));
+            self.query.pairs.extend(self.pair(first, last));
         }
         self.senses(stem, 1.0, Kind::Meant, &mut senses);
         let is_common = ENGLISH.knows(stem) || self.index.synonyms.knows(stem);
@@ -321,9 +332,11 @@ impl Reading<'_> {
                 topic = 1.0;
             }
             let is_slip = senses.is_empty() && parts.is_none() && counts == 1.0 && !is_name;
-            if let Some(meant) = self.index.spelling.meant(text).filter(|_| is_slip) {
+            let spellings = [&self.index.columns.spelling, &*ENGLISH_SPELLING];
+            let meant = is_slip.then(|| Spelling::nearest(text, &spellings)).flatten();
+            if let Some(meant) = meant {
                 let meant = languages::stem(meant);
-                let term = self.index.vocabulary.get(&meant);
+                let term = self.index.term(&meant);
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
                 self.senses(&meant, MENDED, Kind::Spelled, &mut senses);
                 topic = if senses.is_empty() { topic } else { 0.8 };
@@ -334,7 +347,8 @@ impl Reading<'_> {
 
     /// Weight of a word for the choice of a tool: objects count fully, actions half, names and values hardly at all.
     fn topic(&self, stem: &str, own: Option<Term>, is_common: bool, is_name: bool) -> f32 {
-        let is_told = own.is_some_and(|term| self.index.is_descriptive[term as usize]);
+        let is_told =
+            own.is_some_and(|term| self.index.columns.is_descriptive.get(term as usize) == Some(&1));
         let (word, name) = match own {
             _ if is_weak(stem) => (0.1, 0.1),
             _ if is_common && is_action(stem) => (0.5, 0.5),
@@ -373,15 +387,19 @@ impl Reading<'_> {
         }
     }
 
+    fn pair(&self, one: Term, other: Term) -> Option<Pair> {
+        let weight = self.index.idf(one).max(self.index.idf(other));
+        self.index.pair(one, other).map(|places| Pair { terms: (one, other), places, weight })
+    }
+
     fn pairs(&mut self, said: &[QueryWord]) {
         let telling = said.iter().filter(|word| !is_stop(&word.text));
-        let terms: Vec<Option<Term>> = telling.map(|word| self.index.vocabulary.get(&word.stem)).collect();
+        let terms: Vec<Option<Term>> = telling.map(|word| self.index.term(&word.stem)).collect();
         for pair in terms.windows(2) {
             if let [Some(one), Some(other)] = *pair
-                && self.index.known_pairs.contains(&(one, other))
-                && !self.query.pairs.contains(&(one, other))
+                && !self.query.pairs.iter().any(|known| known.terms == (one, other))
             {
-                self.query.pairs.push((one, other));
+                self.query.pairs.extend(self.pair(one, other));
             }
         }
     }

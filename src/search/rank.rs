@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use hashbrown::HashMap;
 
 use super::candidate::Candidate;
+use super::columns::{float, integer};
 use super::confidence::{self, Features, Term};
 use super::index::Index;
 use super::query::{Kind, Query};
@@ -163,11 +164,11 @@ impl Index {
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
         let (about, said) = (self.query_topics(query), said(query));
         for candidate in &mut candidates {
-            let entry = candidate.entry as usize;
-            candidate.topic_score = likeness(&about, &self.topic_vector[entry]);
-            let name = self.names[entry].iter();
-            candidate.name_score =
-                name.map(|(term, share)| share * said.get(term).copied().unwrap_or(0.0)).sum();
+            candidate.topic_score = likeness(&about, self.topics_of(candidate.entry));
+            let name = self.columns.names.row(candidate.entry as usize).iter();
+            candidate.name_score = name
+                .map(|&[term, share]| float(share) * said.get(&integer(term)).copied().unwrap_or(0.0))
+                .sum();
             candidate.score += NAME_WEIGHT * best * candidate.name_score
                 + PAIR_WEIGHT * self.pair_score(query, candidate.entry);
         }
@@ -180,17 +181,15 @@ impl Index {
             }
         }
         for candidate in &mut candidates {
-            candidate.score *=
-                super::intent::intent_factor(query.intent, self.intent[candidate.entry as usize]);
+            candidate.score *= super::intent::intent_factor(query.intent, self.intent(candidate.entry));
         }
         candidates.sort_unstable_by(order);
         candidates
     }
 
     fn query_topics(&self, query: &Query) -> Vec<f32> {
-        let tells =
-            |stem: &str| self.vocabulary.get(stem).map_or(1.0, |term| self.idf[term as usize] / self.max_idf);
-        self.topics.query(&query.stems, &self.synonyms, tells)
+        let tells = |stem: &str| self.term(stem).map_or(1.0, |term| self.idf(term) / self.max_idf);
+        self.columns.topics.query(&query.stems, &self.synonyms, tells)
     }
 
     /// Entries with any word of the query, and their sums: the best, at least as many as the limit.
@@ -201,20 +200,20 @@ impl Index {
         limit: usize,
         sums: &mut Sums,
     ) -> Vec<Candidate> {
-        sums.entries.resize(self.entries.max(sums.entries.len()), Sum::NOTHING);
+        sums.entries.resize(self.len().max(sums.entries.len()), Sum::NOTHING);
         for (number, unit) in query.units.iter().enumerate() {
             let number = number as u32;
             for sense in &unit.senses {
-                let scale = unit.weight * sense.weight * self.idf[sense.term as usize];
+                let scale = unit.weight * sense.weight * self.idf(sense.term);
                 if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
                     continue;
                 }
-                for posting in &self.postings[sense.term as usize] {
-                    let sum = &mut sums.entries[posting.entry as usize];
-                    let counts = scale * posting.weight;
+                for &[entry, weight] in self.columns.postings.row(sense.term as usize) {
+                    let (entry, counts) = (integer(entry), scale * float(weight));
+                    let sum = &mut sums.entries[entry as usize];
                     if sum.unit != number {
                         if sum.unit == u32::MAX {
-                            sums.touched.push(posting.entry);
+                            sums.touched.push(entry);
                         }
                         (sum.unit, sum.counted) = (number, counts);
                         sum.total += counts;
@@ -240,9 +239,8 @@ impl Index {
     }
 
     pub(super) fn pair_score(&self, query: &Query, entry: u32) -> f32 {
-        let pairs = &self.pairs[entry as usize];
-        let both = query.pairs.iter().filter(|pair| pairs.binary_search(pair).is_ok());
-        both.map(|&(one, other)| self.idf[one as usize].max(self.idf[other as usize])).sum()
+        let both = query.pairs.iter().filter(|pair| self.has_pair(&pair.places, entry));
+        both.map(|pair| pair.weight).sum()
     }
 }
 

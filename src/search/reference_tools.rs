@@ -4,35 +4,15 @@
 
 use std::sync::LazyLock;
 
-use super::languages::stem;
+use super::columns::{Number, float, integer};
+use super::languages;
+use super::reference_lines::ReferenceLines;
 use super::thesaurus::Thesaurus;
-use super::topics::{TopicReader, TopicVector, Topics, likeness};
-use super::vocabulary::Vocabulary;
-use super::words::plain;
+use super::topics::{Topics, likeness};
 
-/// Reference tools by topic: each line with that topic, and its weight.
-struct ReferenceTools {
-    topics: Topics,
-    lines: Vec<TopicVector>,
-    by_topic: Vec<Vec<(u32, f32)>>,
-}
-
-static REFERENCE_TOOLS: LazyLock<ReferenceTools> = LazyLock::new(|| {
-    let (mut vocabulary, synonyms) = (Vocabulary::default(), Thesaurus::default());
-    let number = |word: &String, vocabulary: &mut Vocabulary| vocabulary.number(&stem(word));
-    let lines: Vec<Vec<u32>> = include_str!("words/world.txt")
-        .lines()
-        .map(|line| plain(line).iter().map(|word| number(word, &mut vocabulary)).collect())
-        .collect();
-    let mut reading = TopicReader::new(&vocabulary, &synonyms, vec![1.0; vocabulary.len()]);
-    let about: Vec<TopicVector> = lines.iter().map(|line| reading.entry(line)).collect();
-    let topics = reading.into_topics();
-    let mut by_topic = vec![Vec::new(); topics.len()];
-    for (line, about) in about.iter().enumerate() {
-        about.iter().for_each(|&(topic, weight)| by_topic[topic as usize].push((line as u32, weight)));
-    }
-    ReferenceTools { topics, lines: about, by_topic }
-});
+/// The reference tools, as `build.rs` compiles them.
+static REFERENCE_TOOLS: LazyLock<ReferenceLines> =
+    LazyLock::new(|| languages::read(include_bytes!(concat!(env!("OUT_DIR"), "/world.columns"))));
 
 /// Nearest reference tools that are considered.
 const NEAREST: usize = 3;
@@ -51,14 +31,14 @@ pub(super) fn reference_similarity<'e>(
     stems: &[String],
     synonyms: &Thesaurus,
     topics: &Topics,
-    entries: impl Iterator<Item = &'e TopicVector> + Clone,
+    entries: impl Iterator<Item = &'e [[Number; 2]]> + Clone,
 ) -> ReferenceSimilarity {
     let query = REFERENCE_TOOLS.topics.query(stems, synonyms, |_| 1.0);
     let mut sums = vec![0.0_f32; REFERENCE_TOOLS.lines.len()];
     for (topic, weight) in query.into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {
-        REFERENCE_TOOLS.by_topic[topic]
-            .iter()
-            .for_each(|&(line, about)| sums[line as usize] += weight * about);
+        for &[line, about] in REFERENCE_TOOLS.by_topic.row(topic) {
+            sums[integer(line) as usize] += weight * float(about);
+        }
     }
     let mut lines: Vec<(usize, f32)> = sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0).collect();
     lines.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
@@ -69,7 +49,7 @@ pub(super) fn reference_similarity<'e>(
         bridge_first: 0.0,
     };
     for (place, (line, near)) in lines.into_iter().enumerate() {
-        let about = topics.translated(&REFERENCE_TOOLS.lines[line], &REFERENCE_TOOLS.topics);
+        let about = topics.translated(REFERENCE_TOOLS.lines.row(line), &REFERENCE_TOOLS.topics);
         let most = entries.clone().map(|entry| likeness(&about, entry)).fold(0.0, f32::max);
         found.bridge = found.bridge.max(near / found.best * most);
         if place == 0 {

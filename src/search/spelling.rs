@@ -1,24 +1,21 @@
 //! Spelling: replaces unknown words by the ones that were probably meant.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
+use bytes::Bytes;
 use strsim::damerau_levenshtein;
 
-use super::languages::ENGLISH;
+use super::columns::{ColumnReader, ColumnWriter, Columns, Numbers, Rows, integer};
 use crate::finding::SlipPolicy;
 
-/// Words of English, for the spelling of every catalog.
-static BUILT_IN: LazyLock<Spelling> = LazyLock::new(|| Spelling::of(ENGLISH.keys()));
-
-/// Words that are spelled well.
+/// Words that are spelled well, by first character and length.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
-    words: Words,
+    /// All words, one after another.
+    text: Bytes,
+    /// First character and length of the words of each row, sorted.
+    groups: Numbers,
+    /// For each word the set of its letters, and its bytes in the text; sorted.
+    words: Rows<3>,
 }
-
-/// Words by first character and length, each with the set of its letters.
-type Words = HashMap<(char, usize), Vec<(u32, Box<str>)>>;
 
 /// Characters of the shortest word that is corrected.
 const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
@@ -33,28 +30,45 @@ fn letters(word: &str) -> u32 {
 impl Spelling {
     /// Takes these words as correct.
     pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
-        let mut known = Words::new();
+        let mut known: Vec<([u32; 3], &str)> = Vec::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
             let length = word.chars().count();
             if let Some(first) =
                 word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length))
             {
-                known.entry((first, length)).or_default().push((letters(word), word.into()));
+                known.push(([first as u32, length as u32, letters(word)], word));
             }
         }
-        for list in known.values_mut() {
-            list.sort_unstable();
-            list.dedup();
-        }
-        Self { words: known }
+        known.sort_unstable();
+        known.dedup();
+        let (mut text, mut groups): (String, Vec<u32>) = Default::default();
+        let rows = known.chunk_by(|(one, _), (next, _)| one[..2] == next[..2]);
+        let rows: Vec<Vec<[u32; 3]>> = rows
+            .map(|row| {
+                groups.extend(&row[0].0[..2]);
+                let record = |([_, _, letters], word): &([u32; 3], &str)| {
+                    text.push_str(word);
+                    [*letters, (text.len() - word.len()) as u32, text.len() as u32]
+                };
+                row.iter().map(record).collect()
+            })
+            .collect();
+        Self { text: text.into(), groups: groups.into_iter().collect(), words: Rows::of(rows) }
     }
 
-    /// The word of these or of English that was probably meant; `None` where several are as near.
-    pub(super) fn meant(&self, word: &str) -> Option<&str> {
-        Self::nearest(word, &[self, &BUILT_IN])
+    /// The words with this first character and length, each with the set of its letters.
+    fn group(&self, first: char, length: usize) -> impl Iterator<Item = (u32, &str)> {
+        let groups = self.groups.all().as_chunks::<2>().0;
+        let row = groups.binary_search_by_key(&[first as u32, length as u32], |group| group.map(integer));
+        row.map_or(&[][..], |row| self.words.row(row)).iter().filter_map(|word| {
+            let [letters, start, end] = word.map(integer);
+            let text = self.text.get(start as usize..end as usize)?;
+            Some((letters, std::str::from_utf8(text).ok()?))
+        })
     }
 
-    fn nearest<'s>(word: &str, all: &[&'s Self]) -> Option<&'s str> {
+    /// The word of one of these that was probably meant; `None` where several are as near.
+    pub(super) fn nearest<'s>(word: &str, all: &[&'s Self]) -> Option<&'s str> {
         let length = word.chars().count();
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
             return None;
@@ -64,7 +78,7 @@ impl Spelling {
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
-            for (letters, known) in all.iter().filter_map(|one| one.words.get(&(first, near))).flatten() {
+            for (letters, known) in all.iter().flat_map(|one| one.group(first, near)) {
                 // Each edit changes at most two letters.
                 if (own ^ letters).count_ones() as usize > 2 * allowed {
                     continue;
@@ -74,12 +88,24 @@ impl Spelling {
                     _ if distance > allowed => {}
                     Some((least, _)) if distance > least => {}
                     // Both lists can have it.
-                    Some((least, best)) if distance == least => is_unique &= *best == **known,
-                    _ => (best, is_unique) = (Some((distance, &**known)), true),
+                    Some((least, best)) if distance == least => is_unique &= best == known,
+                    _ => (best, is_unique) = (Some((distance, known)), true),
                 }
             }
         }
         best.filter(|_| is_unique).map(|(_, word)| word)
+    }
+}
+
+impl Columns for Spelling {
+    fn write(&self, to: &mut ColumnWriter) {
+        self.text.write(to);
+        self.groups.write(to);
+        self.words.write(to);
+    }
+
+    fn read(from: &mut ColumnReader) -> Option<Self> {
+        Some(Self { text: Columns::read(from)?, groups: Columns::read(from)?, words: Columns::read(from)? })
     }
 }
 

@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use super::stemming::stemmed;
 use super::words::plain;
 
+/// Most words of a phrase that is looked up.
+pub(super) const MAX_PHRASE: usize = 3;
 /// Factor for each word of a phrase.
 const OF_PHRASE: f32 = 0.6;
 /// Weight of a configured synonym: it was written for this catalog.

@@ -3,9 +3,11 @@
 
 use hashbrown::HashMap;
 
-use super::languages::{ENGLISH, MAX_PHRASE};
-use super::thesaurus::{Synonym, Thesaurus};
-use super::vocabulary::{Term, Vocabulary, is_stop, is_weak};
+use super::columns::{ColumnReader, ColumnWriter, Columns, Number, Numbers, float, integer};
+use super::languages::ENGLISH;
+use super::text_table::TextTable;
+use super::thesaurus::{MAX_PHRASE, Synonym, Thesaurus};
+use super::vocabulary::{Term, is_stop, is_weak};
 use super::word_list::BEGINS;
 
 /// Weight of weak words.
@@ -18,18 +20,17 @@ const MAX_TOPICS: usize = 160;
 /// The topics of all entries, each with a number and its distinctiveness.
 #[derive(Debug, Default)]
 pub(super) struct Topics {
-    numbers: HashMap<Box<str>, u32>,
-    stems: Vec<Box<str>>,
+    stems: TextTable,
     tells: Vec<f32>,
 }
 
-/// Topic vector of an entry, sorted by topic; its length is 1.
-pub(super) type TopicVector = Box<[(u32, f32)]>;
+/// Topic vector of an entry: topics with their weights, sorted by topic; its length is 1.
+pub(super) type TopicVector = Vec<(u32, f32)>;
 
 /// Computes topic vectors; the topics of each term are looked up once.
 pub(super) struct TopicReader<'r> {
     topics: Topics,
-    vocabulary: &'r Vocabulary,
+    vocabulary: &'r TextTable,
     synonyms: &'r Thesaurus,
     /// Distinctiveness of each term, from 0 to 1.
     rarity: Vec<f32>,
@@ -46,7 +47,7 @@ struct TermTopics {
 }
 
 impl<'r> TopicReader<'r> {
-    pub(super) fn new(vocabulary: &'r Vocabulary, synonyms: &'r Thesaurus, rarity: Vec<f32>) -> Self {
+    pub(super) fn new(vocabulary: &'r TextTable, synonyms: &'r Thesaurus, rarity: Vec<f32>) -> Self {
         let leads = std::iter::repeat_with(|| None).take(vocabulary.len()).collect();
         Self { topics: Topics::default(), vocabulary, synonyms, rarity, leads, sums: vec![], touched: vec![] }
     }
@@ -66,7 +67,7 @@ impl<'r> TopicReader<'r> {
                         if !key.is_empty() {
                             key.push(' ');
                         }
-                        key.push_str(self.vocabulary.stem(part));
+                        key.push_str(self.vocabulary.text(part));
                     }
                     for meaning in means(&key, self.synonyms) {
                         let topic = self.topics.number(meaning.stem);
@@ -80,7 +81,7 @@ impl<'r> TopicReader<'r> {
     }
 
     fn term_topics(&mut self, term: Term) -> TermTopics {
-        let stem = self.vocabulary.stem(term);
+        let stem = self.vocabulary.text(term);
         let mut topics = Vec::new();
         spread(stem, self.synonyms, self.rarity[term as usize], |stem, weight| {
             let topic = self.topics.number(stem);
@@ -111,7 +112,7 @@ impl<'r> TopicReader<'r> {
         strongest.sort_unstable_by_key(|(topic, _)| *topic);
         let length = strongest.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
         strongest.iter_mut().for_each(|(_, weight)| *weight /= length);
-        strongest.into_boxed_slice()
+        strongest
     }
 
     pub(super) fn into_topics(self) -> Topics {
@@ -121,30 +122,22 @@ impl<'r> TopicReader<'r> {
 
 impl Topics {
     fn number(&mut self, stem: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(stem) {
-            return number;
+        let number = self.stems.number(stem);
+        if number as usize == self.tells.len() {
+            self.tells.push(ENGLISH.tells(stem));
         }
-        let number = self.tells.len() as u32;
-        self.numbers.insert(stem.into(), number);
-        self.stems.push(stem.into());
-        self.tells.push(ENGLISH.tells(stem));
         number
     }
 
     /// Converts a vector of other topics to these: a weight for each of these.
-    pub(super) fn translated(&self, vector: &TopicVector, other: &Topics) -> Vec<f32> {
+    pub(super) fn translated(&self, vector: &[[Number; 2]], other: &Topics) -> Vec<f32> {
         let mut weights = vec![0.0; self.tells.len()];
-        for &(topic, weight) in vector {
-            if let Some(&own) = self.numbers.get(&other.stems[topic as usize]) {
-                weights[own as usize] = weight;
+        for &[topic, weight] in vector {
+            if let Some(own) = self.stems.get(other.stems.text(integer(topic))) {
+                weights[own as usize] = float(weight);
             }
         }
         weights
-    }
-
-    /// Number of topics.
-    pub(super) fn len(&self) -> usize {
-        self.tells.len()
     }
 
     /// Topic vector of a query with these stems: a weight for each topic of any entry. Its length is 1 with topics of
@@ -157,8 +150,8 @@ impl Topics {
     ) -> Vec<f32> {
         let mut weights = vec![0.0; self.tells.len()];
         let mut elsewhere: HashMap<String, f32> = HashMap::new();
-        let mut add = |stem: &str, weight: f32| match self.numbers.get(stem) {
-            Some(&topic) => weights[topic as usize] += weight * self.tells[topic as usize],
+        let mut add = |stem: &str, weight: f32| match self.stems.get(stem) {
+            Some(topic) => weights[topic as usize] += weight * self.tells[topic as usize],
             None => *elsewhere.entry_ref(stem).or_default() += weight * ENGLISH.tells(stem),
         };
         for (place, stem) in stems.iter().enumerate() {
@@ -180,9 +173,23 @@ impl Topics {
     }
 }
 
+impl Columns for Topics {
+    fn write(&self, to: &mut ColumnWriter) {
+        self.stems.write(to);
+        self.tells.iter().copied().collect::<Numbers>().write(to);
+    }
+
+    fn read(from: &mut ColumnReader) -> Option<Self> {
+        let (stems, tells) = (TextTable::read(from)?, Numbers::read(from)?);
+        let tells: Vec<f32> = tells.all().iter().map(|tells| float(*tells)).collect();
+        (tells.len() == stems.len()).then_some(Self { stems, tells })
+    }
+}
+
 /// Similarity of a query and an entry by topics, from 0 to 1.
-pub(super) fn likeness(query: &[f32], entry: &TopicVector) -> f32 {
-    entry.iter().map(|&(topic, weight)| query.get(topic as usize).copied().unwrap_or(0.0) * weight).sum()
+pub(super) fn likeness(query: &[f32], entry: &[[Number; 2]]) -> f32 {
+    let weight = |topic: Number| query.get(integer(topic) as usize).copied().unwrap_or(0.0);
+    entry.iter().map(|&[topic, known]| weight(topic) * float(known)).sum()
 }
 
 /// A word and its meanings, each with its weight.

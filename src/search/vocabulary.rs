@@ -1,6 +1,4 @@
-//! The words of a catalog, each with a number, and lists of words that are empty or weak in every catalog.
-
-use hashbrown::HashMap;
+//! Terms: words of a catalog as numbers; and lists of words that are empty or weak in every catalog.
 
 use super::languages::ENGLISH;
 use super::word_list::{ACTION, STOP, WEAK};
@@ -22,37 +20,3 @@ pub(super) fn is_action(stem: &str) -> bool {
 
 /// The number of a term: all words with one stem.
 pub(super) type Term = u32;
-
-/// The terms of a catalog.
-#[derive(Debug, Default)]
-pub(super) struct Vocabulary {
-    terms: HashMap<Box<str>, Term>,
-    stems: Vec<Box<str>>,
-}
-
-impl Vocabulary {
-    /// The number of a stem; a new stem gets the next one.
-    pub(super) fn number(&mut self, stem: &str) -> Term {
-        if let Some(&term) = self.terms.get(stem) {
-            return term;
-        }
-        let term = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
-        self.terms.insert(stem.into(), term);
-        self.stems.push(stem.into());
-        term
-    }
-
-    /// The number of a known stem.
-    pub(super) fn get(&self, stem: &str) -> Option<Term> {
-        self.terms.get(stem).copied()
-    }
-
-    /// The stem of a term.
-    pub(super) fn stem(&self, term: Term) -> &str {
-        self.stems.get(term as usize).map_or("", |stem| stem)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.terms.len()
-    }
-}

@@ -1,6 +1,9 @@
 //! A word list as `build.rs` compiles it: one text and one table of numbers, which are read where they lie in the
 //! program. Nothing of it is made or moved at a start.
 
+use std::borrow::Cow;
+
+use super::stemming::stemmed;
 use super::thesaurus::Synonym;
 
 /// A compiled word list. Words have numbers, in their order.
@@ -121,7 +124,13 @@ impl WordList {
         (all / (1.0 + meant)).ln() / all.ln()
     }
 
+    /// The common stem of all forms of a word. A lookup takes less time than stemming.
+    pub(super) fn stemmed<'w>(&self, word: &'w str) -> Cow<'w, str> {
+        self.stem(word).map_or_else(|| stemmed(word), Cow::Borrowed)
+    }
+
     /// Every word that has meanings.
+    #[cfg(test)]
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
         let has = |word: &usize| self.record(*word).meanings < self.record(word + 1).meanings;
         (0..self.words.len().saturating_sub(1)).filter(has).map(|word| self.text(word))

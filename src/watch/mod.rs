@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::catalog::{self, CatalogCache, Checked};
 use crate::config::{self, Workspace};
-use crate::finding::{Code, Severity};
+use crate::finding::Code;
 use crate::sources::Listings;
 use crate::sources::mcp::Connections;
 
@@ -257,7 +257,7 @@ impl Follow {
         let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
         hasher.update(checked.bundle.as_ref().map(|bundle| bundle.version()).unwrap_or_default().as_bytes());
-        hasher.update(&json(serde_json::to_vec(&checked.findings)));
+        hasher.update(&checked.findings.hash());
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());
@@ -277,9 +277,8 @@ fn loses_whole_file(code: Code) -> bool {
 
 /// The input that is missing from a catalog.
 fn lost(checked: &Checked) -> LostInput {
-    let errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
     let mut lost = LostInput::new();
-    for finding in errors.filter(|finding| finding.code.loses_input()) {
+    for finding in checked.findings.errors().filter(|finding| finding.code.loses_input()) {
         let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
         *lost.entry((file, finding.code)).or_default() += 1;
     }

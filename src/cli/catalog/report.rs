@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::catalog::Checked;
 use crate::cli::{CommandResult, failed, print_note};
-use crate::finding::{Finding, Severity};
+use crate::finding::Severity;
 use crate::tool::clean_line;
 
 /// Message while these servers have not answered.
@@ -36,8 +36,7 @@ pub(in crate::cli) fn report_lost(checked: &Checked) {
 
 /// The first finding that keeps input out of the catalog, and the number of others.
 fn first_lost(checked: &Checked) -> Option<String> {
-    let is_lost = |finding: &&Finding| finding.severity == Severity::Error && finding.code.loses_input();
-    let mut lost = checked.findings.iter().filter(is_lost);
+    let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
     let first = lost.next()?;
     let place = first.place.as_ref().map(|place| match (place.line, place.column) {
         (Some(line), Some(column)) => format!(" {}:{line}:{column}:", place.file),

@@ -32,6 +32,9 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// The address to listen on, with the callers there and the secret of their sign-in; `None` for the standard streams.
 pub(super) type Door = Option<(SocketAddr, (Authenticator, Option<String>))>;
 
+/// The connections to live servers, their names, and the catalog that is followed.
+type Followed = (Option<Arc<Connections>>, Vec<String>, Follow);
+
 /// A server that may begin to answer.
 pub(super) struct Prepared {
     args: Arc<ServeArgs>,
@@ -92,8 +95,7 @@ impl Prepared {
 }
 
 impl ServeArgs {
-    /// The connections to live servers, their names, and the catalog that is followed.
-    fn follow(&self) -> Result<(Option<Arc<Connections>>, Vec<String>, Follow), CommandError> {
+    fn follow(&self) -> Result<Followed, CommandError> {
         let connections = self.catalog.environment().map(|environment| {
             // Calls run on the threads of their connections.
             Arc::new(remembering(Connections::on(environment, tokio::runtime::Handle::current())))
