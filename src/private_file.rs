@@ -23,29 +23,47 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
 
 /// Writes a file whole or not at all, for its owner alone. Its folder is made where there is none.
 pub(crate) fn write(file: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.map_or(Ok(()), create_folder)?;
-    let staged = staged(file);
-    // Only this process has this name, so an existing file was left by a process that was killed.
-    let _ = fs::remove_file(&staged);
-    let written = options().write(true).create_new(true).open(&staged);
-    let written = written.and_then(|mut to| to.write_all(content).and_then(|()| to.sync_all()));
-    let moved = written.and_then(|()| fs::rename(&staged, file));
-    if moved.is_err() {
-        let _ = fs::remove_file(&staged);
-    }
-    moved
+    let mut staged = StagedFile::new(file)?;
+    staged.file.write_all(content)?;
+    staged.finish(file)
 }
 
-/// A new file in a folder, without a name: it ends with its last reader.
-pub(crate) fn unnamed(folder: &Path) -> io::Result<File> {
-    create_folder(folder)?;
-    let staged = staged(&folder.join("copy"));
-    let _ = fs::remove_file(&staged);
-    let file = options().read(true).write(true).create_new(true).open(&staged)?;
-    // A system that keeps the names of open files keeps this one in a folder that only its owner can enter.
-    let _ = fs::remove_file(&staged);
-    Ok(file)
+/// A new file, for its owner alone, that has no name yet: it is gone with its last reader unless it is finished.
+pub(crate) struct StagedFile {
+    /// The file, to be written and read.
+    pub(crate) file: File,
+    path: PathBuf,
+}
+
+impl StagedFile {
+    /// A file beside another one. Its folder is made where there is none.
+    pub(crate) fn new(beside: &Path) -> io::Result<Self> {
+        let folder = beside.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or(Ok(()), create_folder)?;
+        let path = staged(beside);
+        // Only this process has this name, so an existing file was left by a process that was killed.
+        let _ = fs::remove_file(&path);
+        let file = options().read(true).write(true).create_new(true).open(&path)?;
+        Ok(Self { file, path })
+    }
+
+    /// Gives it this name, in place of the file that had it.
+    pub(crate) fn finish(self, name: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.path, name)
+    }
+
+    /// Only the file.
+    pub(crate) fn unnamed(self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        // After it is finished, there is none of this name.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// A file that nobody else can write to.

@@ -13,7 +13,7 @@ use super::{CommandError, failed};
 use crate::bundle::{Bundle, BundleError};
 use crate::config::{self, Workspace, is_bundle, unreadable_bundle};
 use crate::finding::{Code, Finding, Place};
-use crate::private_file;
+use crate::private_file::StagedFile;
 use crate::tool::clean_line;
 
 /// The key that bundles are signed with.
@@ -61,15 +61,20 @@ pub(super) fn open(path: &Path, key: Option<&PublicKey>, used: Use) -> Result<Bu
         let checked = signature::read(path).and_then(|signature| signature::check(&file, &signature, key));
         checked.map_err(|problem| untrusted(path, &problem))?;
     }
-    let bundle = Bundle::of_file(file).map_err(unreadable)?;
-    bundle.verify().map_err(unreadable)?;
+    verified(file).map_err(unreadable)
+}
+
+/// The bundle in a file, with every part checked.
+pub(super) fn verified(file: File) -> Result<Bundle, BundleError> {
+    let bundle = Bundle::of_file(file)?;
+    bundle.verify()?;
     Ok(bundle)
 }
 
 /// A copy without a name, which nobody can change or cut short.
 fn copy(file: &mut File) -> io::Result<File> {
     let folder = cache_folder().unwrap_or_else(std::env::temp_dir).join("bundles");
-    let mut copy = private_file::unnamed(&folder)?;
+    let mut copy = StagedFile::new(&folder.join("copy"))?.unnamed()?;
     io::copy(&mut file.take(Bundle::MAX_BYTES + 1), &mut copy)?;
     copy.rewind()?;
     Ok(copy)

@@ -1,5 +1,7 @@
 //! The arguments that name a catalog, shared by all commands that read one.
 
+mod report;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
@@ -9,15 +11,16 @@ use strum::VariantArray;
 
 use super::bundle_file::{KeyArgs, Use, refuse_unusable};
 use super::bundle_signature::signature_file;
+use super::remote_bundle::RemoteBundle;
 use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, CatalogCache, Checked};
 use crate::config::{Workspace, env_variables, is_bundle};
 use crate::credentials::Credentials;
-use crate::finding::{Code, Finding, Place, Severity};
+use crate::finding::{Code, Finding, Place};
 use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all};
-use crate::tool::clean_line;
 use crate::watch::Reading;
+pub(super) use report::{complete, counted, report_briefly, report_lost, waiting_for};
 
 /// Endings of files of definitions.
 const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];
@@ -31,14 +34,20 @@ pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `too
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, a bundle, one file of definitions in any known format, the configuration of an MCP client,
-    /// or the URL of an OpenAPI document or of an MCP server. The default is the working folder;
+    /// or the URL of a bundle (it ends in .crib), of an OpenAPI document or of an MCP server. The default is the working folder;
     /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
     #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The catalog of a server that names none.
     #[arg(skip)]
     found: Option<PathBuf>,
-    /// The folder of the catalog at a URL, or the reason why there is none.
+    /// The workspace of a bundle, which is checked once.
+    #[arg(skip)]
+    bundle: Arc<OnceLock<Workspace>>,
+    /// The bundle at a URL.
+    #[arg(skip)]
+    remote: Arc<OnceLock<Option<RemoteBundle>>>,
+    /// The folder or the bundle of the catalog at a URL, or the reason why there is none.
     #[arg(skip)]
     fetched: Arc<OnceLock<Result<PathBuf, String>>>,
     #[command(flatten)]
@@ -109,21 +118,42 @@ impl CatalogArgs {
         if fetched::is_url(path) { self.fetched(path).unwrap_or(path) } else { path }
     }
 
-    /// The folder of the catalog at a URL, which is fetched once.
+    /// The bundle at a URL, where the catalog is one.
+    pub(super) fn remote(&self) -> Option<&RemoteBundle> {
+        let url = self.named_or_here();
+        let at = || RemoteBundle::at(url.to_str()?, self.key.key.clone()).filter(|_| fetched::is_url(url));
+        self.remote.get_or_init(at).as_ref()
+    }
+
+    /// The folder or the bundle of the catalog at a URL, which is fetched once.
     fn fetched(&self, url: &Path) -> Result<&Path, String> {
-        let fetch = || match self.offline {
-            true => Err("with --offline, nothing is fetched".to_string()),
-            false => fetched::folder(url.to_str().unwrap_or_default()),
+        let fetch = || match (self.remote(), self.offline) {
+            (Some(remote), offline) => remote.first(offline),
+            (None, true) => Err("with --offline, nothing is fetched".to_string()),
+            (None, false) => fetched::folder(url.to_str().unwrap_or_default()),
         };
         self.fetched.get_or_init(fetch).as_deref().map_err(Clone::clone)
     }
 
     /// The configuration. One that was merely found is disarmed, and a note says so.
     pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
-        let mut workspace = self.key.workspace(self.path()?, Use::Once);
+        if let Some(known) = self.bundle.get() {
+            return Ok(known.clone());
+        }
+        let mut workspace = self.read_workspace(self.path()?, Use::Once);
         refuse_unusable(&workspace.findings)?;
         self.admit(&mut workspace);
+        if workspace.bundle.is_some() {
+            let _ = self.bundle.set(workspace.clone());
+        }
         Ok(workspace)
+    }
+
+    fn read_workspace(&self, path: &Path, used: Use) -> Workspace {
+        match self.remote() {
+            Some(remote) => remote.workspace(&self.key),
+            None => self.key.workspace(path, used),
+        }
     }
 
     fn admit(&self, workspace: &mut Workspace) {
@@ -142,7 +172,7 @@ impl CatalogArgs {
     pub(super) fn reading(&self) -> Reading {
         let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
         Reading::new(move |path| {
-            let mut workspace = args.key.workspace(path, Use::Long);
+            let mut workspace = args.read_workspace(path, Use::Long);
             args.admit(&mut workspace);
             if !workspace.is_found {
                 was_trusted.store(true, Ordering::Relaxed);
@@ -163,11 +193,20 @@ impl CatalogArgs {
 
     /// The signature of a bundle, whose changes count too.
     pub(super) fn signature(&self) -> Option<PathBuf> {
-        self.key.key.as_ref().map(|_| signature_file(self.place()))
+        self.key.key.as_ref().filter(|_| self.remote().is_none()).map(|_| signature_file(self.place()))
+    }
+
+    /// The path whose changes are followed.
+    pub(super) fn followed(&self) -> Result<PathBuf, CommandError> {
+        let path = self.path()?;
+        Ok(self.remote().map_or_else(|| path.to_path_buf(), RemoteBundle::marker))
     }
 
     /// The folder that the paths of its configuration are relative to.
     pub(super) fn folder(&self) -> PathBuf {
+        if self.remote().is_some() {
+            return PathBuf::from(".");
+        }
         let path = self.place();
         let folder = if path.is_dir() { Some(path) } else { path.parent() };
         folder.map(Path::to_path_buf).unwrap_or_default()
@@ -329,60 +368,6 @@ fn own_folder() -> Option<PathBuf> {
     let is_definition = |name: String| DEFINITIONS.iter().any(|ending| name.ends_with(ending));
     let folder = trust::configuration_folder()?;
     (folder.join(CONFIGURATION).is_file() && !names.any(is_definition)).then_some(folder)
-}
-
-/// Message while these servers have not answered.
-pub(super) fn waiting_for(servers: &[String]) -> String {
-    if servers.is_empty() {
-        "reading the catalog".into()
-    } else {
-        format!("waiting for {}", servers.join(", "))
-    }
-}
-
-/// Reports findings in one line; for commands whose job is another. `catalog` is the one that the command line names.
-pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
-    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
-    if errors + warnings > 0 {
-        let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
-        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-        let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
-        print_note(format!("{first}{errors} and {warnings}; `toolcrib check{named}` shows them"));
-    }
-}
-
-/// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.
-pub(super) fn report_lost(checked: &Checked) {
-    if let Some(lost) = first_lost(checked) {
-        print_note(format!("{lost}; `toolcrib check` shows everything"));
-    }
-}
-
-/// The first finding that keeps input out of the catalog, and the number of others.
-fn first_lost(checked: &Checked) -> Option<String> {
-    let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
-    let first = lost.next()?;
-    let place = first.place.as_ref().map(|place| match (place.line, place.column) {
-        (Some(line), Some(column)) => format!(" {}:{line}:{column}:", place.file),
-        _ => format!(" {}:", place.file),
-    });
-    let place = place.unwrap_or_default();
-    let more = match lost.count() {
-        0 => String::new(),
-        count => format!(" (and {count} more like it)"),
-    };
-    let help = first.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-    Some(format!("error[{}]:{place} {}{help}{more}", first.code.as_str(), clean_line(&first.message)))
-}
-
-/// Fails when some of the input is missing from the catalog, after the rest has been printed.
-pub(super) fn complete(checked: &Checked) -> super::CommandResult {
-    if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
-}
-
-/// `1 error`, `2 errors`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// One word of an enum; help and completions list them all.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::Url;
+use reqwest::blocking::Client;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table, value};
 
@@ -55,7 +56,7 @@ fn keep(file: &Path, text: &str) -> Result<(), String> {
 }
 
 /// The address without parts that may be secret.
-fn shown(url: &Url) -> String {
+pub(super) fn shown(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
@@ -64,22 +65,32 @@ fn shown(url: &Url) -> String {
     clean_line(url.as_str())
 }
 
-/// The definitions at an address; `None` where it answers with something else, as an MCP server does.
-fn fetch(url: Url) -> Result<Option<(String, Format)>, String> {
+/// A client that gives up after a time; it may be told to use nothing but https.
+pub(super) fn client(longest: Duration, https_only: bool) -> Result<Client, String> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::blocking::Client::builder()
-        .timeout(TIMEOUT)
+    let client = Client::builder()
+        .timeout(longest)
+        .https_only(https_only)
         .redirect(reqwest::redirect::Policy::limited(REDIRECTS))
-        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())?;
-    let accepted = "application/json, application/yaml, text/yaml, */*;q=0.5";
-    let answer = client.get(url).header("accept", accepted).send().map_err(|error| match error {
+        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")));
+    client.build().map_err(|error| error.to_string())
+}
+
+/// Reason why there is no answer, without the address.
+pub(super) fn unanswered(error: reqwest::Error) -> String {
+    match error {
         error if error.is_timeout() => "no answer in time".to_string(),
         error if error.is_connect() => "no connection".to_string(),
         error => error.without_url().to_string(),
-    })?;
+    }
+}
+
+/// The definitions at an address; `None` where it answers with something else, as an MCP server does.
+fn fetch(url: Url) -> Result<Option<(String, Format)>, String> {
+    let accepted = "application/json, application/yaml, text/yaml, */*;q=0.5";
+    let client = client(TIMEOUT, false)?;
+    let answer = client.get(url).header("accept", accepted).send().map_err(unanswered)?;
     let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !answer.status().is_success() || kind.starts_with("text/event-stream") || kind.starts_with("text/html")
     {

@@ -27,6 +27,7 @@ mod pick;
 mod progress;
 mod prompt;
 mod reload;
+mod remote_bundle;
 mod render;
 mod results;
 mod schema;

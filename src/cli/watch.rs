@@ -23,7 +23,7 @@ pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResul
     let also = command.also().into_iter().chain(catalog.also()).chain(catalog.signature()).collect();
     let (connections, reading) = (catalog.connections(), catalog.reading());
     let options = Options { also, connections, reading, ..Options::default() };
-    let follow = Follow::start(catalog.path()?, options);
+    let follow = Follow::start(&catalog.followed()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {
         change.notices.iter().for_each(print_note);

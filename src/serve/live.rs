@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::background_indexer::BackgroundIndexer;
 use super::listing_policy::{ListingOptions, Listings};
+use super::origin::Origin;
 use super::profile_caches::{CacheBuilder, ProfileCaches};
 use crate::catalog::{Checked, Findings, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE, Server};
@@ -25,6 +26,8 @@ use crate::sources::Awaited;
 pub struct Generation {
     /// The registry version.
     pub version: String,
+    /// The version of the bundle that it comes from.
+    pub bundle: Option<String>,
     /// Whether all input could be read.
     pub complete: bool,
     /// Findings of the input.
@@ -68,6 +71,7 @@ pub struct LiveCatalog {
     /// Whether a client knows of a list, so that its kind must stay.
     is_listed: AtomicBool,
     services: Arc<Services>,
+    origin: Origin,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
     stale: ArcSwapOption<StaleCatalog>,
@@ -111,7 +115,8 @@ impl Generation {
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
-        let Checked { catalog, findings, awaited, .. } = checked;
+        let Checked { catalog, findings, awaited, bundle, .. } = checked;
+        let bundle = bundle.map(|bundle| bundle.version());
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
@@ -132,7 +137,16 @@ impl Generation {
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
         let wants_caller_tokens = servers(&catalog.config).any(wants_caller_token);
-        Ok(Self { version, complete, findings, awaited, profiles, caller_headers, wants_caller_tokens })
+        Ok(Self {
+            version,
+            bundle,
+            complete,
+            findings,
+            awaited,
+            profiles,
+            caller_headers,
+            wants_caller_tokens,
+        })
     }
 
     /// The catalog view with every tool, for requests that choose no profile.
@@ -208,6 +222,7 @@ impl LiveCatalog {
             listings: ArcSwap::from_pointee(listings),
             is_listed: AtomicBool::new(false),
             services: Arc::default(),
+            origin: Origin::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
             stale: ArcSwapOption::new(stale.map(Arc::new)),
@@ -221,6 +236,16 @@ impl LiveCatalog {
         self.services = Arc::new(services);
         self.current().views().for_each(|view| self.services.prepare(view));
         self
+    }
+
+    /// Sets the origin of the catalog.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// The origin of the catalog.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The services that all calls share.

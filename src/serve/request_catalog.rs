@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::live::{Generation, LiveCatalog, StaleCatalog};
+use super::origin::Origin;
 use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
@@ -103,6 +104,11 @@ impl RequestCatalog {
     /// The findings that keep the catalog on disk from being served, if any do.
     pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
         self.live.stale()
+    }
+
+    /// The origin of the catalog.
+    pub fn origin(&self) -> &Origin {
+        self.live.origin()
     }
 
     /// Number of rebuilt catalogs by outcome.

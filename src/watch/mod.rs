@@ -146,6 +146,12 @@ impl Follow {
         Stop(self.debouncer.clone())
     }
 
+    /// Function that makes it read again at once.
+    pub fn nudge(&self) -> impl Fn() + Send + Sync + 'static {
+        let debouncer = self.debouncer.clone();
+        move || debouncer.signal(ChangeSignal::Certain)
+    }
+
     /// Waits until there is a reason to read again; false when it was stopped.
     fn wait(&mut self) -> bool {
         loop {

@@ -1,8 +1,11 @@
 //! Bundles: a catalog as one file gives what its folder gives, and is refused where it is not what was built.
 
 mod build;
+mod host;
 mod refused;
+mod remote;
 mod same;
+mod served;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
-use super::{ServeArgs, callers};
+use super::{ServeArgs, callers, downloads};
 use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
@@ -31,6 +31,9 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// The address to listen on, with the callers there and the secret of their sign-in; `None` for the standard streams.
 pub(super) type Door = Option<(SocketAddr, (Authenticator, Option<String>))>;
+
+/// The connections to live servers, their names, and the catalog that is followed.
+type Followed = (Option<Arc<Connections>>, Vec<String>, Follow);
 
 /// A server that may begin to answer.
 pub(super) struct Prepared {
@@ -92,8 +95,7 @@ impl Prepared {
 }
 
 impl ServeArgs {
-    /// The connections to live servers, their names, and the catalog that is followed.
-    fn follow(&self) -> Result<(Option<Arc<Connections>>, Vec<String>, Follow), CommandError> {
+    fn follow(&self) -> Result<Followed, CommandError> {
         let connections = self.catalog.environment().map(|environment| {
             // Calls run on the threads of their connections.
             Arc::new(remembering(Connections::on(environment, tokio::runtime::Handle::current())))
@@ -103,7 +105,7 @@ impl ServeArgs {
         let also = self.catalog.also().into_iter().chain(self.catalog.signature()).collect();
         let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
         let options = Options { poll: self.poll, also, connections: connections.clone(), reading, cache };
-        Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
+        Ok((connections, servers, Follow::start(&self.catalog.followed()?, options)))
     }
 
     fn prepare(
@@ -149,7 +151,9 @@ impl ServeArgs {
         let of_calls = Arc::clone(&state);
         let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
         let live = LiveCatalog::new(checked, setting, templates)?;
-        let live = Arc::new(live.with_services(services));
+        let interval = Duration::from_secs(self.bundle_poll.into());
+        let origin = downloads::origin(self.catalog.remote().cloned(), interval, Arc::new(follow.nudge()));
+        let live = Arc::new(live.with_services(services).with_origin(origin));
         Ok(Prepared { args: self, live, follow, state, configured, door, days })
     }
 

@@ -23,6 +23,7 @@ mod pages;
 mod query;
 mod refused_caller;
 mod refused_connections;
+mod reload;
 mod request_context;
 mod requested_profile;
 mod resource_metadata;

@@ -18,6 +18,9 @@ pub(super) fn document(routes: &[RouteEntry], server: &str) -> Value {
             Operation::CallTool => {
                 paths.insert(route.path.into(), json!({ "post": run() }));
             }
+            Operation::Ask(summary) => {
+                paths.insert(route.path.into(), json!({ "post": ask(summary) }));
+            }
             Operation::Read(summary, media) => {
                 paths.insert(route.path.into(), json!({ "get": read(route.path, summary, media) }));
             }
@@ -80,6 +83,18 @@ fn run() -> Value {
         "requestBody": { "required": false, "content": { "application/json": { "schema": { "type": "object" } } } },
         "responses": {
             "200": { "description": "What the tool returned, in the envelope of tool_exec.",
+                     "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } } } },
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+    })
+}
+
+/// A request without a body, whose work is done after the answer.
+fn ask(summary: &str) -> Value {
+    json!({
+        "summary": summary,
+        "responses": {
+            "202": { "description": "It is begun.",
                      "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } } } },
             "default": { "$ref": "#/components/responses/Error" },
         },

@@ -40,6 +40,8 @@ pub(super) enum Operation {
     CallFunction,
     /// Call of a tool of the catalog.
     CallTool,
+    /// Request that something is done, with its summary.
+    Ask(&'static str),
     /// Read, with its summary and media types.
     Read(&'static str, &'static [&'static str]),
 }

@@ -14,8 +14,8 @@ use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::sign_in::Visitor;
 use super::{
-    Response, Shared, catalog_files, docs, functions, health, openapi, resource_metadata, result_data,
-    sessions, sign_in,
+    Response, Shared, catalog_files, docs, functions, health, openapi, reload, resource_metadata,
+    result_data, sessions, sign_in,
 };
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
@@ -30,7 +30,9 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 27] = [
+static TABLE: [RouteEntry; 28] = [
+    RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
+        .answered(|| post(reload::reload)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)

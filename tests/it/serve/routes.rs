@@ -121,6 +121,10 @@ fn openapi_describes_what_is_there() {
         if item.get("post").is_some() && !path.contains('{') {
             let example = item["post"]["requestBody"]["content"]["application/json"]["example"].to_string();
             let status = server.post(path.rsplit('/').next().unwrap(), example).status();
+            if path == "/v1/reload" {
+                assert_eq!(status, 202);
+                continue;
+            }
             // Some examples are about tools that this catalog does not have, or results that it does not keep.
             let is_elsewhere = matches!(status.as_u16(), 404 | 410) && path != "/v1/read_tool_doc";
             assert!(status == 200 || is_elsewhere, "{path}: {status}");

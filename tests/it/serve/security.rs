@@ -103,6 +103,10 @@ fn without_a_token_nobody_gets_further_than_health() {
 fn to_those_who_may_not_see_it_a_tool_does_not_exist() {
     let server = guarded();
     let (reader, admin) = (format!("Bearer {READER}"), format!("Bearer {ADMIN}"));
+    // The state of the index is in an answer below.
+    while server.json_of("/readyz?verbose", &[("authorization", &reader)])["search"] != "ready" {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     let all = |token: &str, name: &str| {
         let mut seen = Vec::new();
         let listing = [

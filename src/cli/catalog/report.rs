@@ -1,0 +1,62 @@
+//! Findings of a catalog in one line, for commands whose job is another.
+
+use std::path::Path;
+
+use crate::catalog::Checked;
+use crate::cli::{CommandResult, failed, print_note};
+use crate::finding::Severity;
+use crate::tool::clean_line;
+
+/// Message while these servers have not answered.
+pub(in crate::cli) fn waiting_for(servers: &[String]) -> String {
+    if servers.is_empty() {
+        "reading the catalog".into()
+    } else {
+        format!("waiting for {}", servers.join(", "))
+    }
+}
+
+/// Reports findings in one line; for commands whose job is another. `catalog` is the one that the command line names.
+pub(in crate::cli) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
+    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+    if errors + warnings > 0 {
+        let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
+        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+        let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
+        print_note(format!("{first}{errors} and {warnings}; `toolcrib check{named}` shows them"));
+    }
+}
+
+/// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.
+pub(in crate::cli) fn report_lost(checked: &Checked) {
+    if let Some(lost) = first_lost(checked) {
+        print_note(format!("{lost}; `toolcrib check` shows everything"));
+    }
+}
+
+/// The first finding that keeps input out of the catalog, and the number of others.
+fn first_lost(checked: &Checked) -> Option<String> {
+    let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
+    let first = lost.next()?;
+    let place = first.place.as_ref().map(|place| match (place.line, place.column) {
+        (Some(line), Some(column)) => format!(" {}:{line}:{column}:", place.file),
+        _ => format!(" {}:", place.file),
+    });
+    let place = place.unwrap_or_default();
+    let more = match lost.count() {
+        0 => String::new(),
+        count => format!(" (and {count} more like it)"),
+    };
+    let help = first.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+    Some(format!("error[{}]:{place} {}{help}{more}", first.code.as_str(), clean_line(&first.message)))
+}
+
+/// Fails when some of the input is missing from the catalog, after the rest has been printed.
+pub(in crate::cli) fn complete(checked: &Checked) -> CommandResult {
+    if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
+}
+
+/// `1 error`, `2 errors`.
+pub(in crate::cli) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,27 @@
+//! `POST /v1/reload`: the server looks at once whether there is another catalog. For callers who see everything.
+
+use http::StatusCode;
+use serde_json::json;
+
+use super::Response;
+use super::request_context::RequestContext;
+use crate::serve::response::build::no_store;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
+
+/// Answers before the new catalog is there; `/readyz` says when it is served.
+pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, .. } = context;
+    if !caller.sees_everything() {
+        let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator may ask for a reload");
+        return Err(problem.next("use a token with `roles = [\"*\"]`"));
+    }
+    let nudge = catalog.origin().nudge.as_ref();
+    nudge.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this server follows no catalog"))?();
+    let generation = catalog.generation();
+    let body = json!({
+        "ok": true,
+        "meta": { "registry_version": generation.version, "bundle_version": generation.bundle },
+    });
+    Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
+}
