@@ -1,7 +1,8 @@
 //! A server over stdio gives its first answers before the catalog is there, as the last server gave them.
+#![cfg(unix)]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -37,7 +38,6 @@ impl Kept {
         answers
     }
 
-    #[cfg(unix)]
     /// From now on the bundle of the catalog cannot be read to its end, and is waited for.
     fn block_bundle(&self) -> PathBuf {
         let bundle = self.files("crib").remove(0);
@@ -47,7 +47,11 @@ impl Kept {
     }
 }
 
-#[cfg(unix)]
+/// An open end lets the server find out that this is no bundle; then it reads the definitions.
+fn unblock(bundle: &Path) {
+    drop(fs::OpenOptions::new().write(true).open(bundle).unwrap());
+}
+
 #[test]
 fn first_answers_need_no_catalog_and_are_given_once() {
     for ask in [older, newer] {
@@ -58,8 +62,7 @@ fn first_answers_need_no_catalog_and_are_given_once() {
         let bundle = kept.block_bundle();
         let mut process = kept.serve(&[]);
         assert_eq!(ask(&mut process), first, "while the catalog waits for its bundle");
-        // An open end lets the server find out that this is no bundle; then it reads the definitions.
-        drop(fs::OpenOptions::new().write(true).open(&bundle).unwrap());
+        unblock(&bundle);
         process.request(
             3,
             "tools/call",
@@ -93,8 +96,10 @@ fn an_answer_that_no_longer_holds_is_corrected() {
     let answers = answers.unwrap();
     let text = fs::read_to_string(&answers).unwrap();
     fs::write(&answers, text.replace("Reads thing 7", "Removes thing 7")).unwrap();
+    let bundle = kept.block_bundle();
     let mut process = kept.serve(&[]);
     assert!(older(&mut process)[1].to_string().contains("Removes thing 7"));
+    unblock(&bundle);
     assert_eq!(process.read()["method"], "notifications/tools/list_changed");
     process.request(3, "tools/list", json!({}));
     assert_eq!(process.answer(3)["result"], whole[1]["result"]);
