@@ -1,7 +1,8 @@
 //! English grammar of identifiers: verbs, small words, singular and plural.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use hashbrown::HashSet;
 
 use super::effect::has_effect;
 

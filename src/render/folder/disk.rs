@@ -79,7 +79,7 @@ pub(super) fn regular_files<'f>(
     Ok(files)
 }
 
-/// The hash of a file, which is read to its end, whatever its size is said to be.
+/// The hash of a regular file. The system fills the buffer unless the file ends, whatever its size is said to be.
 pub(super) fn hash(path: &Path, buffer: &mut Vec<u8>) -> Result<blake3::Hash, FolderError> {
     buffer.resize(BUFFER, 0);
     let mut hasher = blake3::Hasher::new();
@@ -87,8 +87,12 @@ pub(super) fn hash(path: &Path, buffer: &mut Vec<u8>) -> Result<blake3::Hash, Fo
         let mut file = File::open(path)?;
         loop {
             match file.read(buffer) {
-                Ok(0) => return Ok(()),
-                Ok(more) => drop(hasher.update(&buffer[..more])),
+                Ok(more) => {
+                    hasher.update(&buffer[..more]);
+                    if more < BUFFER {
+                        return Ok(());
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

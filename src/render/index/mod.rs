@@ -164,18 +164,22 @@ impl Section {
 
 /// The categories in alphabetical order. A tool of several is listed in its first.
 fn sections(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Section> {
-    let mut categories: BTreeMap<(String, &str), Vec<&Tool>> = BTreeMap::new();
-    for entry in &profile.tools {
+    let lines: Vec<Line> = profile.tools.par_iter().map(|entry| tool_line(entry.tool)).collect();
+    let mut categories: BTreeMap<(String, &str), (Vec<&Tool>, Vec<Line>)> = BTreeMap::new();
+    for (entry, line) in profile.tools.iter().zip(lines) {
         let path = entry.tool.category();
-        categories.entry((path.to_lowercase(), path)).or_default().push(entry.tool);
+        let (tools, lines) = categories.entry((path.to_lowercase(), path)).or_default();
+        tools.push(entry.tool);
+        lines.push(line);
     }
-    let section = |((_, path), tools): ((String, &str), Vec<&Tool>)| Section {
-        path: path.to_string(),
+    let section = |((_, path), (tools, lines)): (_, (Vec<&Tool>, Vec<Line>))| Section {
+        path: String::from(path),
         title: title(path),
         purpose: catalog.purpose(path, &tools),
-        lines: tools.into_par_iter().map(tool_line).collect(),
+        lines,
     };
-    categories.into_iter().map(section).collect()
+    let categories: Vec<_> = categories.into_iter().collect();
+    categories.into_par_iter().map(section).collect()
 }
 
 fn tool_line(tool: &Tool) -> Line {
