@@ -50,8 +50,8 @@ impl Catalog {
             return Err(Error::CatalogMissing(path.to_path_buf()));
         }
         let workspace = config::read(path);
-        let templates = workspace.config.render.templates.as_ref().map(|folder| workspace.root.join(folder));
-        let templates = Templates::load(templates.as_deref())?;
+        let templates =
+            Templates::of((&workspace.config.render, &workspace.root), workspace.bundle.as_deref())?;
         Ok(Self { checked: catalog::open(workspace), templates, index: OnceLock::new() })
     }
 

@@ -33,8 +33,13 @@ const CHECKSUM: usize = 24;
 /// Bytes of the version.
 const VERSION: usize = 32;
 
+/// Whether these are the first bytes of a bundle.
+pub fn is_magic(first: &[u8]) -> bool {
+    first.starts_with(MAGIC)
+}
+
 /// The checksum of a part.
-fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
+pub(crate) fn checksum(part: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = [0; CHECKSUM];
     sum.copy_from_slice(&blake3::hash(part).as_bytes()[..CHECKSUM]);
     sum

@@ -5,9 +5,6 @@ use std::io;
 
 use super::{CHECKSUM, ENTRY, FORMAT, HEAD, MAGIC, VERSION, checksum};
 
-/// Most bytes of a bundle.
-const MAX_BYTES: u64 = 4 << 30;
-
 /// A bundle that is open. The file is never mapped, so that a file that is cut short is an error and no crash.
 #[derive(Debug)]
 pub struct Bundle {
@@ -59,6 +56,9 @@ pub enum BundleError {
 }
 
 impl Bundle {
+    /// Most bytes of a bundle.
+    pub const MAX_BYTES: u64 = 4 << 30;
+
     /// A bundle in an open file, with its table checked.
     pub fn of_file(file: File) -> Result<Self, BundleError> {
         let length = file.metadata()?.len();
@@ -72,7 +72,7 @@ impl Bundle {
     }
 
     fn of(bytes: Bytes, length: u64) -> Result<Self, BundleError> {
-        if length < (HEAD + VERSION) as u64 || length > MAX_BYTES {
+        if length < (HEAD + VERSION) as u64 || length > Self::MAX_BYTES {
             return Err(BundleError::Foreign);
         }
         let mut head = [0; HEAD];
@@ -123,6 +123,11 @@ impl Bundle {
         let mut part = vec![0; entry.length as usize];
         self.bytes.read(entry.offset, &mut part)?;
         if checksum(&part) == entry.checksum { Ok(part) } else { Err(BundleError::Changed(number)) }
+    }
+
+    /// The checksum of a part, as the table has it.
+    pub(crate) fn checksum(&self, number: usize) -> Option<[u8; CHECKSUM]> {
+        self.table.get(number).map(|entry| entry.checksum)
     }
 
     /// Checks every part.

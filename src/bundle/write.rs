@@ -15,6 +15,13 @@ impl BundleWriter {
         self.parts.len() - 1
     }
 
+    /// Puts other bytes in the place of a part.
+    pub fn replace(&mut self, number: usize, part: Vec<u8>) {
+        if let Some(place) = self.parts.get_mut(number) {
+            *place = part;
+        }
+    }
+
     /// The bytes of the file.
     pub fn finish(self) -> Vec<u8> {
         let table = HEAD + self.parts.len() * ENTRY;

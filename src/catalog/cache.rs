@@ -73,7 +73,10 @@ impl CatalogCache {
     }
 
     fn open_catalog(&self, workspace: Workspace, listings: &Listings) -> Opened {
-        if listings.awaited().is_some() || workspace.findings.iter().any(is_error) {
+        if workspace.bundle.is_some()
+            || listings.awaited().is_some()
+            || workspace.findings.iter().any(is_error)
+        {
             return Opened { checked: open_with(workspace, listings), note: None };
         }
         let id = self.id(&workspace, listings);
@@ -86,7 +89,7 @@ impl CatalogCache {
         let root = workspace.root.clone();
         let again = workspace.clone();
         let checked = open_with(workspace, listings);
-        if checked.catalog.tools.len() >= MIN_TOOLS && !checked.findings.iter().any(is_error) {
+        if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.counts().errors == 0 {
             // A catalog that cannot be kept is read again.
             let _ = self.keep(&id, &again, &before, &checked, &root);
         }
@@ -128,8 +131,11 @@ impl CatalogCache {
     /// has changed since.
     pub fn answers(&self, workspace: &Workspace, options: &str) -> Option<PathBuf> {
         let id = self.id(workspace, &Listings::default());
-        let entry = self.current(&id, workspace).ok()??;
-        let hash = blake3::hash(format!("{id} {} {options}", entry.bundle).as_bytes()).to_hex();
+        let content = match &workspace.bundle {
+            Some(bundle) => bundle.version(),
+            None => self.current(&id, workspace).ok()??.bundle,
+        };
+        let hash = blake3::hash(format!("{id} {content} {options}").as_bytes()).to_hex();
         Some(self.folder.join(format!("{}.answers.json", &hash[..32])))
     }
 

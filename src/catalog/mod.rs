@@ -19,9 +19,11 @@
 
 mod audience;
 mod build;
+mod bundled;
 #[cfg(feature = "runtime")]
 mod cache;
 mod docstring;
+mod findings;
 mod functions;
 mod index_store;
 mod lint;
@@ -53,14 +55,17 @@ mod validation_cost;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use crate::bundle::Bundle;
 use crate::config::{Config, Server, Workspace};
 use crate::finding::{Code, Finding, Limits, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
+pub use bundled::{bundled, unportable};
 #[cfg(feature = "runtime")]
 pub use cache::{CatalogCache, Opened};
+pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use index_store::{IndexKey, IndexStore};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
@@ -113,13 +118,15 @@ pub struct Checked {
     /// The catalog of all input that could be read.
     pub catalog: Catalog,
     /// Findings, located, with configured severities.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
     /// The files, for excerpts.
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
+    /// The bundle that it comes from.
+    pub bundle: Option<Arc<Bundle>>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
     bases: Vec<(String, String)>,
 }
@@ -127,12 +134,17 @@ pub struct Checked {
 impl Checked {
     /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+        let Counts { errors, warnings, infos } = self.findings.counts();
+        match severity {
+            Severity::Error => errors,
+            Severity::Warning => warnings,
+            Severity::Info => infos,
+        }
     }
 
     /// Whether some of the input is missing from the catalog.
     pub fn lost_input(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Error && finding.code.loses_input())
+        self.findings.errors().any(|finding| finding.code.loses_input())
     }
 }
 
@@ -143,6 +155,9 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
+    if let Some(bundle) = workspace.bundle.take() {
+        return bundled::open(&bundle, workspace);
+    }
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
@@ -159,7 +174,8 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings: all, documents, parts, awaited, bases };
+    let mut checked =
+        Checked { catalog, findings: all.into(), documents, parts, awaited, bundle: None, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }

@@ -20,12 +20,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::audience::Contested;
+use super::findings::{Counts, Findings};
 use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
 use super::{Callable, Catalog, Checked, IndexStore, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
 use crate::config::{Category, Config, Server};
-use crate::finding::Finding;
 use crate::tool::{Definition, Example, Policy, Schema};
 
 const MANIFEST: usize = 0;
@@ -46,8 +46,8 @@ pub struct Manifest {
     pub registry_version: String,
     /// Number of tools.
     pub tools: usize,
-    /// Number of findings.
-    pub findings: usize,
+    /// Number of findings by severity.
+    pub findings: Counts,
     /// The tools that only some callers get: the number of tools before each, and its claims.
     contested: Vec<(usize, Vec<String>)>,
     /// The configured categories, and those that sources describe.
@@ -75,7 +75,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
         toolcrib: env!("CARGO_PKG_VERSION").into(),
         registry_version: catalog.version.clone(),
         tools: catalog.tools.len(),
-        findings: checked.findings.len(),
+        findings: checked.findings.counts(),
         contested: contested().map(|one| (one.position, one.claims.clone())).collect(),
         categories: catalog.config.categories.clone(),
         bases: checked.bases.clone(),
@@ -86,7 +86,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     let mut writer = BundleWriter::default();
     writer.add(serde_json::to_vec(&manifest).ok()?);
     writer.add(postcard::to_stdvec(&facts).ok()?);
-    writer.add(serde_json::to_vec(&checked.findings).ok()?);
+    writer.add(checked.findings.json().ok()?);
     writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
     writer.add(Vec::new());
     writer.add(Vec::new());
@@ -98,7 +98,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
 
 /// The catalog of a bundle, with this configuration.
 pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, BundleError> {
-    let Manifest { tools: count, contested, categories, bases, parts, .. } = Manifest::of(bundle)?;
+    let Manifest { tools: count, findings, contested, categories, bases, parts, .. } = Manifest::of(bundle)?;
     let facts: Vec<(Digest, Tool)> = postcard::from_bytes(&bundle.part(TOOLS)?).map_err(invalid)?;
     if facts.len() != count + contested.len() || bundle.parts() != CONTENT + facts.len() {
         return Err(BundleError::Invalid("its manifest names other tools than it has".into()));
@@ -117,7 +117,7 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
         let server = Server { url: Some(url.clone()), ..Server::default() };
         config.servers.entry(name.clone()).or_insert(server);
     }
-    let findings: Vec<Finding> = read(&bundle.part(FINDINGS)?)?;
+    let findings = Findings::stored(bundle, FINDINGS, findings);
     let mut catalog = Catalog::of(all, contested, Arc::new(config));
     let version = catalog.version.clone();
     let indexes: Arc<dyn IndexStore> = Arc::clone(bundle) as _;

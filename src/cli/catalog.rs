@@ -7,15 +7,17 @@ use std::sync::{Arc, Once, OnceLock};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
+use super::bundle_file::{KeyArgs, Use, refuse_unusable};
+use super::bundle_signature::signature_file;
 use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, CatalogCache, Checked};
-use crate::config::{self, Workspace, env_variables};
+use crate::config::{Workspace, env_variables, is_bundle};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place, Severity};
 use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::tool::clean_line;
-use crate::watch::Admission;
+use crate::watch::Reading;
 
 /// Endings of files of definitions.
 const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];
@@ -28,8 +30,8 @@ pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `too
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
-    /// URL of an OpenAPI document or of an MCP server. The default is the working folder;
+    /// A toolcrib.toml, a folder, a bundle, one file of definitions in any known format, the configuration of an MCP client,
+    /// or the URL of an OpenAPI document or of an MCP server. The default is the working folder;
     /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
     #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
@@ -39,6 +41,8 @@ pub(super) struct CatalogArgs {
     /// The folder of the catalog at a URL, or the reason why there is none.
     #[arg(skip)]
     fetched: Arc<OnceLock<Result<PathBuf, String>>>,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
@@ -90,6 +94,11 @@ impl CatalogArgs {
         Self { found, ..self }
     }
 
+    /// The same for any catalog, signed or not.
+    pub(super) fn without_key(self) -> Self {
+        Self { key: KeyArgs::default(), ..self }
+    }
+
     fn named_or_here(&self) -> &Path {
         self.catalog.as_deref().or(self.found.as_deref()).unwrap_or(Path::new("."))
     }
@@ -111,7 +120,8 @@ impl CatalogArgs {
 
     /// The configuration. One that was merely found is disarmed, and a note says so.
     pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
-        let mut workspace = config::read(self.path()?);
+        let mut workspace = self.key.workspace(self.path()?, Use::Once);
+        refuse_unusable(&workspace.findings)?;
         self.admit(&mut workspace);
         Ok(workspace)
     }
@@ -128,11 +138,12 @@ impl CatalogArgs {
         });
     }
 
-    /// The check that each new configuration of a watched catalog passes.
-    pub(super) fn admission(&self) -> Admission {
+    /// The way in which each new configuration of a watched catalog is read.
+    pub(super) fn reading(&self) -> Reading {
         let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
-        Admission::new(move |workspace| {
-            args.admit(workspace);
+        Reading::new(move |path| {
+            let mut workspace = args.key.workspace(path, Use::Long);
+            args.admit(&mut workspace);
             if !workspace.is_found {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
@@ -141,12 +152,18 @@ impl CatalogArgs {
                     Finding::new(Code::ConfigInvalid, message).help("read it, and `toolcrib trust` it again");
                 workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
             }
+            workspace
         })
     }
 
     /// The list of trusted folders, whose changes count beside those of the catalog.
     pub(super) fn also(&self) -> Option<PathBuf> {
         self.catalog.is_none().then(trust::store).flatten()
+    }
+
+    /// The signature of a bundle, whose changes count too.
+    pub(super) fn signature(&self) -> Option<PathBuf> {
+        self.key.key.as_ref().map(|_| signature_file(self.place()))
     }
 
     /// The folder that the paths of its configuration are relative to.
@@ -197,6 +214,9 @@ impl CatalogArgs {
 
     /// The lists of its live servers, if they may be contacted.
     fn listings(&self, workspace: &Workspace) -> Listings {
+        if workspace.bundle.is_some() {
+            return Listings::default();
+        }
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         let listings = self
@@ -234,6 +254,10 @@ impl CatalogArgs {
             let file = if named.is_dir() { named.join(CONFIGURATION) } else { named.clone() };
             let is_one = file.file_name() == Some(std::ffi::OsStr::new(CONFIGURATION));
             return is_one.then_some(file).ok_or_else(|| {
+                if is_bundle(named) {
+                    let help = "edit the catalog that it is built from, and build it again";
+                    return CommandError::Usage(format!("{} is a bundle: {help}", named.display()));
+                }
                 CommandError::Usage(format!("{} is no toolcrib.toml, and no folder", named.display()))
             });
         }
@@ -336,8 +360,7 @@ pub(super) fn report_lost(checked: &Checked) {
 
 /// The first finding that keeps input out of the catalog, and the number of others.
 fn first_lost(checked: &Checked) -> Option<String> {
-    let is_lost = |finding: &&Finding| finding.severity == Severity::Error && finding.code.loses_input();
-    let mut lost = checked.findings.iter().filter(is_lost);
+    let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
     let first = lost.next()?;
     let place = first.place.as_ref().map(|place| match (place.line, place.column) {
         (Some(line), Some(column)) => format!(" {}:{line}:{column}:", place.file),

@@ -247,7 +247,7 @@ pub(super) fn check_labels(catalog: &CatalogArgs, checked: &mut Checked) {
         let mut findings = labels.findings;
         checked.catalog.configure(&mut findings);
         locate(&checked.documents, &mut findings);
-        checked.findings.append(&mut findings);
+        checked.findings.extend(findings);
         checked.documents.extend(labels.document);
     }
 }

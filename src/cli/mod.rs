@@ -6,6 +6,9 @@
 mod add;
 mod adopt;
 mod approvals;
+mod bundle;
+mod bundle_file;
+mod bundle_signature;
 mod call;
 mod catalog;
 mod check;
@@ -107,6 +110,7 @@ enum Command {
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
+    Bundle(bundle::BundleArgs),
     Trust(trust::Trust),
     Import(import::ImportArgs),
     Schema(schema::SchemaArgs),
@@ -173,6 +177,7 @@ pub fn run() -> ExitCode {
         Command::Serve(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
+        Command::Bundle(command) => command.run(),
         Command::Trust(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),

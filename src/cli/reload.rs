@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CommandError;
 use super::catalog::CatalogArgs;
-use crate::finding::{Code, Finding, Severity};
+use crate::finding::{Code, Finding};
 use crate::guard::{MISTAKE, guarded_now};
 use crate::serve::LiveCatalog;
 use crate::watch::{Change, Follow};
@@ -27,10 +27,8 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
     let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
-    let is_told = |finding: &&Finding| {
-        finding.severity == Severity::Error && (awaited.is_none() || finding.code != Code::SourceUnreachable)
-    };
-    for finding in checked.findings.iter().filter(is_told).take(10) {
+    let is_told = |finding: &&Finding| awaited.is_none() || finding.code != Code::SourceUnreachable;
+    for finding in checked.findings.errors().filter(is_told).take(10) {
         let place = finding.place.clone().unwrap_or_default();
         let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
         let message = crate::tool::clean_line(&finding.message);

@@ -173,8 +173,9 @@ pub(super) fn templates(
     checked: &Checked,
     named: Option<&Path>,
 ) -> Result<Templates, CommandError> {
-    let configured = checked.catalog.config.render.templates.as_ref().map(|folder| catalog.beside(folder));
-    Templates::load(named.or(configured.as_deref())).map_err(failed)
+    let of_catalog =
+        || Templates::of((&checked.catalog.config.render, &catalog.folder()), checked.bundle.as_deref());
+    named.map_or_else(of_catalog, |folder| Templates::load(Some(folder))).map_err(failed)
 }
 
 /// A rendering error in words, with the next step.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::catalog::{self, Checked};
 use crate::config::{Config, Server, Source, Surface, Workspace};
 use crate::credentials::{Credentials, SignedIn, identity};
-use crate::finding::{Code, Severity, nearest};
+use crate::finding::{Code, nearest};
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::sources::mcp::{self, Environment, examine};
 use crate::tokens::exact;
@@ -65,10 +65,7 @@ impl ServerCheck {
         let problem = problem_of(failed, &server, &name, tools.is_empty());
         let tokens = if tools.is_empty() { 0 } else { tokens_of(&checked) };
         let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
-        let lost = checked
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == Severity::Error && is_lost(finding.code));
+        let lost = checked.findings.errors().filter(|finding| is_lost(finding.code));
         let lost = lost.map(|finding| clean_line(&finding.message)).collect();
         let sign_in = credentials.sign_in_to((&name, &server));
         let identity = identity(&server);

@@ -20,9 +20,9 @@ pub(super) trait Rerun {
 
 /// Runs a command now and after each change. A change that breaks the catalog is reported, and the last result stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
-    let also = command.also().into_iter().chain(catalog.also()).collect();
-    let (connections, admission) = (catalog.connections(), catalog.admission());
-    let options = Options { also, connections, admission, ..Options::default() };
+    let also = command.also().into_iter().chain(catalog.also()).chain(catalog.signature()).collect();
+    let (connections, reading) = (catalog.connections(), catalog.reading());
+    let options = Options { also, connections, reading, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {

@@ -32,7 +32,7 @@ pub use llms::Llms;
 pub use prompt::PromptSection;
 pub use section::Section;
 pub use seed::{DOCS, PLACEHOLDERS, Seeded, WorkspaceTemplate, seed, seed_drift};
-pub use templates::{TemplateError, Templates};
+pub use templates::{TemplateError, Templates, own_templates};
 
 /// The documentation of a profile, ready to be written.
 pub struct Docs<'a> {

@@ -2,10 +2,12 @@
 //! never a template. The assets of web pages are beside them and are replaced in the same way.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
+use crate::bundle::Bundle;
+use crate::config::{BundledConfig, Render};
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
@@ -66,20 +68,28 @@ const ASSETS: &str = "assets/";
 impl Templates {
     /// The built-in templates, with those of `folder` in place of the ones of the same name.
     pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
+        Self::with(folder.map(own_templates).transpose()?.unwrap_or_default())
+    }
+
+    /// The templates of a catalog: those of its bundle, or of the folder that its configuration names.
+    pub fn of(workspace: (&Render, &Path), bundle: Option<&Bundle>) -> Result<Self, TemplateError> {
+        let (render, root) = workspace;
+        match bundle {
+            Some(bundle) => {
+                Self::with(BundledConfig::read(bundle).map_err(|error| problem("", error))?.templates)
+            }
+            None => Self::load(render.templates.as_ref().map(|folder| root.join(folder)).as_deref()),
+        }
+    }
+
+    fn with(mut own: BTreeMap<String, String>) -> Result<Self, TemplateError> {
         let mut tera = Tera::new();
         tera.register_filter("breakable", breakable);
         let mut hasher = blake3::Hasher::new();
-        if let Some(folder) = folder {
-            refuse_unknown_files(folder)?;
-        }
         let mut texts = Vec::with_capacity(EMBEDDED.len());
         let mut assets = BTreeMap::new();
         for (name, embedded) in EMBEDDED {
-            let own = folder.map(|folder| folder.join(name)).filter(|file| file.exists());
-            let text = match own {
-                Some(file) => std::fs::read_to_string(&file).map_err(|error| problem(name, error))?,
-                None => embedded.to_string(),
-            };
+            let text = own.remove(name).unwrap_or_else(|| embedded.to_string());
             hasher.update(name.as_bytes()).update(text.as_bytes());
             if name.starts_with(ASSETS) {
                 assets.insert(name.to_string(), text);
@@ -110,6 +120,17 @@ impl Templates {
     pub(crate) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
         self.tera.render(name, context).map_err(|error| problem(name, error))
     }
+}
+
+/// The templates in a folder, by their names.
+pub fn own_templates(folder: &Path) -> Result<BTreeMap<String, String>, TemplateError> {
+    refuse_unknown_files(folder)?;
+    let own = EMBEDDED.iter().map(|(name, _)| (*name, folder.join(name))).filter(|(_, file)| file.exists());
+    let read = |(name, file): (&str, PathBuf)| match std::fs::read_to_string(file) {
+        Ok(text) => Ok((name.to_string(), text)),
+        Err(error) => Err(problem(name, error)),
+    };
+    own.map(read).collect()
 }
 
 /// A name as HTML that may break between its words: behind `_`, `.`, `-` and `/`, and before a capital.

@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use super::background_indexer::BackgroundIndexer;
 use super::listing_policy::{ListingOptions, Listings};
 use super::profile_caches::{CacheBuilder, ProfileCaches};
-use crate::catalog::{Checked, UnknownProfile};
+use crate::catalog::{Checked, Findings, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE, Server};
 use crate::credentials::wants_caller_token;
 use crate::exec::Caller;
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
 use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
 use crate::sources::Awaited;
@@ -28,7 +28,7 @@ pub struct Generation {
     /// Whether all input could be read.
     pub complete: bool,
     /// Findings of the input.
-    pub findings: Arc<[Finding]>,
+    pub findings: Findings,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
     /// The caches of requests that choose no profile, then of each profile that a request may choose.
@@ -112,7 +112,6 @@ impl Generation {
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
         let Checked { catalog, findings, awaited, .. } = checked;
-        let findings: Arc<[Finding]> = findings.into();
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
@@ -310,7 +309,6 @@ impl LiveCatalog {
 
 impl StaleCatalog {
     fn of(checked: &Checked) -> Option<Self> {
-        let errors = || checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
-        checked.lost_input().then(|| Self { findings: errors().cloned().collect() })
+        checked.lost_input().then(|| Self { findings: checked.findings.errors().cloned().collect() })
     }
 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::listing_policy::Listings;
 use super::response::response_cache::ResponseCache;
-use crate::catalog::{Catalog, UnknownProfile};
+use crate::catalog::{Catalog, Findings, UnknownProfile};
 use crate::exec::Caller;
-use crate::finding::Finding;
 use crate::functions::CatalogView;
 use crate::render::Templates;
 
@@ -51,7 +50,7 @@ impl ProfileCaches {
 /// Makes the caches of one generation, and shares those of equal catalog views.
 pub(super) struct CacheBuilder<'g> {
     pub(super) catalog: &'g Catalog,
-    pub(super) findings: &'g Arc<[Finding]>,
+    pub(super) findings: &'g Findings,
     pub(super) templates: &'g Arc<Templates>,
     pub(super) listings: &'g Listings,
     /// Catalog views that hold for this generation.
@@ -69,7 +68,7 @@ impl CacheBuilder<'_> {
     ) -> Result<ProfileCaches, UnknownProfile> {
         // Callers with the same view share its cache, but only a caller who sees everything gets the findings.
         let whole =
-            ResponseCache::new(self.view(name, None)?, Arc::clone(self.findings), self.listings.policy(name));
+            ResponseCache::new(self.view(name, None)?, self.findings.clone(), self.listings.policy(name));
         let open = self.cache(name, &[])?;
         let mut by_roles = BTreeMap::new();
         for caller in callers.filter(|caller| caller.may_use(name) && !caller.sees_everything()) {
@@ -102,7 +101,7 @@ impl CacheBuilder<'_> {
         if let Some(known) = self.caches.iter().find(|known| Arc::ptr_eq(known.view(), &view)) {
             return Ok(Arc::clone(known));
         }
-        let made = Arc::new(ResponseCache::new(view, Arc::from([]), self.listings.policy(profile)));
+        let made = Arc::new(ResponseCache::new(view, Findings::default(), self.listings.policy(profile)));
         self.caches.push(Arc::clone(&made));
         Ok(made)
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::catalog::{self, CatalogCache, Checked};
 use crate::config::{self, Workspace};
-use crate::finding::{Code, Severity};
+use crate::finding::Code;
 use crate::sources::Listings;
 use crate::sources::mcp::Connections;
 
@@ -36,33 +36,33 @@ pub struct Options {
     pub also: Vec<PathBuf>,
     /// The connections to live servers; without them, none is contacted.
     pub connections: Option<Arc<Connections>>,
-    /// The check that each configuration passes before it counts.
-    pub admission: Admission,
+    /// The way in which the configuration is read.
+    pub reading: Reading,
     /// The catalogs that were read before.
     pub cache: Option<CatalogCache>,
 }
 
-/// Disarms a configuration: removes everything that it must not do. Called each time that a configuration is read.
+/// Reads the configuration of a catalog, and decides how much of it counts.
 #[derive(Clone)]
-pub struct Admission(Arc<dyn Fn(&mut Workspace) + Send + Sync>);
+pub struct Reading(Arc<dyn Fn(&Path) -> Workspace + Send + Sync>);
 
-impl Admission {
-    /// The admission by this function.
-    pub fn new(admit: impl Fn(&mut Workspace) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(admit))
+impl Reading {
+    /// Reading by this function.
+    pub fn new(read: impl Fn(&Path) -> Workspace + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
     }
 }
 
-impl Default for Admission {
+impl Default for Reading {
     /// Every configuration counts.
     fn default() -> Self {
-        Self::new(|_| {})
+        Self::new(config::read)
     }
 }
 
-impl std::fmt::Debug for Admission {
+impl std::fmt::Debug for Reading {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Admission")
+        out.write_str("Reading")
     }
 }
 
@@ -168,8 +168,7 @@ impl Follow {
     fn read(&mut self) -> Checked {
         let files = [self.catalog.clone(), self.catalog.join(CONFIGURATION)];
         let before = files.map(|file| (Stamp::of(&file), file));
-        let mut workspace = config::read(&self.catalog);
-        (self.options.admission.0)(&mut workspace);
+        let workspace = (self.options.reading.0)(&self.catalog);
         self.scan(&workspace, before);
         let debouncer = &self.debouncer;
         let listings = match &self.options.connections {
@@ -251,7 +250,8 @@ impl Follow {
         let mut hasher = blake3::Hasher::new();
         let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
-        hasher.update(&json(serde_json::to_vec(&checked.findings)));
+        hasher.update(checked.bundle.as_ref().map(|bundle| bundle.version()).unwrap_or_default().as_bytes());
+        hasher.update(&checked.findings.hash());
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());
@@ -271,9 +271,8 @@ fn loses_whole_file(code: Code) -> bool {
 
 /// The input that is missing from a catalog.
 fn lost(checked: &Checked) -> LostInput {
-    let errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
     let mut lost = LostInput::new();
-    for finding in errors.filter(|finding| finding.code.loses_input()) {
+    for finding in checked.findings.errors().filter(|finding| finding.code.loses_input()) {
         let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
         *lost.entry((file, finding.code)).or_default() += 1;
     }

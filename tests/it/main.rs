@@ -2,6 +2,7 @@
 
 mod approvals;
 mod backends;
+mod bundles;
 mod calls;
 mod catalog_cache;
 mod catalogs;

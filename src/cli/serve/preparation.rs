@@ -100,9 +100,9 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().collect();
-        let (admission, cache) = (self.catalog.admission(), self.catalog.cache());
-        let options = Options { poll: self.poll, also, connections: connections.clone(), admission, cache };
+        let also = self.catalog.also().into_iter().chain(self.catalog.signature()).collect();
+        let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
+        let options = Options { poll: self.poll, also, connections: connections.clone(), reading, cache };
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 

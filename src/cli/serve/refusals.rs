@@ -1,8 +1,9 @@
 //! Catalogs that are not served: those without tools, and those whose configuration is broken.
 
 use crate::catalog::Checked;
+use crate::cli::bundle_file::refuse_unusable;
 use crate::cli::{CommandResult, failed, print_note};
-use crate::finding::{Code, Finding, Severity, text_report};
+use crate::finding::{Code, Finding, text_report};
 
 /// A catalog without tools is a mistake, unless a live server may still list some.
 pub(super) fn refuse_nothing(checked: &Checked) -> CommandResult {
@@ -15,6 +16,7 @@ pub(super) fn refuse_nothing(checked: &Checked) -> CommandResult {
 
 /// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
 pub(super) fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
+    refuse_unusable(&checked.findings)?;
     // An unreachable source is no mistake in the file that names it.
     let is_away = |finding: &Finding| match finding.code {
         Code::SourceUnreachable => true,
@@ -24,11 +26,9 @@ pub(super) fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
         _ => false,
     };
     let is_of_configuration = |finding: &&Finding| {
-        finding.severity == Severity::Error
-            && finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml")
-            && !is_away(finding)
+        finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml") && !is_away(finding)
     };
-    let broken: Vec<Finding> = checked.findings.iter().filter(is_of_configuration).cloned().collect();
+    let broken: Vec<Finding> = checked.findings.errors().filter(is_of_configuration).cloned().collect();
     if broken.is_empty() {
         return Ok(());
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::{Response, refused_caller};
-use crate::finding::Severity;
 use crate::serve::auth::Resource;
 use crate::serve::response::build::no_store;
 use crate::serve::response::negotiate::{Media, preferred};
@@ -55,14 +54,11 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
-        let count = |severity: Severity| {
-            generation.findings.iter().filter(|finding| finding.severity == severity).count()
-        };
+        let findings = generation.findings.counts();
         let stale = catalog.stale();
         detail["complete"] = generation.complete.into();
         detail["current"] = stale.is_none().into();
-        detail["findings"] =
-            json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
+        detail["findings"] = json!({ "errors": findings.errors, "warnings": findings.warnings });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
         let connections = catalog.services().backends.connections();
         let servers = connections.map(|connections| connections.servers()).unwrap_or_default();

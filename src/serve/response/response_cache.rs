@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cached_body::CachedBody;
 use super::negotiate::Media;
-use crate::catalog::registry;
+use crate::catalog::{Findings, registry};
 use crate::finding::Finding;
 use crate::functions::CatalogView;
 use crate::render::{Docs, Llms};
@@ -25,7 +25,7 @@ pub(crate) struct ResponseCache {
     index: OnceLock<Result<IndexFiles, String>>,
     site: OnceLock<SiteIndex>,
     /// Findings of the input, unless the caller may see only a part of it.
-    findings: Arc<[Finding]>,
+    findings: Findings,
     registry: OnceLock<CachedBody>,
     /// Assets of pages: style sheets, scripts, and the index of the search.
     files: HashMap<String, OnceLock<Arc<CachedBody>>>,
@@ -48,7 +48,7 @@ pub(crate) struct IndexFiles {
 
 impl ResponseCache {
     /// An empty cache.
-    pub(crate) fn new(view: Arc<CatalogView>, findings: Arc<[Finding]>, shown: ListingPolicy) -> Self {
+    pub(crate) fn new(view: Arc<CatalogView>, findings: Findings, shown: ListingPolicy) -> Self {
         let docs = view.catalog().tools.iter().map(|_| OnceLock::new()).collect();
         let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let names = view.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
