@@ -33,9 +33,6 @@ mod topics;
 #[path = "src/search/vocabulary.rs"]
 mod vocabulary;
 #[allow(dead_code)]
-#[path = "src/search/weights.rs"]
-mod weights;
-#[allow(dead_code)]
 #[path = "src/search/word_list.rs"]
 mod word_list;
 #[allow(dead_code)]

@@ -9,11 +9,13 @@ use bytes::Bytes;
 pub(super) type Number = [u8; 4];
 
 /// Reads a number of a column.
+#[inline]
 pub(super) fn integer(number: Number) -> u32 {
     u32::from_le_bytes(number)
 }
 
 /// Reads a number of a column that is a fraction.
+#[inline]
 pub(super) fn float(number: Number) -> f32 {
     f32::from_le_bytes(number)
 }
@@ -23,20 +25,24 @@ pub(super) fn float(number: Number) -> f32 {
 pub(super) struct Numbers(Bytes);
 
 impl Numbers {
+    #[inline]
     pub(super) fn all(&self) -> &[Number] {
         self.0.as_chunks().0
     }
 
     /// The number at a place; 0 where there is none.
+    #[inline]
     pub(super) fn integer(&self, place: usize) -> u32 {
         self.all().get(place).map_or(0, |number| integer(*number))
     }
 
     /// The fraction at a place; 0 where there is none.
+    #[inline]
     pub(super) fn float(&self, place: usize) -> f32 {
         self.all().get(place).map_or(0.0, |number| float(*number))
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.all().len()
     }
@@ -92,21 +98,25 @@ impl<const N: usize> Rows<N> {
     }
 
     /// Number of rows.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
     /// The places of a row's records among all records.
+    #[inline]
     pub(super) fn range(&self, row: usize) -> Range<usize> {
         self.starts.integer(row) as usize..self.starts.integer(row + 1) as usize
     }
 
     /// The records of a row; none where there is no such row.
+    #[inline]
     pub(super) fn row(&self, row: usize) -> &[[Number; N]] {
         self.all().get(self.range(row)).unwrap_or_default()
     }
 
     /// All records.
+    #[inline]
     pub(super) fn all(&self) -> &[[Number; N]] {
         self.records.all().as_chunks().0
     }

@@ -6,8 +6,8 @@
 
 use super::candidate::Candidate;
 use super::index::Index;
-use super::query::Query;
-use super::topics::Lead;
+use super::leads::Lead;
+use super::query::{MetSenses, Query};
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
@@ -89,6 +89,7 @@ impl Index {
         place: usize,
         candidate: &Candidate,
         scores: &[f32],
+        senses: &MetSenses,
     ) -> Features {
         let entry = candidate.entry;
         let said = query.units.iter().map(|unit| unit.words.end).max().unwrap_or(0);
@@ -96,7 +97,7 @@ impl Index {
         let (mut strongest, mut units) = (0.0_f32, 0.0_f32);
         for unit in &query.units {
             let (mut best, mut literal) = (0.0_f32, 0.0_f32);
-            for sense in unit.senses.iter().filter(|sense| self.fields(sense.term, entry).is_some()) {
+            for (sense, _) in senses.of_unit(unit) {
                 best = best.max(sense.weight);
                 literal = literal.max(if sense.weight >= LITERAL { 1.0 } else { 0.0 });
                 strongest = strongest.max(unit.weight * sense.weight * self.idf(sense.term));

@@ -100,12 +100,12 @@ impl Index {
         self.columns.idf.float(term as usize)
     }
 
-    /// The fields of an entry that contain a term, one bit each; `None` where none does.
-    pub(super) fn fields(&self, term: Term, entry: u32) -> Option<u8> {
-        let terms = self.columns.entry_terms.row(entry as usize);
-        let place = terms.binary_search_by_key(&term, |[term]| integer(*term)).ok()?;
-        let start = self.columns.entry_terms.range(entry as usize).start;
-        self.columns.fields.get(start + place).copied()
+    /// The terms of an entry, sorted, each with the fields that contain it, one bit each.
+    pub(super) fn entry_terms(&self, entry: u32) -> impl Iterator<Item = (Term, u8)> {
+        let places = self.columns.entry_terms.range(entry as usize);
+        let fields = self.columns.fields.get(places).unwrap_or_default();
+        let terms = self.columns.entry_terms.row(entry as usize).iter();
+        terms.map(|[term]| integer(*term)).zip(fields.iter().copied())
     }
 
     /// The places of all pairs of two adjacent terms in the column of pairs; `None` where no entry has them.

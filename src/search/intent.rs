@@ -64,9 +64,9 @@ const POLITE: &str = "please can could would you i we want need like to help me 
     am im d ll ve looking trying";
 
 /// Intent of a request: its first distinctive word decides.
-pub(super) fn of_query(words: &[&str]) -> Option<Intent> {
-    let polite = |word: &&&str| !POLITE.split_whitespace().any(|known| known == **word);
-    words.iter().filter(polite).take(2).find_map(|word| of_word(word))
+pub(super) fn of_query<'q>(words: impl Iterator<Item = &'q str>) -> Option<Intent> {
+    let polite = |word: &&str| !POLITE.split_whitespace().any(|known| known == *word);
+    words.filter(polite).take(2).find_map(|word| of_word(word))
 }
 
 /// Intent of a tool, by its name.

@@ -17,6 +17,7 @@ mod index_builder;
 mod index_columns;
 mod intent;
 mod languages;
+mod leads;
 mod mention;
 pub mod pick;
 mod query;
@@ -31,6 +32,7 @@ mod segment;
 #[cfg(feature = "runtime")]
 pub mod semantic;
 mod spelling;
+mod stem;
 mod stemming;
 #[cfg(test)]
 mod tests;

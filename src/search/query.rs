@@ -1,12 +1,13 @@
 //! A query as units: each word with its senses, the terms of entries that may stand for it.
 
 use super::index::Index;
-use super::languages::{self, ENGLISH, ENGLISH_SPELLING, stem};
+use super::languages::{self, ENGLISH, ENGLISH_SPELLING};
 use super::query_words::{MIN_PART, QueryWord, query_words};
 use super::spelling::Spelling;
+use super::stem::{Stem, phrase_of};
 use super::thesaurus::{MAX_PHRASE, Synonym};
-use super::vocabulary::{Term, is_action, is_stop, is_weak};
-use super::word_list::BEGINS;
+use super::vocabulary::Term;
+use super::word_list::{self, ACTION, BEGINS};
 use super::words::is_dense;
 
 /// One word or phrase of the query.
@@ -22,6 +23,8 @@ pub(super) struct Unit {
     pub(super) senses: Vec<Sense>,
     /// Range of its words in the query; phrases have several.
     pub(super) words: std::ops::Range<usize>,
+    /// Number of its first sense among all of the query.
+    first: usize,
 }
 
 /// A term that stands for a word of the query.
@@ -82,7 +85,9 @@ pub(super) struct Query {
     /// Pairs of adjacent terms in it that entries have.
     pub(super) pairs: Vec<Pair>,
     /// Stems of its words, in order.
-    pub(super) stems: Vec<String>,
+    pub(super) stems: Vec<Stem>,
+    /// The terms of all senses, sorted, each with the number of the sense.
+    terms: Vec<(Term, u32)>,
     /// Its intent.
     pub(super) intent: Option<super::intent::Intent>,
 }
@@ -90,37 +95,48 @@ pub(super) struct Query {
 impl Query {
     /// Reads a query with the vocabulary of an index.
     pub(super) fn read(text: &str, index: &Index) -> Self {
-        let (said, wholes) = query_words(text);
+        let (said, wholes) = query_words(text, index);
         let mut reading = Reading { index, query: Query::default(), rank: 0, foreign: false };
-        let telling = || said.iter().filter(|word| !is_stop(&word.text));
-        let known = telling().filter(|word| is_weak(&word.stem) || reading.knows(&word.stem)).count();
+        let telling = || said.iter().filter(|word| !word.is_stop);
+        let known =
+            telling().filter(|word| word.stem.is(word_list::WEAK) || reading.knows(&word.stem)).count();
         reading.foreign = 2 * known <= telling().count();
         reading.phrases(&said);
         reading.compounds(&said);
         for (place, word) in said.iter().enumerate() {
             let whole = wholes.iter().find(|(words, _)| words.contains(&place));
-            let known = whole.filter(|(_, whole)| reading.knows(&stem(whole)));
-            match known {
+            let whole = whole.map(|(words, whole)| (words, QueryWord::new(whole, index)));
+            match whole.filter(|(_, whole)| reading.knows(&whole.stem)) {
                 Some((words, whole)) => {
                     if words.start == place {
-                        reading.word(whole, &stem(whole), 1.0, words.clone(), false);
+                        reading.word(&whole, 1.0, words.clone());
                     }
-                    reading.word(&word.text, &word.stem, PART, place..place + 1, word.is_name);
+                    reading.word(word, PART, place..place + 1);
                 }
                 None => {
                     let counts = if word.is_value { VALUE } else { 1.0 };
-                    reading.word(&word.text, &word.stem, counts, place..place + 1, word.is_name);
+                    reading.word(word, counts, place..place + 1);
                 }
             }
         }
         reading.dense(text, said.len());
         reading.drop_repeated_senses();
         reading.pairs(&said);
-        let words: Vec<&str> = said.iter().map(|word| word.text.as_str()).collect();
-        reading.query.intent = super::intent::of_query(&words);
+        reading.query.intent = super::intent::of_query(said.iter().map(|word| word.text.as_str()));
         let telling = said.into_iter().filter(|word| !word.is_value);
         reading.query.stems.extend(telling.map(|word| word.stem));
+        reading.query.sort_terms();
         reading.query
+    }
+
+    /// Numbers all senses, and sorts their terms.
+    fn sort_terms(&mut self) {
+        for unit in &mut self.units {
+            unit.first = self.terms.len();
+            let numbered = unit.senses.iter().zip(self.terms.len() as u32..);
+            self.terms.extend(numbered.map(|(sense, number)| (sense.term, number)).collect::<Vec<_>>());
+        }
+        self.terms.sort_unstable();
     }
 }
 
@@ -134,8 +150,8 @@ struct Reading<'i> {
 
 impl Reading<'_> {
     /// Whether a stem is distinctive here.
-    fn knows(&self, stem: &str) -> bool {
-        self.index.term(stem).is_some() || ENGLISH.knows(stem) || self.index.synonyms.knows(stem)
+    fn knows(&self, stem: &Stem) -> bool {
+        stem.term.is_some() || stem.is_common(&self.index.synonyms)
     }
 
     fn senses(&self, key: &str, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
@@ -156,18 +172,18 @@ impl Reading<'_> {
     fn phrases(&mut self, said: &[QueryWord]) {
         for length in (2..=MAX_PHRASE).rev() {
             for (place, window) in said.windows(length).enumerate() {
-                let first = window.first().map_or("", |word| &word.stem);
-                if !ENGLISH.is(first, BEGINS) && !self.index.synonyms.begins(first) {
+                let begins = |stem: &Stem| stem.is(BEGINS) || self.index.synonyms.begins(&stem.text);
+                if !window.first().is_some_and(|word| begins(&word.stem)) {
                     continue;
                 }
-                let key = window.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
+                let key = phrase_of(window.iter().map(|word| &word.stem));
                 let mut senses = Vec::new();
                 self.senses(&key, 1.0, Kind::Meant, &mut senses);
                 if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
                     let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
                     let words = place..place + length;
                     let weight = if window.iter().all(QueryWord::tells_little) { LITTLE } else { 1.0 };
-                    self.query.units.push(Unit { said, weight, topic: 0.0, senses, words });
+                    self.query.units.push(Unit { said, weight, topic: 0.0, senses, words, first: 0 });
                 }
             }
         }
@@ -179,14 +195,17 @@ impl Reading<'_> {
         for (place, pair) in said.windows(2).enumerate() {
             let [one, other] = pair else { continue };
             whole.clear();
-            whole.extend([one.text.as_str(), other.stem.as_str()]);
-            let term = self.index.term(&whole).filter(|_| one.is_part() && other.is_part());
+            if !one.is_part() || !other.is_part() {
+                continue;
+            }
+            whole.extend([one.text.as_str(), other.stem.text.as_str()]);
+            let term = self.index.term(&whole);
             if let Some(term) = term.filter(|_| self.query.units.len() < MAX_UNITS) {
                 let said = format!("{} {}", one.text, other.text);
-                self.query.stems.push(whole.clone());
+                self.query.stems.push(Stem::of(whole.clone(), self.index));
                 let senses = vec![Sense { term, weight: 1.0, kind: Kind::Said }];
                 let words = place..place + 2;
-                self.query.units.push(Unit { said, weight: COMPOUND, topic: 0.0, senses, words });
+                self.query.units.push(Unit { said, weight: COMPOUND, topic: 0.0, senses, words, first: 0 });
             }
         }
     }
@@ -203,14 +222,13 @@ impl Reading<'_> {
         })
     }
 
-    fn word(&mut self, text: &str, stem: &str, counts: f32, words: std::ops::Range<usize>, is_name: bool) {
-        if is_stop(text)
-            || text.chars().all(char::is_numeric)
-            || is_dense(text) && self.index.term(stem).is_none()
-        {
+    fn word(&mut self, word: &QueryWord, counts: f32, words: std::ops::Range<usize>) {
+        let QueryWord { text, stem, is_stop, is_name, .. } = word;
+        let (own, is_name) = (stem.term, *is_name);
+        if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
             return;
         }
-        let weak = is_weak(stem);
+        let weak = stem.is(word_list::WEAK);
         let weight = counts * if weak { WEAK } else { 1.0 };
         if let Some(before) =
             self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text)
@@ -224,9 +242,8 @@ impl Reading<'_> {
         self.rank += 1;
         let weight = weight * (1.0 + EARLY * (0.5 - (self.rank as f32 / LATE).min(1.0)));
         let mut senses = Vec::new();
-        let own = self.index.term(stem);
         senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
-        let parts = self.parts(text, stem).filter(|_| !weak && !is_name);
+        let parts = self.parts(text, &stem.text).filter(|_| !weak && !is_name);
         if let Some((first, last)) = parts {
             let weight = if own.is_some() { PART * weight } else { weight };
             let part = |term| Unit {
@@ -235,13 +252,15 @@ impl Reading<'_> {
                 topic: 0.0,
                 senses: vec![Sense { term, weight: OF_COMPOUND, kind: Kind::Said }],
                 words: words.clone(),
+                first: 0,
             };
             self.query.units.extend([part(first), part(last)]);
             self.query.pairs.extend(self.pair(first, last));
         }
-        self.senses(stem, 1.0, Kind::Meant, &mut senses);
-        let is_common = ENGLISH.knows(stem) || self.index.synonyms.knows(stem);
-        let mut topic = self.topic(stem, own, is_common, is_name);
+        let meanings = stem.meanings(&self.index.synonyms);
+        meanings.for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
+        let is_common = stem.is_common(&self.index.synonyms);
+        let mut topic = self.topic(stem, is_common, is_name);
         if own.is_none() && !is_common && !weak {
             let meanings = if self.foreign { languages::foreign(text) } else { Vec::new() };
             for meaning in meanings {
@@ -259,16 +278,23 @@ impl Reading<'_> {
                 topic = if senses.is_empty() { topic } else { 0.8 };
             }
         }
-        self.query.units.push(Unit { said: text.to_string(), weight, topic: topic * counts, senses, words });
+        self.query.units.push(Unit {
+            said: text.to_string(),
+            weight,
+            topic: topic * counts,
+            senses,
+            words,
+            first: 0,
+        });
     }
 
     /// Weight of a word for the choice of a tool: objects count fully, actions half, names and values hardly at all.
-    fn topic(&self, stem: &str, own: Option<Term>, is_common: bool, is_name: bool) -> f32 {
+    fn topic(&self, stem: &Stem, is_common: bool, is_name: bool) -> f32 {
         let is_told =
-            own.is_some_and(|term| self.index.columns.is_descriptive.get(term as usize) == Some(&1));
-        let (word, name) = match own {
-            _ if is_weak(stem) => (0.1, 0.1),
-            _ if is_common && is_action(stem) => (0.5, 0.5),
+            stem.term.is_some_and(|term| self.index.columns.is_descriptive.get(term as usize) == Some(&1));
+        let (word, name) = match stem.term {
+            _ if stem.is(word_list::WEAK) => (0.1, 0.1),
+            _ if is_common && stem.is(ACTION) => (0.5, 0.5),
             _ if is_common => (1.0, 0.5),
             Some(_) if is_told => (0.6, 0.4),
             Some(_) => (0.1, 0.1),
@@ -289,6 +315,7 @@ impl Reading<'_> {
                     topic: 1.0,
                     senses,
                     words: place..place + 1,
+                    first: 0,
                 });
             }
         }
@@ -310,8 +337,8 @@ impl Reading<'_> {
     }
 
     fn pairs(&mut self, said: &[QueryWord]) {
-        let telling = said.iter().filter(|word| !is_stop(&word.text));
-        let terms: Vec<Option<Term>> = telling.map(|word| self.index.term(&word.stem)).collect();
+        let telling = said.iter().filter(|word| !word.is_stop);
+        let terms: Vec<Option<Term>> = telling.map(|word| word.stem.term).collect();
         for pair in terms.windows(2) {
             if let [Some(one), Some(other)] = *pair
                 && !self.query.pairs.iter().any(|known| known.terms == (one, other))
@@ -319,5 +346,28 @@ impl Reading<'_> {
                 self.query.pairs.extend(self.pair(one, other));
             }
         }
+    }
+}
+
+/// The fields of an entry that contain each sense of a query, one bit each; 0 where none does.
+#[derive(Debug)]
+pub(super) struct MetSenses(Vec<u8>);
+
+impl MetSenses {
+    pub(super) fn of(query: &Query, entry: u32, index: &Index) -> Self {
+        let mut met = vec![0; query.terms.len()];
+        let mut known = index.entry_terms(entry).peekable();
+        for (term, sense) in &query.terms {
+            while known.next_if(|(known, _)| known < term).is_some() {}
+            met[*sense as usize] =
+                known.peek().filter(|(known, _)| known == term).map_or(0, |(_, fields)| *fields);
+        }
+        Self(met)
+    }
+
+    /// The senses of a unit that the entry contains, each with the fields.
+    pub(super) fn of_unit<'u>(&self, unit: &'u Unit) -> impl Iterator<Item = (&'u Sense, u8)> {
+        let all = unit.senses.iter().zip(self.0[unit.first..].iter().copied());
+        all.filter(|(_, fields)| *fields != 0)
     }
 }

@@ -1,7 +1,8 @@
 //! The words of a query, each with what its form tells.
 
-use super::languages::stem;
-use super::vocabulary::{is_stop, is_weak};
+use super::index::Index;
+use super::stem::Stem;
+use super::word_list::WEAK;
 use super::words::words;
 
 /// Most words that are read of a query.
@@ -14,7 +15,9 @@ pub(super) const MIN_PART: usize = 3;
 /// A word of the query.
 pub(super) struct QueryWord {
     pub(super) text: String,
-    pub(super) stem: String,
+    pub(super) stem: Stem,
+    /// Whether it says nothing about the tool that is meant.
+    pub(super) is_stop: bool,
     /// Whether it stands in a path or an address.
     pub(super) is_value: bool,
     /// Whether it is written like a name.
@@ -25,7 +28,7 @@ pub(super) struct QueryWord {
 pub(super) type JoinedWords = Vec<(std::ops::Range<usize>, String)>;
 
 /// The words of a query.
-pub(super) fn query_words(text: &str) -> (Vec<QueryWord>, JoinedWords) {
+pub(super) fn query_words(text: &str, index: &Index) -> (Vec<QueryWord>, JoinedWords) {
     let mut list: Vec<QueryWord> = Vec::new();
     let mut wholes = Vec::new();
     let mut before = ".";
@@ -48,8 +51,7 @@ pub(super) fn query_words(text: &str) -> (Vec<QueryWord>, JoinedWords) {
                 wholes.push((start..list.len(), word.text.to_string()));
                 return;
             }
-            let (stem, text) = (stem(word.text).into_owned(), word.text.to_string());
-            list.push(QueryWord { stem, text, is_value, is_name });
+            list.push(QueryWord { is_value, is_name, ..QueryWord::new(word.text, index) });
         });
         // The type of a file says more than its folder.
         let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
@@ -73,21 +75,25 @@ fn is_name(written: &str, before: &str) -> bool {
 fn is_value(written: &str) -> bool {
     let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
     bare.starts_with(['/', '~', '\\'])
-        || bare.contains("://")
         || bare.contains('@')
+        || bare.contains(':') && bare.contains("://")
         || bare.matches(['/', '\\']).count() > 1
 }
 
 impl QueryWord {
+    /// A word without a form.
+    pub(super) fn new(text: &str, index: &Index) -> Self {
+        let (stem, is_stop) = Stem::of_word(text, index);
+        Self { text: text.to_string(), stem, is_stop, is_value: false, is_name: false }
+    }
+
     /// Whether all kinds of requests have it: "look" and "up".
     pub(super) fn tells_little(&self) -> bool {
-        is_stop(&self.text) || is_weak(&self.stem)
+        self.is_stop || self.stem.is(WEAK)
     }
 
     /// Whether it can be a part of a compound.
     pub(super) fn is_part(&self) -> bool {
-        self.text.len() >= MIN_PART
-            && !is_stop(&self.text)
-            && !self.text.bytes().any(|byte| byte.is_ascii_digit())
+        self.text.len() >= MIN_PART && !self.is_stop && !self.text.bytes().any(|byte| byte.is_ascii_digit())
     }
 }

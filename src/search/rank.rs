@@ -6,8 +6,9 @@ use super::candidate::Candidate;
 use super::columns::{float, integer};
 use super::confidence::{self, Features, Term};
 use super::index::Index;
-use super::query::{Kind, Query};
-use super::topics::Lead;
+use super::leads::Lead;
+use super::query::{Kind, MetSenses, Query};
+use super::stem::Stem;
 use super::weights::Weights;
 use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
 
@@ -21,6 +22,8 @@ const PAIR_WEIGHT: f32 = 0.4;
 const TOPIC_WEIGHT: f32 = 0.4;
 /// Share of the largest weight of a word, below which a word is not summed: it is in many entries.
 const MIN_IDF_SHARE: f32 = 0.05;
+/// Most confidence of a hit beside one that the query names.
+const MOST_BESIDE_NAMED: f32 = 0.5;
 /// Fewest hits from which the features of the verdict are made.
 pub(super) const TELLING: usize = 5;
 
@@ -97,8 +100,10 @@ impl Index {
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let scores = first_scores(&ranked);
-        let features = |place: usize, candidate: &Candidate| self.features(&query, place, candidate, &scores);
-        let telling = self.telling(&query, &ranked, &scores);
+        let left = request.limit.saturating_sub(named.len());
+        let met = |candidate: &Candidate| MetSenses::of(&query, candidate.entry, self);
+        let senses: Vec<MetSenses> = ranked.iter().take(left.max(TELLING)).map(met).collect();
+        let telling = self.telling(&query, &ranked, &scores, &senses);
         let fit = if named.is_empty() { self.match_likelihood(&query, &leads, &telling) } else { 1.0 };
         let mut hits: Vec<Hit> = named
             .iter()
@@ -110,18 +115,17 @@ impl Index {
                 reason: "the query names it".into(),
             })
             .collect();
-        let left = request.limit.saturating_sub(hits.len());
-        hits.extend(ranked.iter().take(left).enumerate().map(|(place, candidate)| {
-            let features = telling.get(place).cloned().unwrap_or_else(|| features(place, candidate));
+        let most = if named.is_empty() { 1.0 } else { MOST_BESIDE_NAMED };
+        hits.extend(ranked.iter().take(left).zip(&senses).enumerate().map(|(place, (candidate, senses))| {
+            let confidence = match telling.get(place) {
+                Some(features) => confidence::of(features, fit),
+                None => confidence::of(&self.features(&query, place, candidate, &scores, senses), fit),
+            };
             Hit {
                 entry: candidate.entry as usize,
                 score: candidate.score,
-                confidence: if named.is_empty() {
-                    confidence::of(&features, fit)
-                } else {
-                    confidence::of(&features, fit).min(0.5)
-                },
-                reason: reason::of(self, &query, candidate.entry),
+                confidence: confidence.min(most),
+                reason: reason::of(&query, senses),
             }
         }));
         SearchResult {
@@ -137,7 +141,9 @@ impl Index {
         let query = Query::read(query, self);
         let leads = Lead::of_query(&query.stems, &self.synonyms);
         let ranked = self.ranked(&query, &leads, &|_| true, CANDIDATES);
-        let telling = self.telling(&query, &ranked, &first_scores(&ranked));
+        let met = |candidate: &Candidate| MetSenses::of(&query, candidate.entry, self);
+        let senses: Vec<MetSenses> = ranked.iter().take(TELLING).map(met).collect();
+        let telling = self.telling(&query, &ranked, &first_scores(&ranked), &senses);
         let first = telling.first().filter(|_| !is_named)?;
         Some(Observation {
             query: self.match_terms(&query, &leads, first, &telling).to_vec(),
@@ -145,9 +151,15 @@ impl Index {
         })
     }
 
-    fn telling(&self, query: &Query, ranked: &[Candidate], scores: &[f32]) -> Vec<Features> {
-        let features = |(place, candidate)| self.features(query, place, candidate, scores);
-        ranked.iter().take(TELLING).enumerate().map(features).collect()
+    fn telling(
+        &self,
+        query: &Query,
+        ranked: &[Candidate],
+        scores: &[f32],
+        senses: &[MetSenses],
+    ) -> Vec<Features> {
+        let features = |(place, (candidate, senses))| self.features(query, place, candidate, scores, senses);
+        ranked.iter().zip(senses).take(TELLING).enumerate().map(features).collect()
     }
 
     pub(super) fn ranked(
@@ -183,7 +195,7 @@ impl Index {
     }
 
     fn measure_topics(&self, query: &Query, leads: &[Lead<'_>], candidates: &mut [Candidate]) {
-        let tells = |stem: &String| self.term(stem).map_or(1.0, |term| self.idf(term) / self.max_idf);
+        let tells = |stem: &Stem| stem.term.map_or(1.0, |term| self.idf(term) / self.max_idf);
         let rarity: Vec<f32> = query.stems.iter().map(tells).collect();
         Weights::with(|about| {
             self.columns.topics.weigh(leads, |place| rarity[place], about);

@@ -1,7 +1,7 @@
 //! The reason why an entry is a hit, for people; and the words of a query that no hit has.
 
 use super::index::Index;
-use super::query::{Kind, Query};
+use super::query::{Kind, MetSenses, Query};
 use super::{Field, Hit};
 
 /// Most words of each kind that are listed.
@@ -13,10 +13,10 @@ impl Index {
     /// Words of a query that none of these hits has, in any sense. They tell what is missing where nothing fits.
     pub fn unmet(&self, query: &str, hits: &[Hit]) -> Vec<String> {
         let query = Query::read(query, self);
-        let met = |unit: &&super::query::Unit| {
-            let has = |hit: &Hit, term| self.fields(term, hit.entry as u32).is_some();
-            unit.senses.iter().any(|sense| hits.iter().any(|hit| has(hit, sense.term)))
-        };
+        let hits: Vec<MetSenses> =
+            hits.iter().map(|hit| MetSenses::of(&query, hit.entry as u32, self)).collect();
+        let met =
+            |unit: &&super::query::Unit| hits.iter().any(|senses| senses.of_unit(unit).next().is_some());
         let met: Vec<_> = query.units.iter().filter(met).map(|unit| unit.words.clone()).collect();
         let is_unmet = |word| !met.iter().any(|words| words.contains(&word));
         let unmet = query.units.iter().filter(|unit| unit.weight > TELLING && is_unmet(unit.words.start));
@@ -25,7 +25,7 @@ impl Index {
 }
 
 /// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
-pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
+pub(super) fn of(query: &Query, senses: &MetSenses) -> String {
     let mut groups: [(&str, Vec<String>); 5] = [
         ("name", vec![]),
         ("text", vec![]),
@@ -34,11 +34,7 @@ pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
         ("spelled", vec![]),
     ];
     for unit in &query.units {
-        let best = unit
-            .senses
-            .iter()
-            .filter_map(|sense| Some((sense, index.fields(sense.term, entry)?)))
-            .max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
+        let best = senses.of_unit(unit).max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
         let Some((sense, found)) = best else { continue };
         let has = |fields: &[Field]| fields.iter().any(|field| found & field.bit() != 0);
         let group = match sense.kind {

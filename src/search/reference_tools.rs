@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use super::columns::{Number, float, integer};
 use super::languages;
+use super::leads::Lead;
 use super::reference_lines::ReferenceLines;
-use super::topics::{Lead, Topics};
+use super::topics::Topics;
 use super::weights::Weights;
 use super::word_list::NONE;
 

@@ -37,11 +37,13 @@ impl TextTable {
     }
 
     /// The number of a known text.
+    #[inline]
     pub(super) fn get(&self, text: &str) -> Option<u32> {
         self.numbers.find(self.hasher.hash_one(text), |&number| self.text(number) == text).copied()
     }
 
     /// The text with this number; empty where there is none.
+    #[inline]
     pub(super) fn text(&self, number: u32) -> &str {
         span(&self.text, &self.ends, number)
     }
@@ -51,6 +53,7 @@ impl TextTable {
     }
 }
 
+#[inline]
 fn span<'t>(text: &'t str, ends: &[u32], number: u32) -> &'t str {
     let end = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
     let place = number as usize;

@@ -65,7 +65,7 @@ impl Thesaurus {
     }
 
     /// The meanings of a stem, or of stems with a space between them.
-    pub(super) fn of(&self, key: &str) -> impl Iterator<Item = Synonym<'_>> {
+    pub(super) fn of<'t>(&'t self, key: &str) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
         let meanings = self.meanings.get(key).into_iter().flatten();
         meanings.map(|(stem, weight)| Synonym { stem, weight: *weight })
     }

@@ -6,21 +6,20 @@ use super::languages::ENGLISH;
 use super::text_table::TextTable;
 use super::thesaurus::{MAX_PHRASE, Synonym, Thesaurus};
 use super::vocabulary::{Term, is_stop, is_weak};
-use super::weights::Weights;
-use super::word_list::{BEGINS, NONE};
+use super::word_list::BEGINS;
 
 /// Weight of weak words.
-const WEAK: f32 = 0.3;
+pub(super) const WEAK: f32 = 0.3;
 /// Weight of a word's meanings, relative to the word.
-const MEANT: f32 = 0.7;
+pub(super) const MEANT: f32 = 0.7;
 /// Most topics of an entry that are kept, the strongest ones.
 const MAX_TOPICS: usize = 160;
 
 /// The topics of all entries, each with a number and its distinctiveness.
 #[derive(Debug, Default)]
 pub(super) struct Topics {
-    stems: TextTable,
-    tells: Vec<f32>,
+    pub(super) stems: TextTable,
+    pub(super) tells: Vec<f32>,
 }
 
 /// Topic vector of an entry: topics with their weights, sorted by topic; its length is 1.
@@ -127,81 +126,6 @@ impl Topics {
         }
         number
     }
-
-    /// The topic with each stem of another table; `NONE` where no topic has it.
-    pub(super) fn like(&self, other: &Self) -> Vec<u32> {
-        let stems = (0..other.tells.len() as u32).map(|topic| other.stems.text(topic));
-        stems.map(|stem| self.stems.get(stem).unwrap_or(NONE)).collect()
-    }
-
-    /// Adds the topic vector of a query with these leads to weights that are all 0. Its length is 1 with topics of no entry
-    /// included. `rarity` is the distinctiveness of the word at a place, from 0 to 1.
-    pub(super) fn weigh(&self, leads: &[Lead<'_>], rarity: impl Fn(usize) -> f32, weights: &mut Weights) {
-        let mut elsewhere: Vec<(&str, f32)> = Vec::new();
-        for lead in leads {
-            let weight = lead.weight(&rarity);
-            match self.stems.get(lead.stem) {
-                Some(topic) => weights.add(topic, weight * self.tells[topic as usize]),
-                None => elsewhere.push((lead.stem, weight * ENGLISH.tells(lead.stem))),
-            }
-        }
-        // Sorted, since the sum of floats depends on their order.
-        elsewhere.sort_by_key(|(stem, _)| *stem);
-        let groups = elsewhere.chunk_by(|(one, _), (next, _)| one == next);
-        let mut others: Vec<f32> =
-            groups.map(|group| group.iter().fold(0.0, |sum, (_, weight)| sum + weight)).collect();
-        others.sort_unstable_by(f32::total_cmp);
-        weights.normalize(&others);
-    }
-}
-
-/// A stem that a query leads to: a word of it, or a meaning of a word or of a phrase.
-#[derive(Debug)]
-pub(super) struct Lead<'q> {
-    stem: &'q str,
-    /// The place of the word, and its weight.
-    word: Option<(usize, f32)>,
-    /// Weight of the meaning.
-    meaning: Option<f32>,
-}
-
-impl<'q> Lead<'q> {
-    /// The leads of a query with these stems.
-    pub(super) fn of_query(stems: &'q [String], synonyms: &'q Thesaurus) -> Vec<Self> {
-        let mut leads = Vec::with_capacity(8 * stems.len());
-        for (place, stem) in stems.iter().enumerate() {
-            if let Some(weight) = own_weight(stem) {
-                let word = Some((place, weight));
-                leads.push(Self { stem, word, meaning: None });
-                let meanings = means(stem, synonyms);
-                leads.extend(meanings.map(|Synonym { stem, weight }| Self {
-                    stem,
-                    word,
-                    meaning: Some(weight),
-                }));
-            }
-            if ENGLISH.is(stem, BEGINS) || synonyms.begins(stem) {
-                for length in (2..=MAX_PHRASE).filter(|length| place + length <= stems.len()) {
-                    let key = stems[place..place + length].join(" ");
-                    let meanings = means(&key, synonyms);
-                    leads.extend(meanings.map(|Synonym { stem, weight }| Self {
-                        stem,
-                        word: None,
-                        meaning: Some(weight),
-                    }));
-                }
-            }
-        }
-        leads
-    }
-
-    fn weight(&self, rarity: impl Fn(usize) -> f32) -> f32 {
-        let own = self.word.map(|(place, weight)| rarity(place) * weight);
-        match (own, self.meaning) {
-            (Some(own), Some(meaning)) => own * meaning * MEANT,
-            (own, meaning) => own.or(meaning.map(|meaning| meaning * MEANT)).unwrap_or_default(),
-        }
-    }
 }
 
 impl Columns for Topics {
@@ -219,16 +143,12 @@ impl Columns for Topics {
 
 /// A word and its meanings, each with its weight.
 fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&str, f32)) {
-    let Some(own) = own_weight(stem) else { return };
-    let weight = rarity * own;
+    if is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit()) {
+        return;
+    }
+    let weight = rarity * if is_weak(stem) { WEAK } else { 1.0 };
     each(stem, weight);
     means(stem, synonyms).for_each(|meaning| each(meaning.stem, weight * meaning.weight * MEANT));
-}
-
-/// Weight of a word; `None` for one that says nothing.
-fn own_weight(stem: &str) -> Option<f32> {
-    let is_empty = is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit());
-    (!is_empty).then(|| if is_weak(stem) { WEAK } else { 1.0 })
 }
 
 fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = Synonym<'t>> {

@@ -26,6 +26,7 @@ impl Weights {
         result
     }
 
+    #[inline]
     fn place(&mut self, number: u32) -> &mut f32 {
         let place = number as usize;
         if self.weights.len() <= place {
@@ -35,16 +36,19 @@ impl Weights {
         &mut self.weights[place]
     }
 
+    #[inline]
     pub(super) fn add(&mut self, number: u32, weight: f32) {
         *self.place(number) += weight;
     }
 
     /// Raises a weight to this one.
+    #[inline]
     pub(super) fn raise(&mut self, number: u32, weight: f32) {
         let known = self.place(number);
         *known = known.max(weight);
     }
 
+    #[inline]
     pub(super) fn get(&self, number: Number) -> f32 {
         self.weights.get(integer(number) as usize).copied().unwrap_or(0.0)
     }
@@ -67,6 +71,7 @@ impl Weights {
     }
 
     /// Similarity of a query with these weights and an entry by topics, from 0 to 1.
+    #[inline]
     pub(super) fn likeness(&self, entry: &[[Number; 2]]) -> f32 {
         let met =
             entry.iter().map(|&[topic, weight]| (self.get(topic), weight)).filter(|(own, _)| *own != 0.0);

@@ -42,6 +42,7 @@ struct Record {
 }
 
 /// The place of a word in a table of slots (FNV-1a).
+#[inline]
 pub(super) fn hash(word: &str) -> usize {
     let hashed =
         word.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -59,19 +60,23 @@ impl WordList {
         Self { text, keys: u32::from_le_bytes(header[0]), words, meanings, slots }
     }
 
+    #[inline]
     fn record(&self, word: usize) -> Record {
         let [start, stem, meanings, facts] = self.words[word].map(u32::from_le_bytes);
         Record { start, stem, meanings, facts }
     }
 
+    #[inline]
     fn text(&self, word: usize) -> &'static str {
         &self.text[self.record(word).start as usize..self.record(word + 1).start as usize]
     }
 
+    #[inline]
     fn bytes(&self, word: usize) -> &'static [u8] {
         &self.text.as_bytes()[self.record(word).start as usize..self.record(word + 1).start as usize]
     }
 
+    #[inline]
     fn find(&self, word: &str) -> Option<usize> {
         let mut slot = hash(word);
         loop {
@@ -93,6 +98,11 @@ impl WordList {
         self.facts(word) & fact != 0
     }
 
+    /// A word of the list, for several questions about it.
+    pub(super) fn look_up(&'static self, word: &str) -> Option<ListedWord> {
+        self.find(word).map(|word| ListedWord { list: self, word })
+    }
+
     /// The stem of a word, where the list has it.
     pub(super) fn stem(&self, word: &str) -> Option<&'static str> {
         let stem = self.record(self.find(word)?).stem;
@@ -101,8 +111,11 @@ impl WordList {
 
     /// The meanings of a stem, or of stems with a space between them.
     pub(super) fn of<'t>(&self, key: &str) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
-        let found = self.find(key);
-        let range = found.map_or(0..0, |word| {
+        self.meanings_of(self.find(key))
+    }
+
+    fn meanings_of<'t>(&self, word: Option<usize>) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
+        let range = word.map_or(0..0, |word| {
             self.record(word).meanings as usize..self.record(word + 1).meanings as usize
         });
         let (text, words) = (self.text, self.words);
@@ -138,5 +151,40 @@ impl WordList {
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
         let has = |word: &usize| self.record(*word).meanings < self.record(word + 1).meanings;
         (0..self.words.len().saturating_sub(1)).filter(has).map(|word| self.text(word))
+    }
+}
+
+/// A word of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListedWord {
+    list: &'static WordList,
+    word: usize,
+}
+
+impl ListedWord {
+    #[inline]
+    pub(super) fn text(self) -> &'static str {
+        self.list.text(self.word)
+    }
+
+    /// Whether a fact holds for it.
+    pub(super) fn is(self, fact: u32) -> bool {
+        self.list.record(self.word).facts & fact != 0
+    }
+
+    /// Its stem, where the list has it.
+    pub(super) fn stem(self) -> Option<Self> {
+        let word = self.list.record(self.word).stem;
+        (word != NONE).then_some(Self { word: word as usize, ..self })
+    }
+
+    /// Its meanings, where it is a stem.
+    pub(super) fn meanings<'t>(self) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
+        self.list.meanings_of(Some(self.word))
+    }
+
+    /// Whether it has meanings.
+    pub(super) fn is_key(self) -> bool {
+        self.meanings().next().is_some()
     }
 }

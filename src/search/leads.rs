@@ -1,0 +1,86 @@
+//! Leads of a query: the stems of its words, and what they mean, as topics.
+
+use super::languages::ENGLISH;
+use super::stem::{Stem, phrase_of};
+use super::thesaurus::{MAX_PHRASE, Synonym, Thesaurus};
+use super::topics::{MEANT, Topics, WEAK};
+use super::weights::Weights;
+use super::word_list::{self, BEGINS, NONE, STOP};
+
+/// A stem that a query leads to: a word of it, or a meaning of a word or of a phrase.
+#[derive(Debug)]
+pub(super) struct Lead<'q> {
+    stem: &'q str,
+    /// The place of the word, and its weight.
+    word: Option<(usize, f32)>,
+    /// Weight of the meaning.
+    meaning: Option<f32>,
+}
+
+impl<'q> Lead<'q> {
+    /// The leads of a query with these stems.
+    pub(super) fn of_query(stems: &'q [Stem], synonyms: &'q Thesaurus) -> Vec<Self> {
+        let mut leads = Vec::with_capacity(16 * stems.len());
+        for (place, stem) in stems.iter().enumerate() {
+            if let Some(weight) = own_weight(stem) {
+                let word = Some((place, weight));
+                leads.push(Self { stem: &stem.text, word, meaning: None });
+                leads.extend(stem.meanings(synonyms).map(|meaning| Self::to(meaning, word)));
+            }
+            if stem.is(BEGINS) || synonyms.begins(&stem.text) {
+                for window in (2..=MAX_PHRASE).filter_map(|length| stems.get(place..place + length)) {
+                    let key = phrase_of(window);
+                    let meanings = ENGLISH.of(&key).chain(synonyms.of(&key));
+                    leads.extend(meanings.map(|meaning| Self::to(meaning, None)));
+                }
+            }
+        }
+        leads
+    }
+
+    fn to(meaning: Synonym<'q>, word: Option<(usize, f32)>) -> Self {
+        Self { stem: meaning.stem, word, meaning: Some(meaning.weight) }
+    }
+
+    fn weight(&self, rarity: impl Fn(usize) -> f32) -> f32 {
+        let own = self.word.map(|(place, weight)| rarity(place) * weight);
+        match (own, self.meaning) {
+            (Some(own), Some(meaning)) => own * meaning * MEANT,
+            (own, meaning) => own.or(meaning.map(|meaning| meaning * MEANT)).unwrap_or_default(),
+        }
+    }
+}
+
+/// Weight of a word; `None` for one that says nothing.
+fn own_weight(stem: &Stem) -> Option<f32> {
+    let is_empty = stem.is(STOP) || stem.text.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_empty).then(|| if stem.is(word_list::WEAK) { WEAK } else { 1.0 })
+}
+
+impl Topics {
+    /// The topic with each stem of another table; `NONE` where no topic has it.
+    pub(super) fn like(&self, other: &Self) -> Vec<u32> {
+        let stems = (0..other.tells.len() as u32).map(|topic| other.stems.text(topic));
+        stems.map(|stem| self.stems.get(stem).unwrap_or(NONE)).collect()
+    }
+
+    /// Adds the topic vector of a query with these leads to weights that are all 0. Its length is 1 with topics of no entry
+    /// included. `rarity` is the distinctiveness of the word at a place, from 0 to 1.
+    pub(super) fn weigh(&self, leads: &[Lead<'_>], rarity: impl Fn(usize) -> f32, weights: &mut Weights) {
+        let mut elsewhere: Vec<(&str, f32)> = Vec::new();
+        for lead in leads {
+            let weight = lead.weight(&rarity);
+            match self.stems.get(lead.stem) {
+                Some(topic) => weights.add(topic, weight * self.tells[topic as usize]),
+                None => elsewhere.push((lead.stem, weight * ENGLISH.tells(lead.stem))),
+            }
+        }
+        // Sorted, since the sum of floats depends on their order.
+        elsewhere.sort_by_key(|(stem, _)| *stem);
+        let groups = elsewhere.chunk_by(|(one, _), (next, _)| one == next);
+        let mut others: Vec<f32> =
+            groups.map(|group| group.iter().fold(0.0, |sum, (_, weight)| sum + weight)).collect();
+        others.sort_unstable_by(f32::total_cmp);
+        weights.normalize(&others);
+    }
+}
