@@ -21,7 +21,7 @@ use super::print_note;
 use super::trust::cache_folder;
 use crate::bundle::Bundle;
 use crate::catalog::restored;
-use crate::config::{BundledConfig, Workspace};
+use crate::config::{BundledConfig, Workspace, is_safe_address};
 use crate::private_file::{self, StagedFile};
 use crate::serve::Download;
 
@@ -119,6 +119,11 @@ impl RemoteBundle {
 
     /// Asks for another bundle than the one that is kept; the reason why there is none to use.
     pub(super) fn refresh(&self) -> Result<Download, String> {
+        if self.key.is_none() && self.url.scheme() != "https" && !is_safe_address(self.url.as_str()) {
+            let why =
+                "a bundle can be changed on its way over http://; use https://, or a signed one with --key";
+            return Err(why.into());
+        }
         let known = self.current().filter(|current| self.is_good(current));
         let tag = known.as_ref().and_then(|current| current.etag.as_deref());
         let Some((etag, body)) = self.get(&self.url, tag)? else { return Ok(Download::Unchanged) };
