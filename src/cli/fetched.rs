@@ -26,7 +26,8 @@ const API: &str = "api";
 
 /// Whether a path of the command line is a URL.
 pub(super) fn is_url(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"))
+    let schemes = ["http://", "https://", "s3://"];
+    path.to_str().is_some_and(|text| schemes.iter().any(|scheme| text.starts_with(scheme)))
 }
 
 /// The folder of the catalog at a URL, or the reason why there is none.

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::bundle_file::{KeyArgs, Use, open, verified};
 use super::bundle_signature::{self as signature, signature_file};
 use super::fetched::{client, shown, unanswered};
-use super::print_note;
 use super::trust::cache_folder;
+use super::{object_storage, print_note};
 use crate::bundle::Bundle;
 use crate::catalog::restored;
 use crate::config::{BundledConfig, Workspace, is_safe_address};
@@ -31,8 +31,13 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_BYTES: u64 = 1 << 30;
 /// Most bytes of a signature, and of the file that names the current bundle.
 const MAX_SMALL: u64 = 16 << 10;
+/// The scheme of addresses of objects.
+const OBJECTS: &str = "s3";
 /// The ending of the address of a bundle.
 const ENDING: &str = ".crib";
+
+/// A tag, and the content that has it.
+type Tagged = (Option<String>, Box<dyn Read>);
 
 /// A bundle at an address.
 #[derive(Clone, Debug)]
@@ -56,7 +61,7 @@ impl RemoteBundle {
     /// The bundle at an address; `None` for addresses of other catalogs.
     pub(super) fn at(address: &str, key: Option<PublicKey>) -> Option<Self> {
         let url = Url::parse(address).ok()?;
-        let is_bundle = url.path().ends_with(ENDING) || key.is_some();
+        let is_bundle = url.path().ends_with(ENDING) || url.scheme() == OBJECTS || key.is_some();
         let hash = blake3::hash(address.as_bytes()).to_hex();
         let base = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("toolcrib"));
         let folder = base.join("bundles").join(&hash[..32]);
@@ -119,7 +124,8 @@ impl RemoteBundle {
 
     /// Asks for another bundle than the one that is kept; the reason why there is none to use.
     pub(super) fn refresh(&self) -> Result<Download, String> {
-        if self.key.is_none() && self.url.scheme() != "https" && !is_safe_address(self.url.as_str()) {
+        let is_safe = ["https", OBJECTS].contains(&self.url.scheme()) || is_safe_address(self.url.as_str());
+        if self.key.is_none() && !is_safe {
             let why =
                 "a bundle can be changed on its way over http://; use https://, or a signed one with --key";
             return Err(why.into());
@@ -177,7 +183,10 @@ impl RemoteBundle {
     }
 
     /// The tag and the body at an address, unless it still has this tag.
-    fn get(&self, url: &Url, tag: Option<&str>) -> Result<Option<(Option<String>, impl Read)>, String> {
+    fn get(&self, url: &Url, tag: Option<&str>) -> Result<Option<Tagged>, String> {
+        if url.scheme() == OBJECTS {
+            return object_storage::get(url, tag, MAX_BYTES);
+        }
         let client = client(TIMEOUT, url.scheme() == "https")?;
         let request = client.get(url.clone()).header("accept", "application/octet-stream, */*;q=0.5");
         let request = tag.into_iter().fold(request, |request, tag| request.header("if-none-match", tag));
@@ -186,7 +195,7 @@ impl RemoteBundle {
             status if status == reqwest::StatusCode::NOT_MODIFIED && tag.is_some() => Ok(None),
             status if status.is_success() => {
                 let tag = answer.headers().get("etag").and_then(|tag| Some(tag.to_str().ok()?.to_string()));
-                Ok(Some((tag, answer)))
+                Ok(Some((tag, Box::new(answer))))
             }
             status => Err(format!("the answer is {status}")),
         }

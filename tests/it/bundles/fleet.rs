@@ -1,5 +1,5 @@
-//! A fleet: three replicas on one PostgreSQL and one static server of bundles. Whatever is published, however it breaks and
-//! whoever dies, no request on a living replica fails, and no answer mixes versions.
+//! A fleet: three replicas on one PostgreSQL and one static server of bundles. No request on a living replica fails, and no
+//! answer mixes versions, while bundles are published, torn and tampered with, and replicas and the server go away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
