@@ -33,6 +33,9 @@ mod topics;
 #[path = "src/search/vocabulary.rs"]
 mod vocabulary;
 #[allow(dead_code)]
+#[path = "src/search/weights.rs"]
+mod weights;
+#[allow(dead_code)]
 #[path = "src/search/word_list.rs"]
 mod word_list;
 #[allow(dead_code)]
@@ -145,8 +148,8 @@ fn list(name: &str) -> io::Result<String> {
 fn english_words() -> io::Result<Words> {
     let mut known = Words::new();
     words::words(&list("english")?, |word| {
-        let stem = stemming::stemmed(&word.text).into_owned();
-        known.entry(word.text).or_default().0 = Some(stem);
+        let stem = stemming::stemmed(word.text).into_owned();
+        known.entry(word.text.to_string()).or_default().0 = Some(stem);
     });
     let mut mark = |text: &str, fact: u32, form: fn(&str) -> String| {
         let lines = text.lines().filter(|line| !line.starts_with('#'));

@@ -25,6 +25,7 @@ mod cache;
 mod docstring;
 mod findings;
 mod functions;
+mod index_store;
 mod lint;
 mod names;
 mod op;
@@ -66,6 +67,7 @@ pub use bundled::{bundled, unportable};
 pub use cache::{CatalogCache, Opened};
 pub use findings::{Counts, Findings};
 pub use functions::functions;
+pub use index_store::{IndexKey, IndexStore};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
@@ -96,6 +98,7 @@ pub struct Catalog {
     shared_texts: OnceLock<shared_text::SharedTexts>,
     /// The bundle that has them.
     stored_texts: Option<stored::StoredTexts>,
+    index_stores: Vec<Arc<dyn IndexStore>>,
 }
 
 /// Result of looking up a name.
@@ -265,7 +268,18 @@ impl Catalog {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
         let shared_texts = OnceLock::new();
-        Self { tools, config, version, complete: true, by_name, contested, shared_texts, stored_texts: None }
+        let (complete, stored_texts, index_stores) = (true, None, Vec::new());
+        Self {
+            tools,
+            config,
+            version,
+            complete,
+            by_name,
+            contested,
+            shared_texts,
+            stored_texts,
+            index_stores,
+        }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
@@ -290,6 +304,7 @@ impl Catalog {
         Self {
             complete: self.complete,
             stored_texts,
+            index_stores: self.index_stores.clone(),
             ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
         }
     }

@@ -7,7 +7,7 @@
 //! | 2 | the findings, JSON |
 //! | 3 | the texts that tools share, JSON |
 //! | 4 | the configuration, of a bundle that stands alone; else empty |
-//! | 5 | the index of search; else empty |
+//! | 5 | the indexes of search, behind their key; else empty |
 //! | from 6 | the content of one tool each, in that order, JSON |
 //!
 //! Variables, trust and what roles may see are decided when the catalog is used.
@@ -23,7 +23,7 @@ use super::audience::Contested;
 use super::findings::{Counts, Findings};
 use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
-use super::{Callable, Catalog, Checked, Parameters, Tool, ToolArgument, ToolContent};
+use super::{Callable, Catalog, Checked, IndexStore, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
 use crate::config::{Category, Config, Server};
 use crate::tool::{Definition, Example, Policy, Schema};
@@ -120,6 +120,8 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
     let findings = Findings::stored(bundle, FINDINGS, findings);
     let mut catalog = Catalog::of(all, contested, Arc::new(config));
     let version = catalog.version.clone();
+    let indexes: Arc<dyn IndexStore> = Arc::clone(bundle) as _;
+    catalog.add_index_store(indexes);
     catalog.stored_texts = Some(StoredTexts { bundle: Arc::clone(bundle), version });
     Ok(Checked { catalog, findings, parts, bases, ..Checked::default() })
 }

@@ -74,7 +74,7 @@ pub(super) fn verified(file: File) -> Result<Bundle, BundleError> {
 /// A copy without a name, which nobody can change or cut short.
 fn copy(file: &mut File) -> io::Result<File> {
     let folder = cache_folder().unwrap_or_else(std::env::temp_dir).join("bundles");
-    let mut copy = StagedFile::new(&folder.join("copy"))?.unnamed()?;
+    let mut copy = StagedFile::new(&folder.join("copy"))?.file.try_clone()?;
     io::copy(&mut file.take(Bundle::MAX_BYTES + 1), &mut copy)?;
     copy.rewind()?;
     Ok(copy)

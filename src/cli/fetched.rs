@@ -24,6 +24,9 @@ const REDIRECTS: usize = 5;
 /// The name of a server that has no other.
 const API: &str = "api";
 
+/// A tag, and the content that has it.
+pub(super) type Tagged = (Option<String>, Box<dyn Read>);
+
 /// Whether a path of the command line is a URL.
 pub(super) fn is_url(path: &Path) -> bool {
     let schemes = ["http://", "https://", "s3://"];

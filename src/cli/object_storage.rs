@@ -7,12 +7,10 @@ use object_store::aws::AmazonS3Builder;
 use object_store::{Error, GetOptions, ObjectStore, path::Path};
 use reqwest::Url;
 
+use super::fetched::Tagged;
+
 /// The tag and the content of `s3://BUCKET/KEY`, unless it still has this tag; nothing above so many bytes.
-pub(super) fn get(
-    url: &Url,
-    tag: Option<&str>,
-    max: u64,
-) -> Result<Option<(Option<String>, Box<dyn Read>)>, String> {
+pub(super) fn get(url: &Url, tag: Option<&str>, max: u64) -> Result<Option<Tagged>, String> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bucket = url.host_str().ok_or("the address is s3://BUCKET/KEY")?;

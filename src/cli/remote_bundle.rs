@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle_file::{KeyArgs, Use, open, verified};
 use super::bundle_signature::{self as signature, signature_file};
-use super::fetched::{client, shown, unanswered};
+use super::fetched::{Tagged, client, shown, unanswered};
 use super::trust::cache_folder;
 use super::{object_storage, print_note};
 use crate::bundle::Bundle;
@@ -35,9 +35,6 @@ const MAX_SMALL: u64 = 16 << 10;
 const OBJECTS: &str = "s3";
 /// The ending of the address of a bundle.
 const ENDING: &str = ".crib";
-
-/// A tag, and the content that has it.
-type Tagged = (Option<String>, Box<dyn Read>);
 
 /// A bundle at an address.
 #[derive(Clone, Debug)]

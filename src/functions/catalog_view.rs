@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use super::category_entries::category_entries;
 use super::help_cache::{HelpCache, HelpTarget};
+use super::search_indexes::SearchIndexes;
 use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile};
 use crate::exec::EVERY_ROLE;
 use crate::help::{self, Groups, HelpOptions};
 use crate::render::{Doc, Docs, TemplateError, Templates};
+use crate::search::Index;
 use crate::search::semantic::{self, VectorSlot};
-use crate::search::{Index, IndexEntry};
 use crate::tokens::estimate;
 use crate::tool::DescriptionMode;
 
@@ -28,10 +28,9 @@ pub struct CatalogView {
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<DocPage, TemplateError>>>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
-    search: OnceLock<Index>,
     vector_slot: OnceLock<Arc<VectorSlot>>,
     tree: OnceLock<CategoryTree>,
-    categories: OnceLock<Index>,
+    indexes: SearchIndexes,
     /// Whether the result of any tool can change the context of a session.
     shifts: bool,
     /// Callers who wait for the indexes wait here, not on a thread.
@@ -97,8 +96,6 @@ impl CatalogView {
         let small_help = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let help = HelpCache::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
-        let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (tree, categories) = (OnceLock::new(), OnceLock::new());
         let shifts = catalog.tools.iter().any(|tool| tool.shifts_context());
         Ok(Self {
             profile,
@@ -112,11 +109,10 @@ impl CatalogView {
             small_help,
             help,
             catalog,
-            index,
-            search,
-            vector_slot: meaning,
-            tree,
-            categories,
+            index: OnceLock::new(),
+            vector_slot: OnceLock::new(),
+            tree: OnceLock::new(),
+            indexes: SearchIndexes::default(),
             index_build: tokio::sync::Mutex::default(),
             definition_tokens: OnceLock::new(),
         })
@@ -225,18 +221,9 @@ impl CatalogView {
     }
 
     /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own
-    /// index: words of tools that a caller may not see would affect the hits. Made at its first use.
+    /// index: words of tools that a caller may not see would affect the hits. Made or read at its first use.
     pub fn search(&self) -> &Index {
-        self.search.get_or_init(|| {
-            let entries: Vec<IndexEntry> =
-                self.catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
-            self.index_of(&entries)
-        })
-    }
-
-    /// An index with the settings of the configuration.
-    fn index_of(&self, entries: &[IndexEntry]) -> Index {
-        Index::configured(entries, &self.catalog.config.search)
+        self.indexes.tools(&self.catalog)
     }
 
     /// The slot for the vectors of its tools, in the order of [`Catalog::tools`].
@@ -251,21 +238,30 @@ impl CatalogView {
         self.tree.get_or_init(|| CategoryTree::of(&self.catalog))
     }
 
-    /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made at its first use.
+    /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made or read at its first use.
     pub(super) fn categories(&self) -> &Index {
-        self.categories.get_or_init(|| self.index_of(&category_entries(&self.catalog, self.tree())))
+        self.indexes.categories(&self.catalog, self.tree())
     }
 
-    /// Builds the search indexes, which takes time that grows with the catalog; returns at once where that is done.
+    /// Builds the search indexes, which takes time that grows with the catalog, and keeps them for the next start; reads them
+    /// where they were kept, and returns at once where they are in memory.
     pub fn build_indexes(&self) {
-        self.tree();
-        self.search();
-        self.categories();
+        self.indexes.build(&self.catalog, || self.tree());
     }
 
-    /// Whether the search indexes are built.
+    /// The search indexes as the part of a bundle.
+    pub fn indexes_part(&self) -> Vec<u8> {
+        self.indexes.part(&self.catalog, self.tree())
+    }
+
+    /// Whether the search indexes are in memory.
     pub fn is_indexed(&self) -> bool {
-        self.tree.get().is_some() && self.search.get().is_some() && self.categories.get().is_some()
+        self.indexes.are_ready()
+    }
+
+    /// Whether a search can start without building an index.
+    pub fn is_search_ready(&self) -> bool {
+        self.is_indexed() || self.indexes.are_stored(&self.catalog)
     }
 
     /// Waits until the search indexes are built, on a separate thread, so that other requests of this thread go on.

@@ -28,6 +28,7 @@ pub mod pick;
 mod read_result;
 mod read_tool_doc;
 mod search;
+mod search_indexes;
 mod tool_batch;
 mod tool_exec;
 mod tool_help;

@@ -8,7 +8,7 @@ use super::index::Index;
 use super::languages::stem;
 use super::rank::CANDIDATES;
 use super::vocabulary::{is_action, is_stop};
-use super::words::plain;
+use super::words::{Word, words};
 use super::{Hit, SearchRequest, SearchResult, Verdict};
 
 /// Fewest words of a query that has clauses, and of a clause, apart from words that say nothing.
@@ -98,8 +98,7 @@ fn clauses(query: &str) -> Vec<&str> {
     }
     starts.push(end);
     let spans = starts.windows(2).map(|span| &query[span[0]..span[1]]);
-    let counted = spans.map(|clause| (clause, plain(clause).iter().filter(|word| !is_stop(word)).count()));
-    let counted: Vec<(&str, usize)> = counted.collect();
+    let counted: Vec<(&str, usize)> = spans.map(|clause| (clause, telling(clause))).collect();
     if counted.iter().map(|(_, words)| words).sum::<usize>() < LONG {
         return Vec::new();
     }
@@ -109,6 +108,14 @@ fn clauses(query: &str) -> Vec<&str> {
         .take(MAX_CLAUSES)
         .map(|(clause, _)| clause)
         .collect()
+}
+
+/// Number of words that say something.
+fn telling(clause: &str) -> usize {
+    let mut count = 0;
+    let mut see = |word: Word<'_>| count += usize::from(!word.joined && !is_stop(word.text));
+    clause.split_whitespace().for_each(|written| words(written, &mut see));
+    count
 }
 
 /// Whether a word begins a clause after this one.

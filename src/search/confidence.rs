@@ -7,6 +7,7 @@
 use super::candidate::Candidate;
 use super::index::Index;
 use super::query::Query;
+use super::topics::Lead;
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
@@ -146,15 +147,21 @@ impl Index {
     }
 
     /// Probability that any of the first hits fits.
-    pub(super) fn match_likelihood(&self, query: &Query, hits: &[Features]) -> f32 {
+    pub(super) fn match_likelihood(&self, query: &Query, leads: &[Lead<'_>], hits: &[Features]) -> f32 {
         let Some(first) = hits.first() else { return 0.0 };
-        let fit = logistic(&self.match_terms(query, first, hits));
+        let fit = logistic(&self.match_terms(query, leads, first, hits));
         // A user who types a word of a tool wants to see that tool.
         if first.literally > 0.99 { fit.max(SURE_MATCH_LIKELIHOOD) } else { fit }
     }
 
     /// Terms of the probability that any of the first hits fits.
-    pub(super) fn match_terms(&self, query: &Query, first: &Features, hits: &[Features]) -> [Term; 16] {
+    pub(super) fn match_terms(
+        &self,
+        query: &Query,
+        leads: &[Lead<'_>],
+        first: &Features,
+        hits: &[Features],
+    ) -> [Term; 16] {
         let mut words = first.words.clone();
         for hit in &hits[1..] {
             for (all, one) in words.iter_mut().zip(&hit.words) {
@@ -165,9 +172,7 @@ impl Index {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about_hits = hits.iter().map(|hit| self.topics_of(hit.entry));
-        let near = super::reference_tools::reference_similarity(
-            &query.stems, &self.synonyms, &self.columns.topics, about_hits,
-        );
+        let near = super::reference_tools::reference_similarity(leads, self.reference_topics(), about_hits);
         let world = near.best;
         terms! {
             1.0 => 0.604,

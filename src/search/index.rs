@@ -1,18 +1,18 @@
 //! The words of all entries, in memory: for each term the entries that contain it, with its weight in each.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 
-use super::columns::{ColumnReader, ColumnWriter, Columns, Number, Numbers, Rows, integer};
+use super::IndexEntry;
+use super::columns::{ColumnReader, ColumnWriter, Columns, Number, integer};
 use super::index_builder::{IndexBuilder, idf_of};
+use super::index_columns::{IndexColumns, words_of_name};
 use super::intent::Intent;
-use super::spelling::Spelling;
-use super::text_table::TextTable;
+use super::reference_tools::reference_topics;
 use super::thesaurus::Thesaurus;
-use super::topics::Topics;
 use super::vocabulary::Term;
-use super::{Field, IndexEntry};
 use crate::config;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
@@ -25,75 +25,9 @@ pub struct Index {
     /// Inverse document frequency of a term that no entry has.
     pub(super) max_idf: f32,
     pub(super) synonyms: Thesaurus,
+    reference_topics: OnceLock<Vec<u32>>,
     /// Least probability that any entry fits; below it the verdict is `no_match`.
     pub(super) min_match_likelihood: f32,
-}
-
-macro_rules! stored {
-    ($(#[$about:meta])* $table:ident { $($(#[$field_about:meta])* $field:ident: $kind:ty,)+ }) => {
-        $(#[$about])*
-        #[derive(Debug, Default)]
-        pub(super) struct $table {
-            $($(#[$field_about])* pub(super) $field: $kind,)+
-        }
-
-        impl Columns for $table {
-            fn write(&self, to: &mut ColumnWriter) {
-                $(self.$field.write(to);)+
-            }
-
-            fn read(from: &mut ColumnReader) -> Option<Self> {
-                Some(Self { $($field: Columns::read(from)?,)+ })
-            }
-        }
-    };
-}
-
-stored! {
-    /// What an index is made of, apart from the configuration, as it is stored.
-    IndexColumns {
-        /// The stems of all terms.
-        vocabulary: TextTable,
-        /// Inverse document frequency of each term: the fewer entries have it, the more distinctive it is.
-        idf: Numbers,
-        /// Whether each term occurs outside of values and examples.
-        is_descriptive: Bytes,
-        /// The entries that contain each term, with its weight in each, from 0 to 1: higher when the term is frequent, and
-        /// when the text is short.
-        postings: Rows<2>,
-        /// The terms of each entry, sorted.
-        entry_terms: Rows<1>,
-        /// The fields that contain each of those, one bit each.
-        fields: Bytes,
-        /// The terms of each entry's name, with the share of each by its distinctiveness.
-        names: Rows<2>,
-        /// For each term those that follow it, each with an entry where it does; sorted.
-        pairs: Rows<2>,
-        /// Names in lower case.
-        by_name: NameTable,
-        /// Names as the words they are made of.
-        by_words: NameTable,
-        topics: Topics,
-        /// Topic vector of each entry.
-        topic_vectors: Rows<2>,
-        spelling: Spelling,
-        /// Intent of each entry, by its name.
-        intents: Bytes,
-    }
-}
-
-stored! {
-    /// The entries that have a name.
-    NameTable {
-        names: TextTable,
-        entries: Rows<1>,
-    }
-}
-
-impl Field {
-    pub(super) fn bit(self) -> u8 {
-        1 << (self as u8)
-    }
 }
 
 impl Index {
@@ -113,7 +47,8 @@ impl Index {
 
     fn of(columns: IndexColumns, synonyms: Thesaurus) -> Self {
         let max_idf = idf_of(0, columns.entries());
-        Self { columns, max_idf, synonyms, min_match_likelihood: MIN_MATCH_LIKELIHOOD }
+        let reference_topics = OnceLock::new();
+        Self { columns, max_idf, synonyms, reference_topics, min_match_likelihood: MIN_MATCH_LIKELIHOOD }
     }
 
     /// An index with the synonyms and the threshold of the configuration.
@@ -121,9 +56,12 @@ impl Index {
         Self::with(entries, &search.synonyms).threshold_of(search)
     }
 
-    /// An index that was stored with this configuration; `None` where the bytes are none.
-    pub fn restored(bytes: Bytes, search: &config::Search) -> Option<Self> {
-        let columns = IndexColumns::read(&mut ColumnReader(bytes)).filter(IndexColumns::fits)?;
+    /// An index of so many entries that was stored with this configuration; `None` where the bytes are something else.
+    pub fn restored(bytes: Bytes, entries: usize, search: &config::Search) -> Option<Self> {
+        let columns = IndexColumns::read(&mut ColumnReader(bytes))?;
+        if columns.entries() != entries || !columns.fits() {
+            return None;
+        }
         Some(Self::of(columns, Thesaurus::configured(&search.synonyms)).threshold_of(search))
     }
 
@@ -195,6 +133,11 @@ impl Index {
         self.columns.topic_vectors.row(entry as usize)
     }
 
+    /// Its topics that are topics of reference tools.
+    pub(super) fn reference_topics(&self) -> &[u32] {
+        self.reference_topics.get_or_init(|| reference_topics(&self.columns.topics))
+    }
+
     /// The entries with this name, in any letter case.
     pub(super) fn named<'i>(&'i self, name: &str) -> impl Iterator<Item = u32> + use<'i> {
         self.columns.by_name.of(&name.to_lowercase())
@@ -203,48 +146,5 @@ impl Index {
     /// The entries whose name consists of just these words: `create issue` for `create_issue`.
     pub(super) fn named_in_words<'i>(&'i self, query: &str) -> impl Iterator<Item = u32> + use<'i> {
         self.columns.by_words.of(&words_of_name(query))
-    }
-}
-
-/// The words of a name.
-pub(super) fn words_of_name(name: &str) -> String {
-    super::words::plain(name).join(" ")
-}
-
-impl IndexColumns {
-    /// Number of entries.
-    pub(super) fn entries(&self) -> usize {
-        self.intents.len()
-    }
-
-    /// Whether the columns belong together, so that no number leads out of one.
-    fn fits(&self) -> bool {
-        let entries = self.entries();
-        self.postings.are_below(entries)
-            && self.by_name.entries.are_below(entries)
-            && self.by_words.entries.are_below(entries)
-    }
-}
-
-impl NameTable {
-    /// The names of entries, each as this key.
-    pub(super) fn new(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> Self {
-        let mut names = TextTable::default();
-        let mut named: Vec<(u32, [u32; 1])> = Vec::new();
-        for (place, entry) in entries.iter().enumerate() {
-            let first = named.len();
-            for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
-                let one = (names.number(&name), [place as u32]);
-                if !named[first..].contains(&one) {
-                    named.push(one);
-                }
-            }
-        }
-        Self { entries: Rows::grouped(names.len(), &named), names }
-    }
-
-    fn of<'t>(&'t self, name: &str) -> impl Iterator<Item = u32> + use<'t> {
-        let row = self.names.get(name).map_or(&[][..], |number| self.entries.row(number as usize));
-        row.iter().map(|[entry]| integer(*entry))
     }
 }

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::columns::{Rows, integer};
-use super::index::{IndexColumns, NameTable, words_of_name};
+use super::index_columns::{IndexColumns, NameTable, words_of_name};
 use super::intent::{self, Intent};
 use super::languages::stem;
 use super::segment::Segments;
@@ -119,14 +119,14 @@ impl IndexBuilder {
                     if left == 0 {
                         return;
                     }
-                    let term = self.term(&word.text);
+                    let term = self.term(word.text);
                     if !word.joined
                         && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long)
                     {
                         let times = if *field == Field::Name { 2 } else { 1 };
                         text.extend(std::iter::repeat_n(term, times));
                     }
-                    if is_stop(&word.text) && !word.joined {
+                    if is_stop(word.text) && !word.joined {
                         return;
                     }
                     left -= 1;
@@ -140,7 +140,7 @@ impl IndexBuilder {
                     }
                     last = Some(term);
                     if *field == Field::Name {
-                        parts.extend(segments.split(&word.text));
+                        parts.extend(segments.split(word.text));
                     }
                 });
             }

@@ -121,10 +121,10 @@ mod tests {
         assert_eq!(ENGLISH.keys().count(), read.meanings.len());
         assert_eq!(ENGLISH.keys().filter(|key| !read.knows(key)).count(), 0);
         words(text, |word| {
-            assert_eq!(stem(&word.text), stemmed(&word.text));
+            assert_eq!(stem(word.text), stemmed(word.text));
             assert_eq!(
-                ENGLISH.is(&word.text, super::super::word_list::BEGINS),
-                read.begins(&word.text),
+                ENGLISH.is(word.text, super::super::word_list::BEGINS),
+                read.begins(word.text),
                 "{word:?}"
             );
         });

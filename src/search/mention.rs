@@ -36,6 +36,9 @@ impl Index {
             true => self.named(name).collect(),
             false => Vec::new(),
         };
+        if !is_quoted && !is_no_word(identifier) && !identifier.contains(['_', '.', '-', ':', '/']) {
+            return Vec::new();
+        }
         let found = can_be(identifier);
         if !found.is_empty() {
             return found;

@@ -14,11 +14,13 @@ mod confidence;
 mod entry;
 mod index;
 mod index_builder;
+mod index_columns;
 mod intent;
 mod languages;
 mod mention;
 pub mod pick;
 mod query;
+mod query_words;
 mod rank;
 mod reason;
 mod reference_lines;
@@ -37,6 +39,7 @@ mod thesaurus;
 mod tool;
 mod topics;
 mod vocabulary;
+mod weights;
 mod word_list;
 mod words;
 
@@ -45,10 +48,13 @@ pub use entry::{Field, IndexEntry};
 pub use index::Index;
 pub use rank::Observation;
 
-/// Reads the reference tools, which takes a while the first time.
-pub fn load() {
-    let entry = IndexEntry { exact: Vec::new(), texts: vec![(Field::Long, "load 一".into())] };
-    Index::new(&[entry]).find(SearchRequest { query: "load 一", within: None, limit: 1 });
+use crate::config;
+
+/// The basis of an index beside its entries: the code and the word lists of search, and configured synonyms. An index that
+/// was stored with another basis is not used.
+pub fn index_basis(search: &config::Search) -> String {
+    let synonyms = serde_json::to_string(&search.synonyms).unwrap_or_default();
+    format!("{} {} {synonyms}", env!("CARGO_PKG_VERSION"), env!("SEARCH_VERSION"))
 }
 
 /// A query with its limits.

@@ -2,11 +2,12 @@
 
 use super::index::Index;
 use super::languages::{self, ENGLISH, ENGLISH_SPELLING, stem};
+use super::query_words::{MIN_PART, QueryWord, query_words};
 use super::spelling::Spelling;
 use super::thesaurus::{MAX_PHRASE, Synonym};
 use super::vocabulary::{Term, is_action, is_stop, is_weak};
 use super::word_list::BEGINS;
-use super::words::{is_dense, words};
+use super::words::is_dense;
 
 /// One word or phrase of the query.
 #[derive(Clone, Debug)]
@@ -42,11 +43,8 @@ pub(super) enum Kind {
     Spelled,
 }
 
-/// Most words, and most units, that are read of a query.
-const MAX_WORDS: usize = 400;
+/// Most units that are read of a query.
 const MAX_UNITS: usize = 96;
-/// Longest word, in bytes: longer ones are data.
-const MAX_WRITTEN: usize = 120;
 /// Weight of a phrase of words that all kinds of requests have.
 const LITTLE: f32 = 0.75;
 /// Weight of weak words.
@@ -59,25 +57,13 @@ const AGAIN: f32 = 0.2;
 const MOST: f32 = 1.5;
 /// Weight of the parts of a compound that is known as a whole.
 const PART: f32 = 0.4;
-/// Shortest part of a compound, weight of a compound that the query says in two words, and of each part of one that the
-/// query says in one.
-const MIN_PART: usize = 3;
+/// Weight of a compound that the query says in two words, and of each part of one that it says in one.
 const COMPOUND: f32 = 2.0;
 const OF_COMPOUND: f32 = 0.7;
 /// Weight of a word in a path or an address.
 const VALUE: f32 = 0.3;
 /// Weight of a corrected word.
 const MENDED: f32 = 0.8;
-
-/// A word of the query.
-struct QueryWord {
-    text: String,
-    stem: String,
-    /// Whether it stands in a path or an address.
-    is_value: bool,
-    /// Whether it is written like a name.
-    is_name: bool,
-}
 
 /// Two terms that are adjacent in the query and in entries.
 #[derive(Debug)]
@@ -135,75 +121,6 @@ impl Query {
         let telling = said.into_iter().filter(|word| !word.is_value);
         reading.query.stems.extend(telling.map(|word| word.stem));
         reading.query
-    }
-}
-
-/// Words, and the ranges that are joined to one word.
-type JoinedWords = Vec<(std::ops::Range<usize>, String)>;
-
-fn query_words(text: &str) -> (Vec<QueryWord>, JoinedWords) {
-    let mut list: Vec<QueryWord> = Vec::new();
-    let mut wholes = Vec::new();
-    let mut before = ".";
-    for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN) {
-        if list.len() >= MAX_WORDS {
-            break;
-        }
-        let is_value = is_value(written);
-        let is_name = is_name(written, std::mem::replace(&mut before, written));
-        words(written, |word| {
-            if word.joined {
-                // Its parts are the last words; the lengths of their texts tell how many.
-                let mut start = list.len();
-                let mut left = word.text.as_str();
-                while let Some(rest) =
-                    start.checked_sub(1).and_then(|last| left.strip_suffix(list[last].text.as_str()))
-                {
-                    (start, left) = (start - 1, rest);
-                }
-                wholes.push((start..list.len(), word.text));
-                return;
-            }
-            list.push(QueryWord { stem: stem(&word.text).into_owned(), text: word.text, is_value, is_name });
-        });
-        // The type of a file says more than its folder.
-        let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
-        if let Some(ending) = list.last_mut().filter(|_| is_value && has_ending) {
-            ending.is_value = false;
-        }
-    }
-    (list, wholes)
-}
-
-/// Whether a word is capitalised within a sentence, and is no abbreviation.
-fn is_name(written: &str, before: &str) -> bool {
-    let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
-    let mut letters = written.chars().filter(|c| c.is_alphabetic());
-    !begins
-        && letters.next().is_some_and(char::is_uppercase)
-        && letters.next().is_some_and(char::is_lowercase)
-}
-
-/// Whether a word is a value, such as a path or an address.
-fn is_value(written: &str) -> bool {
-    let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
-    bare.starts_with(['/', '~', '\\'])
-        || bare.contains("://")
-        || bare.contains('@')
-        || bare.matches(['/', '\\']).count() > 1
-}
-
-impl QueryWord {
-    /// Whether all kinds of requests have it: "look" and "up".
-    fn tells_little(&self) -> bool {
-        is_stop(&self.text) || is_weak(&self.stem)
-    }
-
-    /// Whether it can be a part of a compound.
-    fn is_part(&self) -> bool {
-        self.text.len() >= MIN_PART
-            && !is_stop(&self.text)
-            && !self.text.bytes().any(|byte| byte.is_ascii_digit())
     }
 }
 

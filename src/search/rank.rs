@@ -2,14 +2,13 @@
 
 use std::cell::RefCell;
 
-use hashbrown::HashMap;
-
 use super::candidate::Candidate;
 use super::columns::{float, integer};
 use super::confidence::{self, Features, Term};
 use super::index::Index;
 use super::query::{Kind, Query};
-use super::topics::likeness;
+use super::topics::Lead;
+use super::weights::Weights;
 use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
 
 /// Most entries that are scored in full.
@@ -69,16 +68,6 @@ impl Sums {
     }
 }
 
-/// The best weight of each term that is a sense of the query.
-fn said(query: &Query) -> HashMap<u32, f32> {
-    let mut said: HashMap<u32, f32> = HashMap::new();
-    for sense in query.units.iter().flat_map(|unit| &unit.senses) {
-        let best = said.entry(sense.term).or_default();
-        *best = best.max(sense.weight);
-    }
-    said
-}
-
 /// Terms of both models of confidence for one query.
 #[derive(Clone, Debug)]
 pub struct Observation {
@@ -100,16 +89,17 @@ impl Index {
     /// Ranks the entries for a request with the query as a whole; this many are scored in full.
     pub(super) fn find_whole(&self, request: SearchRequest<'_>, scored: usize) -> SearchResult {
         let query = Query::read(request.query, self);
+        let leads = Lead::of_query(&query.stems, &self.synonyms);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
         let named: Vec<u32> =
             self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
-        let mut ranked = self.ranked(&query, &within, request.limit.max(scored));
+        let mut ranked = self.ranked(&query, &leads, &within, request.limit.max(scored));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let scores = first_scores(&ranked);
         let features = |place: usize, candidate: &Candidate| self.features(&query, place, candidate, &scores);
         let telling = self.telling(&query, &ranked, &scores);
-        let fit = if named.is_empty() { self.match_likelihood(&query, &telling) } else { 1.0 };
+        let fit = if named.is_empty() { self.match_likelihood(&query, &leads, &telling) } else { 1.0 };
         let mut hits: Vec<Hit> = named
             .iter()
             .take(request.limit)
@@ -145,11 +135,12 @@ impl Index {
     pub fn observe(&self, query: &str) -> Option<Observation> {
         let is_named = !self.mentioned(query).is_empty();
         let query = Query::read(query, self);
-        let ranked = self.ranked(&query, &|_| true, CANDIDATES);
+        let leads = Lead::of_query(&query.stems, &self.synonyms);
+        let ranked = self.ranked(&query, &leads, &|_| true, CANDIDATES);
         let telling = self.telling(&query, &ranked, &first_scores(&ranked));
         let first = telling.first().filter(|_| !is_named)?;
         Some(Observation {
-            query: self.match_terms(&query, first, &telling).to_vec(),
+            query: self.match_terms(&query, &leads, first, &telling).to_vec(),
             hits: telling.iter().map(|hit| (hit.entry as usize, hit.terms().to_vec())).collect(),
         })
     }
@@ -159,16 +150,20 @@ impl Index {
         ranked.iter().take(TELLING).enumerate().map(features).collect()
     }
 
-    pub(super) fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
-        let mut candidates = SUMS.with_borrow_mut(|sums| self.accumulate(query, within, limit, sums));
+    pub(super) fn ranked(
+        &self,
+        query: &Query,
+        leads: &[Lead<'_>],
+        within: &dyn Fn(u32) -> bool,
+        limit: usize,
+    ) -> Vec<Candidate> {
+        let mut sums = SUMS.take();
+        let mut candidates = self.accumulate(query, within, limit, &mut sums);
+        SUMS.set(sums);
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-        let (about, said) = (self.query_topics(query), said(query));
+        self.measure_topics(query, leads, &mut candidates);
+        self.measure_names(query, &mut candidates);
         for candidate in &mut candidates {
-            candidate.topic_score = likeness(&about, self.topics_of(candidate.entry));
-            let name = self.columns.names.row(candidate.entry as usize).iter();
-            candidate.name_score = name
-                .map(|&[term, share]| float(share) * said.get(&integer(term)).copied().unwrap_or(0.0))
-                .sum();
             candidate.score += NAME_WEIGHT * best * candidate.name_score
                 + PAIR_WEIGHT * self.pair_score(query, candidate.entry);
         }
@@ -187,9 +182,27 @@ impl Index {
         candidates
     }
 
-    fn query_topics(&self, query: &Query) -> Vec<f32> {
-        let tells = |stem: &str| self.term(stem).map_or(1.0, |term| self.idf(term) / self.max_idf);
-        self.columns.topics.query(&query.stems, &self.synonyms, tells)
+    fn measure_topics(&self, query: &Query, leads: &[Lead<'_>], candidates: &mut [Candidate]) {
+        let tells = |stem: &String| self.term(stem).map_or(1.0, |term| self.idf(term) / self.max_idf);
+        let rarity: Vec<f32> = query.stems.iter().map(tells).collect();
+        Weights::with(|about| {
+            self.columns.topics.weigh(leads, |place| rarity[place], about);
+            for candidate in candidates {
+                candidate.topic_score = about.likeness(self.topics_of(candidate.entry));
+            }
+        });
+    }
+
+    fn measure_names(&self, query: &Query, candidates: &mut [Candidate]) {
+        Weights::with(|said| {
+            for sense in query.units.iter().flat_map(|unit| &unit.senses) {
+                said.raise(sense.term, sense.weight);
+            }
+            for candidate in candidates {
+                let name = self.columns.names.row(candidate.entry as usize).iter();
+                candidate.name_score = name.map(|&[term, share]| float(share) * said.get(term)).sum();
+            }
+        });
     }
 
     /// Entries with any word of the query, and their sums: the best, at least as many as the limit.

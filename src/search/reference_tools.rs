@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use super::columns::{Number, float, integer};
 use super::languages;
 use super::reference_lines::ReferenceLines;
-use super::thesaurus::Thesaurus;
-use super::topics::{Topics, likeness};
+use super::topics::{Lead, Topics};
+use super::weights::Weights;
+use super::word_list::NONE;
 
 /// The reference tools, as `build.rs` compiles them.
 static REFERENCE_TOOLS: LazyLock<ReferenceLines> =
@@ -26,35 +27,57 @@ pub(super) struct ReferenceSimilarity {
     pub(super) bridge_first: f32,
 }
 
-/// Similarity of a query with these stems to reference tools, and of these to entries.
+/// The topics of an index that are topics of reference tools, by the numbers of the latter.
+pub(super) fn reference_topics(topics: &Topics) -> Vec<u32> {
+    topics.like(&REFERENCE_TOOLS.topics)
+}
+
+/// Similarity of a query with these leads to reference tools, and of these to entries with topics of an index.
 pub(super) fn reference_similarity<'e>(
-    stems: &[String],
-    synonyms: &Thesaurus,
-    topics: &Topics,
+    leads: &[Lead<'_>],
+    topics: &[u32],
     entries: impl Iterator<Item = &'e [[Number; 2]]> + Clone,
 ) -> ReferenceSimilarity {
-    let query = REFERENCE_TOOLS.topics.query(stems, synonyms, |_| 1.0);
-    let mut sums = vec![0.0_f32; REFERENCE_TOOLS.lines.len()];
-    for (topic, weight) in query.into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {
-        for &[line, about] in REFERENCE_TOOLS.by_topic.row(topic) {
-            sums[integer(line) as usize] += weight * float(about);
-        }
-    }
-    let mut lines: Vec<(usize, f32)> = sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0).collect();
-    lines.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    lines.truncate(NEAREST);
+    let lines = nearest(leads);
     let mut found = ReferenceSimilarity {
         best: lines.first().map_or(0.0, |line| line.1),
         bridge: 0.0,
         bridge_first: 0.0,
     };
     for (place, (line, near)) in lines.into_iter().enumerate() {
-        let about = topics.translated(REFERENCE_TOOLS.lines.row(line), &REFERENCE_TOOLS.topics);
-        let most = entries.clone().map(|entry| likeness(&about, entry)).fold(0.0, f32::max);
+        let most = Weights::with(|about| {
+            for &[topic, weight] in REFERENCE_TOOLS.lines.row(line) {
+                if let Some(own) = topics.get(integer(topic) as usize).filter(|own| **own != NONE) {
+                    about.raise(*own, float(weight));
+                }
+            }
+            entries.clone().map(|entry| about.likeness(entry)).fold(0.0, f32::max)
+        });
         found.bridge = found.bridge.max(near / found.best * most);
         if place == 0 {
             found.bridge_first = most;
         }
     }
     found
+}
+
+/// The lines that are nearest to a query, with their similarity.
+fn nearest(leads: &[Lead<'_>]) -> Vec<(usize, f32)> {
+    let mut sums = vec![0.0_f32; REFERENCE_TOOLS.lines.len()];
+    Weights::with(|query| {
+        REFERENCE_TOOLS.topics.weigh(leads, |_| 1.0, query);
+        for (topic, weight) in query.all().filter(|(_, weight)| *weight > 0.0) {
+            for &[line, about] in REFERENCE_TOOLS.by_topic.row(topic as usize) {
+                sums[integer(line) as usize] += weight * float(about);
+            }
+        }
+    });
+    let mut best: Vec<(usize, f32)> = Vec::with_capacity(NEAREST + 1);
+    for (line, sum) in sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0) {
+        if best.len() < NEAREST || best.last().is_some_and(|last| sum > last.1) {
+            best.insert(best.partition_point(|known| known.1 >= sum), (line, sum));
+            best.truncate(NEAREST);
+        }
+    }
+    best
 }

@@ -1,10 +1,10 @@
 //! Splits names that are written as one word: `airqualityforecast` is about air, quality and forecast.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::languages::{ENGLISH, stem};
 use super::vocabulary::is_stop;
-use super::words::plain;
+use super::words::{Word, words};
 use super::{Field, IndexEntry};
 
 /// The words that such a name may consist of.
@@ -22,10 +22,17 @@ impl Segments {
     /// Names may consist of words of these texts, and of common words.
     pub(super) fn of(entries: &[IndexEntry]) -> Self {
         let texts = entries.iter().flat_map(|entry| &entry.texts).filter(|(field, _)| *field == Field::Long);
-        let words = texts.flat_map(|(_, text)| plain(text));
-        Self {
-            words: words.filter(|word| word.len() >= MIN_PART && word.is_ascii() && !is_stop(word)).collect(),
+        let mut known = HashSet::new();
+        let mut see = |word: Word<'_>| {
+            let is_new = !word.joined && word.text.len() >= MIN_PART && !known.contains(word.text);
+            if is_new && word.text.is_ascii() && !is_stop(word.text) {
+                known.insert(word.text.to_string());
+            }
+        };
+        for written in texts.flat_map(|(_, text)| text.split_whitespace()) {
+            words(written, &mut see);
         }
+        Self { words: known }
     }
 
     /// The parts of a name; `None` for a word, or where it cannot be split. The fewest parts win.

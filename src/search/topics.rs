@@ -1,14 +1,13 @@
 //! Topic vectors: the words of a text with their synonyms and related words, as one vector. Two texts can have
 //! similar topics without a word in common.
 
-use hashbrown::HashMap;
-
-use super::columns::{ColumnReader, ColumnWriter, Columns, Number, Numbers, float, integer};
+use super::columns::{ColumnReader, ColumnWriter, Columns, Numbers, float};
 use super::languages::ENGLISH;
 use super::text_table::TextTable;
 use super::thesaurus::{MAX_PHRASE, Synonym, Thesaurus};
 use super::vocabulary::{Term, is_stop, is_weak};
-use super::word_list::BEGINS;
+use super::weights::Weights;
+use super::word_list::{BEGINS, NONE};
 
 /// Weight of weak words.
 const WEAK: f32 = 0.3;
@@ -129,47 +128,79 @@ impl Topics {
         number
     }
 
-    /// Converts a vector of other topics to these: a weight for each of these.
-    pub(super) fn translated(&self, vector: &[[Number; 2]], other: &Topics) -> Vec<f32> {
-        let mut weights = vec![0.0; self.tells.len()];
-        for &[topic, weight] in vector {
-            if let Some(own) = self.stems.get(other.stems.text(integer(topic))) {
-                weights[own as usize] = float(weight);
-            }
-        }
-        weights
+    /// The topic with each stem of another table; `NONE` where no topic has it.
+    pub(super) fn like(&self, other: &Self) -> Vec<u32> {
+        let stems = (0..other.tells.len() as u32).map(|topic| other.stems.text(topic));
+        stems.map(|stem| self.stems.get(stem).unwrap_or(NONE)).collect()
     }
 
-    /// Topic vector of a query with these stems: a weight for each topic of any entry. Its length is 1 with topics of
-    /// no entry included. `rarity` is the distinctiveness of a stem, from 0 to 1.
-    pub(super) fn query(
-        &self,
-        stems: &[String],
-        synonyms: &Thesaurus,
-        rarity: impl Fn(&str) -> f32,
-    ) -> Vec<f32> {
-        let mut weights = vec![0.0; self.tells.len()];
-        let mut elsewhere: HashMap<String, f32> = HashMap::new();
-        let mut add = |stem: &str, weight: f32| match self.stems.get(stem) {
-            Some(topic) => weights[topic as usize] += weight * self.tells[topic as usize],
-            None => *elsewhere.entry_ref(stem).or_default() += weight * ENGLISH.tells(stem),
-        };
+    /// Adds the topic vector of a query with these leads to weights that are all 0. Its length is 1 with topics of no entry
+    /// included. `rarity` is the distinctiveness of the word at a place, from 0 to 1.
+    pub(super) fn weigh(&self, leads: &[Lead<'_>], rarity: impl Fn(usize) -> f32, weights: &mut Weights) {
+        let mut elsewhere: Vec<(&str, f32)> = Vec::new();
+        for lead in leads {
+            let weight = lead.weight(&rarity);
+            match self.stems.get(lead.stem) {
+                Some(topic) => weights.add(topic, weight * self.tells[topic as usize]),
+                None => elsewhere.push((lead.stem, weight * ENGLISH.tells(lead.stem))),
+            }
+        }
+        // Sorted, since the sum of floats depends on their order.
+        elsewhere.sort_by_key(|(stem, _)| *stem);
+        let groups = elsewhere.chunk_by(|(one, _), (next, _)| one == next);
+        let mut others: Vec<f32> =
+            groups.map(|group| group.iter().fold(0.0, |sum, (_, weight)| sum + weight)).collect();
+        others.sort_unstable_by(f32::total_cmp);
+        weights.normalize(&others);
+    }
+}
+
+/// A stem that a query leads to: a word of it, or a meaning of a word or of a phrase.
+#[derive(Debug)]
+pub(super) struct Lead<'q> {
+    stem: &'q str,
+    /// The place of the word, and its weight.
+    word: Option<(usize, f32)>,
+    /// Weight of the meaning.
+    meaning: Option<f32>,
+}
+
+impl<'q> Lead<'q> {
+    /// The leads of a query with these stems.
+    pub(super) fn of_query(stems: &'q [String], synonyms: &'q Thesaurus) -> Vec<Self> {
+        let mut leads = Vec::with_capacity(8 * stems.len());
         for (place, stem) in stems.iter().enumerate() {
-            spread(stem, synonyms, rarity(stem), &mut add);
+            if let Some(weight) = own_weight(stem) {
+                let word = Some((place, weight));
+                leads.push(Self { stem, word, meaning: None });
+                let meanings = means(stem, synonyms);
+                leads.extend(meanings.map(|Synonym { stem, weight }| Self {
+                    stem,
+                    word,
+                    meaning: Some(weight),
+                }));
+            }
             if ENGLISH.is(stem, BEGINS) || synonyms.begins(stem) {
                 for length in (2..=MAX_PHRASE).filter(|length| place + length <= stems.len()) {
                     let key = stems[place..place + length].join(" ");
-                    means(&key, synonyms).for_each(|meaning| add(meaning.stem, meaning.weight * MEANT));
+                    let meanings = means(&key, synonyms);
+                    leads.extend(meanings.map(|Synonym { stem, weight }| Self {
+                        stem,
+                        word: None,
+                        meaning: Some(weight),
+                    }));
                 }
             }
         }
-        let mut others: Vec<f32> = elsewhere.into_values().collect();
-        others.sort_unstable_by(f32::total_cmp);
-        let length = weights.iter().chain(&others).map(|weight| weight * weight).sum::<f32>().sqrt();
-        if length > 0.0 {
-            weights.iter_mut().for_each(|weight| *weight /= length);
+        leads
+    }
+
+    fn weight(&self, rarity: impl Fn(usize) -> f32) -> f32 {
+        let own = self.word.map(|(place, weight)| rarity(place) * weight);
+        match (own, self.meaning) {
+            (Some(own), Some(meaning)) => own * meaning * MEANT,
+            (own, meaning) => own.or(meaning.map(|meaning| meaning * MEANT)).unwrap_or_default(),
         }
-        weights
     }
 }
 
@@ -186,20 +217,18 @@ impl Columns for Topics {
     }
 }
 
-/// Similarity of a query and an entry by topics, from 0 to 1.
-pub(super) fn likeness(query: &[f32], entry: &[[Number; 2]]) -> f32 {
-    let weight = |topic: Number| query.get(integer(topic) as usize).copied().unwrap_or(0.0);
-    entry.iter().map(|&[topic, known]| weight(topic) * float(known)).sum()
-}
-
 /// A word and its meanings, each with its weight.
 fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&str, f32)) {
-    if is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit()) {
-        return;
-    }
-    let weight = rarity * if is_weak(stem) { WEAK } else { 1.0 };
+    let Some(own) = own_weight(stem) else { return };
+    let weight = rarity * own;
     each(stem, weight);
     means(stem, synonyms).for_each(|meaning| each(meaning.stem, weight * meaning.weight * MEANT));
+}
+
+/// Weight of a word; `None` for one that says nothing.
+fn own_weight(stem: &str) -> Option<f32> {
+    let is_empty = is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_empty).then(|| if is_weak(stem) { WEAK } else { 1.0 })
 }
 
 fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = Synonym<'t>> {

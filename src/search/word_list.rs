@@ -68,13 +68,17 @@ impl WordList {
         &self.text[self.record(word).start as usize..self.record(word + 1).start as usize]
     }
 
+    fn bytes(&self, word: usize) -> &'static [u8] {
+        &self.text.as_bytes()[self.record(word).start as usize..self.record(word + 1).start as usize]
+    }
+
     fn find(&self, word: &str) -> Option<usize> {
         let mut slot = hash(word);
         loop {
             slot &= self.slots.len() - 1;
             match u32::from_le_bytes(self.slots[slot]) {
                 NONE => return None,
-                found if self.text(found as usize) == word => return Some(found as usize),
+                found if self.bytes(found as usize) == word.as_bytes() => return Some(found as usize),
                 _ => slot += 1,
             }
         }

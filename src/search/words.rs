@@ -3,10 +3,10 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// A word of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word<'t> {
     /// The word in lower case, without accents.
-    pub(super) text: String,
+    pub(super) text: &'t str,
     /// Whether it joins the words before it: `github` after `git` and `hub`.
     pub(super) joined: bool,
 }
@@ -24,11 +24,20 @@ enum Kind {
 
 /// Most words of an identifier that is also a word as a whole.
 const MAX_JOINED: usize = 3;
-/// Longest such word, in characters.
+/// Longest such word, in characters, and longest word at all, in bytes.
 const MAX_WORD: usize = 40;
+const MAX_BYTES: usize = 4 * MAX_WORD;
 
 /// Calls with each word of a text, in order.
-pub(super) fn words(text: &str, mut each: impl FnMut(Word)) {
+pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
+    // Most words of prose need no look at each character.
+    let bare = text.trim_matches(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
+    if bare.len() <= MAX_BYTES && bare.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        if !bare.is_empty() {
+            each(Word { text: bare, joined: false });
+        }
+        return;
+    }
     let mut run = Run::default();
     if text.is_ascii() {
         for c in text.chars() {
@@ -51,7 +60,7 @@ pub(super) fn plain(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     words(text, |word| {
         if !word.joined {
-            list.push(word.text);
+            list.push(word.text.to_string());
         }
     });
     list
@@ -100,7 +109,7 @@ struct Run {
 }
 
 impl Run {
-    fn take(&mut self, c: char, each: &mut impl FnMut(Word)) {
+    fn take(&mut self, c: char, each: &mut impl FnMut(Word<'_>)) {
         let kind = kind(c);
         if kind != Kind::Dense && !self.dense.is_empty() {
             self.end_dense(each);
@@ -125,64 +134,70 @@ impl Run {
                         _ => false,
                     };
                     if begins {
-                        self.part(each);
+                        self.part(true, each);
                     } else if (before, last, kind) == (Kind::Upper, Kind::Upper, Kind::Lower) {
                         // HTMLPage: the last capital begins the next word.
                         if let Some(last) = self.word.pop() {
-                            self.part(each);
+                            self.part(true, each);
                             self.word.push(last);
                         }
                     }
                 }
-                self.word.extend(c.to_lowercase());
+                match c.is_ascii() {
+                    true => self.word.push(c.to_ascii_lowercase()),
+                    false => self.word.extend(c.to_lowercase()),
+                }
                 let last = self.kinds.filter(|_| !self.word.is_empty()).map_or(kind, |(_, last)| last);
                 self.kinds = Some((last, kind));
             }
         }
     }
 
-    /// Ends a word; the next one may be joined to it.
-    fn part(&mut self, each: &mut impl FnMut(Word)) {
+    /// Ends a word, which may be joined to others.
+    fn part(&mut self, is_joined: bool, each: &mut impl FnMut(Word<'_>)) {
         if self.word.is_empty() {
             return;
         }
-        self.whole.push_str(&self.word);
+        if is_joined {
+            self.whole.push_str(&self.word);
+        }
         self.parts += 1;
         self.give(each);
         self.kinds = None;
     }
 
-    fn give(&mut self, each: &mut impl FnMut(Word)) {
-        let text = std::mem::take(&mut self.word);
+    fn give(&mut self, each: &mut impl FnMut(Word<'_>)) {
+        let text = self.word.as_str();
         // The rest of "user's" and "don't".
         let is_rest = std::mem::take(&mut self.apostrophe)
-            && matches!(text.as_str(), "s" | "t" | "re" | "ve" | "ll" | "d" | "m");
-        if !is_rest && text.len() <= 4 * MAX_WORD {
+            && matches!(text, "s" | "t" | "re" | "ve" | "ll" | "d" | "m");
+        if !is_rest && text.len() <= MAX_BYTES {
             each(Word { text, joined: false });
         }
+        self.word.clear();
     }
 
-    fn end(&mut self, each: &mut impl FnMut(Word)) {
+    fn end(&mut self, each: &mut impl FnMut(Word<'_>)) {
         self.end_dense(each);
-        self.part(each);
-        let whole = std::mem::take(&mut self.whole);
-        if (2..=MAX_JOINED).contains(&self.parts) && whole.len() <= MAX_WORD {
-            each(Word { text: whole, joined: true });
+        self.part(self.parts > 0, each);
+        if (2..=MAX_JOINED).contains(&self.parts) && self.whole.len() <= MAX_WORD {
+            each(Word { text: &self.whole, joined: true });
         }
+        self.whole.clear();
         (self.parts, self.kinds) = (0, None);
     }
 
     /// Pairs of characters of a dense script are words, since no spaces mark word borders.
-    fn end_dense(&mut self, each: &mut impl FnMut(Word)) {
+    fn end_dense(&mut self, each: &mut impl FnMut(Word<'_>)) {
         let run = std::mem::take(&mut self.dense);
         let places: Vec<usize> = run.char_indices().map(|(place, _)| place).collect();
         match places.len() {
             0 => {}
-            1 => each(Word { text: run, joined: false }),
+            1 => each(Word { text: &run, joined: false }),
             count => {
                 for index in 0..count - 1 {
                     let end = places.get(index + 2).copied().unwrap_or(run.len());
-                    each(Word { text: run[places[index]..end].to_string(), joined: false });
+                    each(Word { text: &run[places[index]..end], joined: false });
                 }
             }
         }
@@ -201,7 +216,9 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let mut found = Vec::new();
-        words(text, |word| found.push(if word.joined { format!("={}", word.text) } else { word.text }));
+        words(text, |word| {
+            found.push(if word.joined { format!("={}", word.text) } else { word.text.to_string() })
+        });
         assert_eq!(found, expected, "{text}");
     }
 

@@ -1,4 +1,4 @@
-//! Builds the search indexes of a new catalog at once, on a thread, and not at the first search.
+//! Builds the search indexes of a new catalog at once, on a thread, and not at the first search, unless they are stored.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::functions::CatalogView;
 use crate::guard::guarded_now;
-use crate::search;
 
 /// Pause before indexing, so that a start or a reload has the cores to itself: first answers are small, and need no
 /// search.
@@ -36,11 +35,11 @@ impl BackgroundIndexer {
 
 fn index(wanted: &Receiver<Weak<CatalogView>>) {
     for view in wanted {
-        if view.upgrade().is_none_or(|view| view.is_indexed()) {
+        // Stored indexes are read at the first search, and take no memory until then.
+        if view.upgrade().is_none_or(|view| view.is_search_ready()) {
             continue;
         }
         std::thread::sleep(PAUSE);
-        search::load();
         if let Some(view) = view.upgrade() {
             // A failure here happens again where the index is used, and is reported there; the next catalog view is
             // indexed all the same.

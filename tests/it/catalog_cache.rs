@@ -1,6 +1,7 @@
 //! Catalogs that were read before are used while nothing has changed, and are never wrong.
 
 mod first_answers;
+mod search_indexes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

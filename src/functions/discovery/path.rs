@@ -19,6 +19,9 @@ const MAX_ROOTS: usize = 12;
 pub(in crate::functions) fn node<S: AsRef<str>>(view: &CatalogView, path: &[S]) -> Result<usize, Refusal> {
     let segments = path.iter().flat_map(|segment| segment.as_ref().split('/')).map(clean_line);
     let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
+    if segments.is_empty() {
+        return Ok(0);
+    }
     let path = segments.join("/");
     if path.len() > MAX_PATH {
         return Err(unknown(view, &quoted(&path)));
