@@ -41,7 +41,8 @@ const ENDING: &str = ".crib";
 pub(super) struct RemoteBundle {
     url: Url,
     key: Option<PublicKey>,
-    folder: PathBuf,
+    /// The folder of this address; none without a folder of the user.
+    folder: Option<PathBuf>,
     /// Whether the bundle that is kept was checked by this process.
     is_checked: Arc<AtomicBool>,
 }
@@ -60,8 +61,7 @@ impl RemoteBundle {
         let url = Url::parse(address).ok()?;
         let is_bundle = url.path().ends_with(ENDING) || url.scheme() == OBJECTS || key.is_some();
         let hash = blake3::hash(address.as_bytes()).to_hex();
-        let base = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("toolcrib"));
-        let folder = base.join("bundles").join(&hash[..32]);
+        let folder = cache_folder().map(|base| base.join("bundles").join(&hash[..32]));
         is_bundle.then(|| Self { url, key, folder, is_checked: Arc::default() })
     }
 
@@ -72,7 +72,7 @@ impl RemoteBundle {
 
     /// The file that changes with the bundle that counts.
     pub(super) fn marker(&self) -> PathBuf {
-        self.folder.join("current.json")
+        self.folder.clone().unwrap_or_default().join("current.json")
     }
 
     /// The bundle that counts, after asking for another one; one from before does where there is none to be had.
@@ -109,6 +109,7 @@ impl RemoteBundle {
     }
 
     fn current(&self) -> Option<Current> {
+        self.folder.as_ref()?;
         let text = private_file::read(&self.marker(), MAX_SMALL).ok()?;
         let current: Current = serde_json::from_str(&text).ok()?;
         let is_name = current.version.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -116,7 +117,7 @@ impl RemoteBundle {
     }
 
     fn named(&self, version: &str) -> PathBuf {
-        self.folder.join(format!("{version}{ENDING}"))
+        self.marker().with_file_name(format!("{version}{ENDING}"))
     }
 
     /// Asks for another bundle than the one that is kept; the reason why there is none to use.
@@ -126,6 +127,9 @@ impl RemoteBundle {
             let why =
                 "a bundle can be changed on its way over http://; use https://, or a signed one with --key";
             return Err(why.into());
+        }
+        if self.folder.is_none() {
+            return Err("there is no folder to keep it: set HOME or XDG_CACHE_HOME".into());
         }
         let known = self.current().filter(|current| self.is_good(current));
         let tag = known.as_ref().and_then(|current| current.etag.as_deref());
@@ -157,7 +161,6 @@ impl RemoteBundle {
         let signature = self.key.as_ref().map(|_| self.signature()).transpose()?;
         let file = staged.file.try_clone().map_err(cannot)?;
         if let (Some(key), Some(signature)) = (&self.key, &signature) {
-            io::Seek::rewind(&mut &file).map_err(cannot)?;
             signature::check(&file, signature, key).map_err(|problem| format!("it is refused: {problem}"))?;
         }
         let version = usable(file).map_err(|error| error.to_string())?;
@@ -200,8 +203,8 @@ impl RemoteBundle {
 
     /// Removes bundles that no longer count. Processes that have one open keep it.
     fn remove_older(&self) {
-        let Some(current) = self.current() else { return };
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let (Some(folder), Some(current)) = (&self.folder, self.current()) else { return };
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.contains(ENDING) && !name.starts_with(&current.version) {
