@@ -52,11 +52,6 @@ impl StagedFile {
         self.file.sync_all()?;
         fs::rename(&self.path, name)
     }
-
-    /// Only the file.
-    pub(crate) fn unnamed(self) -> io::Result<File> {
-        self.file.try_clone()
-    }
 }
 
 impl Drop for StagedFile {

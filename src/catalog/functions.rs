@@ -69,6 +69,7 @@ mod tests {
     fn the_bundle_of_the_functions_is_current() {
         let checked = Checked { catalog: define(&mut Vec::new()), ..Checked::default() };
         let built = stored(&checked).expect("functions that can be stored").finish();
+        #[expect(clippy::disallowed_methods, reason = "a test that renews what it checks")]
         if std::env::var("SNAPSHOTS").is_ok_and(|wish| wish == "overwrite") {
             let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/catalog/functions.crib");
             return std::fs::write(file, &built).expect("a file that can be written");

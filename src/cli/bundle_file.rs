@@ -2,7 +2,7 @@
 //! given; then every part is checked.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::Path;
 
 use minisign::PublicKey;
@@ -53,31 +53,62 @@ impl KeyArgs {
 /// A bundle with its signature and every part checked.
 pub(super) fn open(path: &Path, key: Option<&PublicKey>, used: Use) -> Result<Bundle, Finding> {
     let unreadable = |error: BundleError| unreadable_bundle(path, &error);
-    let mut file = File::open(path).map_err(|error| unreadable(error.into()))?;
-    if key.is_some() || used == Use::Long {
-        file = copy(&mut file).map_err(|error| unreadable(error.into()))?;
-    }
+    let file = File::open(path).map_err(|error| unreadable(error.into()))?;
+    let is_private = key.is_some() || used == Use::Long;
+    let content = if is_private { Content::private(file) } else { Ok(Content::File(file)) };
+    let content = content.map_err(|error| unreadable(error.into()))?;
     if let Some(key) = key {
-        let checked = signature::read(path).and_then(|signature| signature::check(&file, &signature, key));
+        let checked = signature::read(path).and_then(|signature| content.check(&signature, key));
         checked.map_err(|problem| untrusted(path, &problem))?;
     }
-    verified(file).map_err(unreadable)
+    content.bundle().map_err(unreadable)
 }
 
 /// The bundle in a file, with every part checked.
 pub(super) fn verified(file: File) -> Result<Bundle, BundleError> {
-    let bundle = Bundle::of_file(file)?;
-    bundle.verify()?;
-    Ok(bundle)
+    Content::File(file).bundle()
 }
 
-/// A copy without a name, which nobody can change or cut short.
-fn copy(file: &mut File) -> io::Result<File> {
-    let folder = cache_folder().unwrap_or_else(std::env::temp_dir).join("bundles");
-    let mut copy = StagedFile::new(&folder.join("copy"))?.unnamed()?;
-    io::copy(&mut file.take(Bundle::MAX_BYTES + 1), &mut copy)?;
-    copy.rewind()?;
-    Ok(copy)
+/// The bytes of a bundle.
+enum Content {
+    File(File),
+    Memory(Vec<u8>),
+}
+
+impl Content {
+    /// A copy without a name, which nobody can change or cut short; in memory where there is no folder for it.
+    fn private(file: File) -> io::Result<Self> {
+        let mut whole = file.take(Bundle::MAX_BYTES);
+        let staged = cache_folder().and_then(|folder| StagedFile::new(&folder.join("bundles/copy")).ok());
+        if let Some(mut copy) = staged.and_then(|staged| staged.file.try_clone().ok()) {
+            if io::copy(&mut whole, &mut copy).is_ok() {
+                return Ok(Self::File(copy));
+            }
+            // The disk is full.
+            whole.get_mut().rewind()?;
+            whole.set_limit(Bundle::MAX_BYTES);
+        }
+        let mut bytes = Vec::new();
+        whole.read_to_end(&mut bytes)?;
+        Ok(Self::Memory(bytes))
+    }
+
+    fn check(&self, signature: &str, key: &PublicKey) -> Result<(), String> {
+        match self {
+            Self::File(file) => signature::check(file, signature, key),
+            Self::Memory(bytes) => signature::check(Cursor::new(bytes), signature, key),
+        }
+    }
+
+    /// The bundle, with every part checked.
+    fn bundle(self) -> Result<Bundle, BundleError> {
+        let bundle = match self {
+            Self::File(file) => Bundle::of_file(file),
+            Self::Memory(bytes) => Bundle::from_bytes(bytes),
+        }?;
+        bundle.verify()?;
+        Ok(bundle)
+    }
 }
 
 fn untrusted(path: &Path, problem: &str) -> Finding {

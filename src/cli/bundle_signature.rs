@@ -1,6 +1,7 @@
 //! Signatures of bundles, as minisign makes them: `FILE.minisig` beside `FILE`.
 
 use std::fs::{self, File};
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use minisign::{KeyPair, PublicKey, SecretKey, SecretKeyBox, SignatureBox};
@@ -31,8 +32,8 @@ pub(super) fn public_key(written: &str) -> Result<PublicKey, String> {
     PublicKey::from_base64(line.unwrap_or_default().trim()).map_err(|_| wrong.to_string())
 }
 
-/// Checks that a key has signed a file; the reason why it has not.
-pub(super) fn check(file: &File, signature: &str, key: &PublicKey) -> Result<(), String> {
+/// Checks that a key has signed these bytes, from the first on; the reason why it has not.
+pub(super) fn check(mut data: impl Read + Seek, signature: &str, key: &PublicKey) -> Result<(), String> {
     let signature = SignatureBox::from_string(signature).map_err(|_| "its signature cannot be read")?;
     if signature.keynum() != key.keynum() {
         return Err(format!(
@@ -41,8 +42,8 @@ pub(super) fn check(file: &File, signature: &str, key: &PublicKey) -> Result<(),
             id(key.keynum())
         ));
     }
-    let file = file.try_clone().map_err(|error| error.to_string())?;
-    minisign::verify(key, &signature, file, true, false, false)
+    data.rewind().map_err(|error| error.to_string())?;
+    minisign::verify(key, &signature, data, true, false, false)
         .map_err(|_| "its signature does not fit its content".to_string())
 }
 

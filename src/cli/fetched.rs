@@ -24,9 +24,13 @@ const REDIRECTS: usize = 5;
 /// The name of a server that has no other.
 const API: &str = "api";
 
+/// A tag, and the content that has it.
+pub(super) type Tagged = (Option<String>, Box<dyn Read>);
+
 /// Whether a path of the command line is a URL.
 pub(super) fn is_url(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"))
+    let schemes = ["http://", "https://", "s3://"];
+    path.to_str().is_some_and(|text| schemes.iter().any(|scheme| text.starts_with(scheme)))
 }
 
 /// The folder of the catalog at a URL, or the reason why there is none.

@@ -20,6 +20,11 @@ mod import;
 mod init;
 mod login;
 mod logout;
+#[cfg(not(feature = "object-store"))]
+#[path = "no_object_storage.rs"]
+mod object_storage;
+#[cfg(feature = "object-store")]
+mod object_storage;
 mod parse;
 mod patch;
 mod payload;

@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle_file::{KeyArgs, Use, open, verified};
 use super::bundle_signature::{self as signature, signature_file};
-use super::fetched::{client, shown, unanswered};
-use super::print_note;
+use super::fetched::{Tagged, client, shown, unanswered};
 use super::trust::cache_folder;
+use super::{object_storage, print_note};
 use crate::bundle::Bundle;
 use crate::catalog::restored;
-use crate::config::{BundledConfig, Workspace};
+use crate::config::{BundledConfig, Workspace, is_safe_address};
 use crate::private_file::{self, StagedFile};
 use crate::serve::Download;
 
@@ -31,6 +31,8 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_BYTES: u64 = 1 << 30;
 /// Most bytes of a signature, and of the file that names the current bundle.
 const MAX_SMALL: u64 = 16 << 10;
+/// The scheme of addresses of objects.
+const OBJECTS: &str = "s3";
 /// The ending of the address of a bundle.
 const ENDING: &str = ".crib";
 
@@ -39,7 +41,8 @@ const ENDING: &str = ".crib";
 pub(super) struct RemoteBundle {
     url: Url,
     key: Option<PublicKey>,
-    folder: PathBuf,
+    /// The folder of this address; none without a folder of the user.
+    folder: Option<PathBuf>,
     /// Whether the bundle that is kept was checked by this process.
     is_checked: Arc<AtomicBool>,
 }
@@ -56,10 +59,9 @@ impl RemoteBundle {
     /// The bundle at an address; `None` for addresses of other catalogs.
     pub(super) fn at(address: &str, key: Option<PublicKey>) -> Option<Self> {
         let url = Url::parse(address).ok()?;
-        let is_bundle = url.path().ends_with(ENDING) || key.is_some();
+        let is_bundle = url.path().ends_with(ENDING) || url.scheme() == OBJECTS || key.is_some();
         let hash = blake3::hash(address.as_bytes()).to_hex();
-        let base = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("toolcrib"));
-        let folder = base.join("bundles").join(&hash[..32]);
+        let folder = cache_folder().map(|base| base.join("bundles").join(&hash[..32]));
         is_bundle.then(|| Self { url, key, folder, is_checked: Arc::default() })
     }
 
@@ -70,7 +72,7 @@ impl RemoteBundle {
 
     /// The file that changes with the bundle that counts.
     pub(super) fn marker(&self) -> PathBuf {
-        self.folder.join("current.json")
+        self.folder.clone().unwrap_or_default().join("current.json")
     }
 
     /// The bundle that counts, after asking for another one; one from before does where there is none to be had.
@@ -107,6 +109,7 @@ impl RemoteBundle {
     }
 
     fn current(&self) -> Option<Current> {
+        self.folder.as_ref()?;
         let text = private_file::read(&self.marker(), MAX_SMALL).ok()?;
         let current: Current = serde_json::from_str(&text).ok()?;
         let is_name = current.version.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -114,11 +117,20 @@ impl RemoteBundle {
     }
 
     fn named(&self, version: &str) -> PathBuf {
-        self.folder.join(format!("{version}{ENDING}"))
+        self.marker().with_file_name(format!("{version}{ENDING}"))
     }
 
     /// Asks for another bundle than the one that is kept; the reason why there is none to use.
     pub(super) fn refresh(&self) -> Result<Download, String> {
+        let is_safe = ["https", OBJECTS].contains(&self.url.scheme()) || is_safe_address(self.url.as_str());
+        if self.key.is_none() && !is_safe {
+            let why =
+                "a bundle can be changed on its way over http://; use https://, or a signed one with --key";
+            return Err(why.into());
+        }
+        if self.folder.is_none() {
+            return Err("there is no folder to keep it: set HOME or XDG_CACHE_HOME".into());
+        }
         let known = self.current().filter(|current| self.is_good(current));
         let tag = known.as_ref().and_then(|current| current.etag.as_deref());
         let Some((etag, body)) = self.get(&self.url, tag)? else { return Ok(Download::Unchanged) };
@@ -149,7 +161,6 @@ impl RemoteBundle {
         let signature = self.key.as_ref().map(|_| self.signature()).transpose()?;
         let file = staged.file.try_clone().map_err(cannot)?;
         if let (Some(key), Some(signature)) = (&self.key, &signature) {
-            io::Seek::rewind(&mut &file).map_err(cannot)?;
             signature::check(&file, signature, key).map_err(|problem| format!("it is refused: {problem}"))?;
         }
         let version = usable(file).map_err(|error| error.to_string())?;
@@ -172,7 +183,10 @@ impl RemoteBundle {
     }
 
     /// The tag and the body at an address, unless it still has this tag.
-    fn get(&self, url: &Url, tag: Option<&str>) -> Result<Option<(Option<String>, impl Read)>, String> {
+    fn get(&self, url: &Url, tag: Option<&str>) -> Result<Option<Tagged>, String> {
+        if url.scheme() == OBJECTS {
+            return object_storage::get(url, tag, MAX_BYTES);
+        }
         let client = client(TIMEOUT, url.scheme() == "https")?;
         let request = client.get(url.clone()).header("accept", "application/octet-stream, */*;q=0.5");
         let request = tag.into_iter().fold(request, |request, tag| request.header("if-none-match", tag));
@@ -181,7 +195,7 @@ impl RemoteBundle {
             status if status == reqwest::StatusCode::NOT_MODIFIED && tag.is_some() => Ok(None),
             status if status.is_success() => {
                 let tag = answer.headers().get("etag").and_then(|tag| Some(tag.to_str().ok()?.to_string()));
-                Ok(Some((tag, answer)))
+                Ok(Some((tag, Box::new(answer))))
             }
             status => Err(format!("the answer is {status}")),
         }
@@ -189,8 +203,8 @@ impl RemoteBundle {
 
     /// Removes bundles that no longer count. Processes that have one open keep it.
     fn remove_older(&self) {
-        let Some(current) = self.current() else { return };
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let (Some(folder), Some(current)) = (&self.folder, self.current()) else { return };
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.contains(ENDING) && !name.starts_with(&current.version) {

@@ -98,7 +98,7 @@ impl Host {
         self.0.sent.fetch_add(1, SeqCst);
         let length = bytes.len();
         let head = format!(
-            "HTTP/1.1 200 OK\r\netag: {tag}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+            "HTTP/1.1 200 OK\r\nlast-modified: Tue, 01 Sep 2026 00:00:00 GMT\r\netag: {tag}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).ok()?;
         stream.write_all(&bytes).ok()

@@ -204,6 +204,46 @@ fn a_nudge_asks_at_once_and_is_for_operators() {
     assert_eq!(server.posting("/v1/reload", "").send().unwrap().status(), 401);
 }
 
+/// The bundle as an object of a store at the host.
+fn object(published: &Published, bucket: &str) -> Run {
+    let call = ["call", "read_tool_doc", r#"{"name": "look_up"}"#, "--catalog", bucket];
+    let mut command = program(&call);
+    let endpoint = published.host.url("").trim_end_matches('/').to_string();
+    command
+        .env("XDG_CACHE_HOME", published.cache())
+        .env("AWS_ENDPOINT", endpoint)
+        .env("AWS_ALLOW_HTTP", "true");
+    command
+        .env("AWS_ACCESS_KEY_ID", "key")
+        .env("AWS_SECRET_ACCESS_KEY", "secret")
+        .env("AWS_REGION", "eu-north-1");
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[cfg(feature = "object-store")]
+#[test]
+fn an_object_of_a_store_is_fetched_once_with_credentials() {
+    let published = Published::new();
+    published.host.put("bucket/tools.crib", published.work.bytes());
+    for _ in 0..2 {
+        let doc = object(&published, "s3://bucket/tools.crib");
+        assert!(doc.stdout.contains("number 1"), "{}", doc.stderr);
+    }
+    assert_eq!((published.host.sent(), published.host.asked()), (1, 2));
+    let missing = object(&published, "s3://bucket/other.crib");
+    assert!(missing.stderr.contains("no such object"), "{}", missing.stderr);
+}
+
+#[cfg(not(feature = "object-store"))]
+#[test]
+fn an_object_of_a_store_names_the_feature_that_it_needs() {
+    let refused = object(&Published::new(), "s3://bucket/tools.crib");
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("feature `object-store`"), "{}", refused.stderr);
+}
+
 #[test]
 fn a_server_starts_from_the_last_good_one() {
     let published = Published::new();

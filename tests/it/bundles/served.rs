@@ -91,6 +91,17 @@ fn a_file_that_is_written_over_in_place_does_not_reach_the_server() {
 }
 
 #[test]
+fn without_a_folder_of_the_user_a_server_keeps_its_copy_in_memory() {
+    let bundled = saying("The first words.");
+    let key = bundled.signed("key");
+    let nowhere = [("XDG_CACHE_HOME", "/proc/none"), ("HOME", "/proc/none")];
+    let server = Server::start(text(&bundled.file), &["--key", &key], &nowhere);
+    fs::write(&bundled.file, vec![0; bundled.bytes().len()]).unwrap();
+    wait(&server, |state| state["current"] == false);
+    assert!(server.text("/tools/look_up.md").contains("first words"));
+}
+
+#[test]
 fn with_a_key_an_unsigned_bundle_is_not_taken_over() {
     let bundled = saying("The first words.");
     let key = bundled.signed("key");
