@@ -18,7 +18,7 @@ impl Schema {
     /// Keeps `text` as the verbatim form of `value`. The caller vouches that one is the other.
     pub fn verbatim(text: &str, value: Arc<Value>) -> Self {
         let raw = RawValue::from_string(text.to_string());
-        Self::raw(raw.unwrap_or_else(|_| text_of(&*value)), value)
+        Self::raw(raw.unwrap_or_else(|_| text_of(&value)), value)
     }
 
     /// Keeps a text that is known to be JSON as the verbatim form of `value`.

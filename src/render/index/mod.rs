@@ -165,14 +165,15 @@ impl Section {
 /// The categories in alphabetical order. A tool of several is listed in its first.
 fn sections(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Section> {
     let lines: Vec<Line> = profile.tools.par_iter().map(|entry| tool_line(entry.tool)).collect();
-    let mut categories: BTreeMap<(String, &str), (Vec<&Tool>, Vec<Line>)> = BTreeMap::new();
+    type Members<'t> = (Vec<&'t Tool>, Vec<Line>);
+    let mut categories: BTreeMap<(String, &str), Members<'_>> = BTreeMap::new();
     for (entry, line) in profile.tools.iter().zip(lines) {
         let path = entry.tool.category();
         let (tools, lines) = categories.entry((path.to_lowercase(), path)).or_default();
         tools.push(entry.tool);
         lines.push(line);
     }
-    let section = |((_, path), (tools, lines)): (_, (Vec<&Tool>, Vec<Line>))| Section {
+    let section = |((_, path), (tools, lines)): ((String, &str), Members<'_>)| Section {
         path: String::from(path),
         title: title(path),
         purpose: catalog.purpose(path, &tools),
