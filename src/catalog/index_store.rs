@@ -10,7 +10,7 @@ use super::Catalog;
 use crate::bundle::Bundle;
 
 /// The part of a bundle that has them.
-const INDEXES: usize = 5;
+pub const INDEXES: usize = 5;
 
 /// The hash of everything that indexes are made of.
 pub type IndexKey = blake3::Hash;

@@ -1,16 +1,18 @@
 //! `toolcrib bundle build`: a catalog as one file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::bundle::Bundle;
-use crate::catalog::{Checked, Manifest, bundled, unportable};
+use crate::catalog::{Checked, INDEXES, Manifest, bundled, unportable};
 use crate::cli::bundle_file::{Use, open, told};
 use crate::cli::catalog::{CatalogArgs, HELP, counted};
 use crate::cli::{CommandError, CommandResult, failed, print_note};
 use crate::config::{Workspace, unreadable_bundle};
 use crate::finding::text_report;
+use crate::functions::CatalogView;
 use crate::render::folder::write_whole;
-use crate::render::own_templates;
+use crate::render::{Templates, own_templates};
 
 /// Build a bundle of a catalog: one file with its tools, docs, configuration and findings, from which every command works.
 ///
@@ -55,7 +57,10 @@ impl BuildArgs {
         let folder = workspace.config.render.templates.as_ref().map(|folder| workspace.root.join(folder));
         let templates = folder.map(|folder| own_templates(&folder)).transpose().map_err(failed)?;
         let lossy = "a tool of this catalog would not come back from a bundle as it is";
-        let writer = bundled(&checked, templates.unwrap_or_default()).ok_or_else(|| failed(lossy))?;
+        let mut writer = bundled(&checked, templates.unwrap_or_default()).ok_or_else(|| failed(lossy))?;
+        let any = Templates::load(None).map_err(failed)?;
+        let view = CatalogView::new(&checked.catalog, None, None, Arc::new(any)).map_err(failed)?;
+        writer.replace(INDEXES, view.indexes_part());
         self.write(&writer.finish())
     }
 
