@@ -1,4 +1,4 @@
-//! The findings of a catalog. Those in a bundle are read at their first use; their numbers and their hash are known before.
+//! The findings of a catalog. Findings in a bundle are read at their first use; their numbers and their hash are known before.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};

@@ -66,7 +66,7 @@ const POLITE: &str = "please can could would you i we want need like to help me 
 /// Intent of a request: its first distinctive word decides.
 pub(super) fn of_query<'q>(words: impl Iterator<Item = &'q str>) -> Option<Intent> {
     let polite = |word: &&str| !POLITE.split_whitespace().any(|known| known == *word);
-    words.filter(polite).take(2).find_map(|word| of_word(word))
+    words.filter(polite).take(2).find_map(of_word)
 }
 
 /// Intent of a tool, by its name.

@@ -20,7 +20,7 @@ fn an_index_is_kept_and_finds_the_same() {
     let index = kept.files("index").remove(0);
     let written = fs::metadata(&index).unwrap().modified().unwrap();
     assert_eq!(kept.found().as_bytes(), fresh);
-    assert_eq!(kept.files("index"), [index.clone()]);
+    assert_eq!(kept.files("index"), std::slice::from_ref(&index));
     assert_eq!(fs::metadata(&index).unwrap().modified().unwrap(), written, "it was read and not made again");
 }
 
