@@ -105,8 +105,9 @@ impl Index {
             if best > 0.0 && unit.weight > 0.4 {
                 units += 1.0;
             }
+            let met = if best > 0.0 { best.powf(0.4) } else { 0.0 };
             for word in unit.words.clone() {
-                let met = [best.powf(0.4), literal];
+                let met = [met, literal];
                 words[word].iter_mut().zip(met).for_each(|(known, met)| *known = known.max(met));
             }
         }

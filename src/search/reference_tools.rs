@@ -74,10 +74,12 @@ fn nearest(leads: &[Lead<'_>]) -> Vec<(usize, f32)> {
         }
     });
     let mut best: Vec<(usize, f32)> = Vec::with_capacity(NEAREST + 1);
-    for (line, sum) in sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0) {
-        if best.len() < NEAREST || best.last().is_some_and(|last| sum > last.1) {
+    let mut least = 0.0;
+    for (line, &sum) in sums.iter().enumerate() {
+        if sum > least {
             best.insert(best.partition_point(|known| known.1 >= sum), (line, sum));
             best.truncate(NEAREST);
+            least = best.get(NEAREST - 1).map_or(0.0, |last| last.1);
         }
     }
     best

@@ -56,14 +56,16 @@ impl Spelling {
         Self { text: text.into(), groups: groups.into_iter().collect(), words: Rows::of(rows) }
     }
 
-    /// The words with this first character and length, each with the set of its letters.
-    fn group(&self, first: char, length: usize) -> impl Iterator<Item = (u32, &str)> {
+    /// The words with this first character and length whose letters differ from these in at most so many.
+    fn group(&self, first: char, length: usize, letters: u32, most: u32) -> impl Iterator<Item = &str> {
         let groups = self.groups.all().as_chunks::<2>().0;
-        let row = groups.binary_search_by_key(&[first as u32, length as u32], |group| group.map(integer));
-        row.map_or(&[][..], |row| self.words.row(row)).iter().filter_map(|word| {
-            let [letters, start, end] = word.map(integer);
-            let text = self.text.get(start as usize..end as usize)?;
-            Some((letters, std::str::from_utf8(text).ok()?))
+        let wanted = (first as u32, length as u32);
+        let row = groups.binary_search_by_key(&wanted, |&[first, length]| (integer(first), integer(length)));
+        let words = row.map_or(&[][..], |row| self.words.row(row)).iter();
+        let near = words.filter(move |&&[known, ..]| (letters ^ integer(known)).count_ones() <= most);
+        near.filter_map(|&[_, start, end]| {
+            let text = self.text.get(integer(start) as usize..integer(end) as usize)?;
+            std::str::from_utf8(text).ok()
         })
     }
 
@@ -78,11 +80,8 @@ impl Spelling {
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
-            for (letters, known) in all.iter().flat_map(|one| one.group(first, near)) {
-                // Each edit changes at most two letters.
-                if (own ^ letters).count_ones() as usize > 2 * allowed {
-                    continue;
-                }
+            // Each edit changes at most two letters.
+            for known in all.iter().flat_map(|one| one.group(first, near, own, 2 * allowed as u32)) {
                 let distance = damerau_levenshtein(word, known);
                 match best {
                     _ if distance > allowed => {}
