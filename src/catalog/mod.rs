@@ -67,7 +67,7 @@ pub use bundled::{bundled, unportable};
 pub use cache::{CatalogCache, Opened};
 pub use findings::{Counts, Findings};
 pub use functions::functions;
-pub use index_store::{INDEXES, IndexKey, IndexStore};
+pub use index_store::{IndexKey, IndexStore};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};

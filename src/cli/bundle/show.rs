@@ -12,7 +12,6 @@ use crate::cli::bundle_signature as signature;
 use crate::cli::catalog::counted;
 use crate::cli::{CommandError, CommandResult, print, print_note};
 use crate::config::{BundledConfig, unreadable_bundle};
-use crate::finding::{Finding, Severity};
 
 /// Names of the parts before the contents of tools.
 const PARTS: [&str; 6] = ["manifest", "tools", "findings", "shared texts", "configuration", "search indexes"];
@@ -95,9 +94,6 @@ fn round_trip(bundle: &Arc<Bundle>) -> Result<usize, BundleError> {
 /// The facts of a bundle as JSON.
 fn facts(file: &Path, bundle: &Bundle, key: &KeyArgs) -> Result<Value, BundleError> {
     let manifest = Manifest::of(bundle)?;
-    let findings: Vec<Finding> =
-        serde_json::from_slice(&bundle.part(2)?).map_err(|error| BundleError::Invalid(error.to_string()))?;
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     let mut parts: Vec<Value> = PARTS
         .iter()
         .enumerate()
@@ -115,9 +111,7 @@ fn facts(file: &Path, bundle: &Bundle, key: &KeyArgs) -> Result<Value, BundleErr
         "registry_version": manifest.registry_version,
         "toolcrib": manifest.toolcrib,
         "tools": manifest.tools,
-        "findings": {
-            "errors": count(Severity::Error), "warnings": count(Severity::Warning), "infos": count(Severity::Info),
-        },
+        "findings": manifest.findings,
         "parts": parts,
         "signature": signature,
     }))
