@@ -54,7 +54,7 @@ def main(program, url):
 
         def run(*arguments):
             command = [program, *arguments, "--catalog", name]
-            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60)
+            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=180)
             print(" ".join(command), done.returncode, done.stdout, done.stderr, sep="\n", file=sys.stderr)
             return done
 
