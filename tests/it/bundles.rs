@@ -1,6 +1,7 @@
 //! Bundles: a catalog as one file gives what its folder gives, and is refused where it is not what was built.
 
 mod build;
+#[cfg(feature = "postgres")]
 mod fleet;
 mod host;
 mod refused;

@@ -228,38 +228,33 @@ fn happens(fleet: &Fleet) {
 
 #[test]
 fn a_fleet_serves_on_whatever_is_published_and_whoever_dies() {
-    #[cfg(not(feature = "postgres"))]
-    return skipped("a fleet of replicas", "it is built without PostgreSQL");
-    #[cfg(feature = "postgres")]
-    {
-        let Some(postgres) = crate::state::postgres::Server::start() else {
-            return skipped("a fleet of replicas", "there is no PostgreSQL server");
-        };
-        let fleet = Fleet::new(postgres.url("postgres"));
-        let load = Arc::new(Load::default());
-        std::thread::scope(|scope| {
-            for first in 0..REPLICAS {
-                let (fleet, load) = (&fleet, Arc::clone(&load));
-                scope.spawn(move || load.ask(fleet, first));
-            }
-            let happened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| happens(&fleet)));
-            load.is_over.store(true, SeqCst);
-            happened.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        });
-        let wrong = load.wrong.lock().unwrap();
-        assert!(
-            wrong.is_empty(),
-            "{} of {}: {:#?}",
-            wrong.len(),
-            load.answered.load(SeqCst),
-            &wrong[..wrong.len().min(5)]
-        );
-        assert!(load.answered.load(SeqCst) > 500, "{}", load.answered.load(SeqCst));
-        assert_eq!(load.seen.lock().unwrap().len(), VERSIONS);
-        for replica in 0..REPLICAS {
-            let server = fleet.replicas[replica].read().unwrap();
-            let state = server.as_ref().unwrap().json("/readyz?verbose");
-            assert_eq!((&state["state"], &state["current"]), (&json!("on"), &json!(true)), "{state:#}");
+    let Some(postgres) = crate::state::postgres::Server::start() else {
+        return skipped("a fleet of replicas", "there is no PostgreSQL server");
+    };
+    let fleet = Fleet::new(postgres.url("postgres"));
+    let load = Arc::new(Load::default());
+    std::thread::scope(|scope| {
+        for first in 0..REPLICAS {
+            let (fleet, load) = (&fleet, Arc::clone(&load));
+            scope.spawn(move || load.ask(fleet, first));
         }
+        let happened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| happens(&fleet)));
+        load.is_over.store(true, SeqCst);
+        happened.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+    let wrong = load.wrong.lock().unwrap();
+    assert!(
+        wrong.is_empty(),
+        "{} of {}: {:#?}",
+        wrong.len(),
+        load.answered.load(SeqCst),
+        &wrong[..wrong.len().min(5)]
+    );
+    assert!(load.answered.load(SeqCst) > 500, "{}", load.answered.load(SeqCst));
+    assert_eq!(load.seen.lock().unwrap().len(), VERSIONS);
+    for replica in 0..REPLICAS {
+        let server = fleet.replicas[replica].read().unwrap();
+        let state = server.as_ref().unwrap().json("/readyz?verbose");
+        assert_eq!((&state["state"], &state["current"]), (&json!("on"), &json!(true)), "{state:#}");
     }
 }
