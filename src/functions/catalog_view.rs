@@ -179,6 +179,14 @@ impl CatalogView {
         }
     }
 
+    /// The same without the tools that the caller may see and not call.
+    pub fn usable_profile(&self) -> Profile<'_> {
+        let mut profile = self.profile();
+        let mut forbidden = self.forbidden.iter();
+        profile.tools.retain(|_| !forbidden.next().copied().unwrap_or(false));
+        profile
+    }
+
     /// The doc of the tool at this position in [`Catalog::tools`].
     pub fn page(&self, index: usize) -> Option<&Result<DocPage, TemplateError>> {
         let (tool, page) = (self.catalog.tools.get(index)?, self.pages.get(index)?);
