@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::help_cache::{HelpCache, HelpTarget};
 use super::search_indexes::SearchIndexes;
+use super::served_skills::ServedSkill;
 use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile};
 use crate::exec::EVERY_ROLE;
 use crate::help::{self, Groups, HelpOptions};
@@ -28,6 +29,7 @@ pub struct CatalogView {
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<DocPage, TemplateError>>>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
+    skills: OnceLock<Result<Vec<ServedSkill>, TemplateError>>,
     vector_slot: OnceLock<Arc<VectorSlot>>,
     tree: OnceLock<CategoryTree>,
     indexes: SearchIndexes,
@@ -110,6 +112,7 @@ impl CatalogView {
             help,
             catalog,
             index: OnceLock::new(),
+            skills: OnceLock::new(),
             vector_slot: OnceLock::new(),
             tree: OnceLock::new(),
             indexes: SearchIndexes::default(),
@@ -226,6 +229,11 @@ impl CatalogView {
             let first = std::iter::once(page("README.md", "Tools", docs.index()));
             first.chain(docs.index_pages().map(|(path, title, text)| page(path, title, text))).collect()
         })
+    }
+
+    /// Its tools as Agent Skills. Made at their first use.
+    pub fn skills(&self) -> &Result<Vec<ServedSkill>, TemplateError> {
+        self.skills.get_or_init(|| ServedSkill::all(self))
     }
 
     /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own

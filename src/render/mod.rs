@@ -17,6 +17,7 @@ pub(crate) mod markdown;
 mod prompt;
 mod section;
 mod seed;
+mod skills;
 mod templates;
 
 use std::collections::HashSet;
@@ -35,6 +36,7 @@ pub use llms::Llms;
 pub use prompt::PromptSection;
 pub use section::Section;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
+pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, skills};
 pub use templates::{TemplateError, Templates, own_templates};
 
 /// The documentation of a profile, ready to be written.
