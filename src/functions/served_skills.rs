@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use rmcp::model::sha256_digest;
 
-use super::CatalogView;
+use crate::catalog::{Catalog, Profile};
 use crate::render::{REFERENCES, SKILL, TemplateError, skills};
 
 /// A skill, ready to be served.
@@ -35,17 +35,18 @@ impl SkillFile {
 }
 
 impl ServedSkill {
-    /// The skills of the tools that the caller may use.
-    pub(super) fn all(view: &CatalogView) -> Result<Vec<Self>, TemplateError> {
-        let profile = view.usable_profile();
-        let skills = skills(view.catalog(), &profile).into_iter();
+    /// The skills of a profile, with the docs that `page` gives by the position of a tool in the catalog.
+    pub(super) fn all(
+        catalog: &Catalog,
+        profile: &Profile<'_>,
+        page: impl Fn(usize) -> Option<Result<Bytes, TemplateError>>,
+    ) -> Result<Vec<Self>, TemplateError> {
+        let skills = skills(catalog, profile).into_iter();
         let served = skills.map(|skill| {
             let mut files = vec![SkillFile::of(SKILL.to_string(), Bytes::from(skill.markdown))];
             for tool in skill.tools.iter().map(|&tool| profile.tools[tool].tool) {
-                let page = view.catalog().position(&tool.name).and_then(|index| view.page(index));
-                let Some(page) = page else { continue };
-                let markdown = page.as_ref().map_err(Clone::clone)?.markdown.clone();
-                files.push(SkillFile::of(format!("{REFERENCES}/{}.md", tool.safe_name), markdown));
+                let Some(markdown) = catalog.position(&tool.name).and_then(&page) else { continue };
+                files.push(SkillFile::of(format!("{REFERENCES}/{}.md", tool.safe_name), markdown?));
             }
             Ok(Self { name: skill.name, description: skill.description, files })
         });

@@ -4,7 +4,7 @@
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 
-use super::{skills, uri};
+use super::uri;
 
 /// The address after which a list continues; `None` at its beginning.
 pub(super) fn after(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
@@ -43,7 +43,7 @@ fn read(cursor: &str) -> Option<String> {
     let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
     String::from_utf8(bytes?)
         .ok()
-        .filter(|address| [uri::ROOT, skills::ROOT].iter().any(|root| address.starts_with(root)))
+        .filter(|address| [uri::ROOT, uri::SKILLS].iter().any(|root| address.starts_with(root)))
 }
 
 pub(super) fn invalid() -> ErrorData {

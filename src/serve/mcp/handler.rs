@@ -154,7 +154,7 @@ impl ServerHandler for McpService {
         let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let work = async |origin: &Arc<RequestOrigin>| {
             let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            if request.uri.starts_with(skills::ROOT) {
+            if request.uri.starts_with(uri::SKILLS) {
                 let (view, scope) = self.view(&context);
                 if let Some(file) = skills::read(&view, &request.uri, scope) {
                     return Ok(file.into());

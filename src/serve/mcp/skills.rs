@@ -8,14 +8,11 @@ use rmcp::model::{
     SkillResource, SkillResources,
 };
 
-use super::uri::broken;
+use super::uri::{SKILLS as ROOT, broken};
 use super::{FRESH_FOR, cursor, meta};
 use crate::functions::{CatalogView, ServedSkill, SkillFile};
 use crate::render::{REFERENCES, SKILL};
 use crate::tool::quoted;
-
-/// The root of all files of skills.
-pub(super) const ROOT: &str = "skill://";
 
 /// Most skills in one answer.
 const PER_PAGE: usize = 20;
