@@ -158,7 +158,7 @@ pub(super) fn parse() -> Value {
         "response": { "description": "The body of the response." },
         "stream": { "type": "string", "description": "In its place, the text of a stream: server-sent events, JSON lines, or a list of chunks." },
     });
-    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "tool_search", "input": { "query": "open an issue" } });
+    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "create_issue", "input": { "title": "Door is stuck" } });
     let example = json!({ "provider": "anthropic", "response": { "content": [call] } });
     let answer = json!({ "type": "array", "items": { "type": "object" } });
     let summary = "The calls in the response of a provider, each with arguments that fit or an error";
@@ -172,8 +172,7 @@ pub(super) fn results() -> Value {
         "items": { "type": "object" },
         "description": "The list that parse answers, with the answer to each call in `envelope`.",
     }});
-    let answered =
-        json!({ "name": "tool_search", "call_id": "toolu_1", "envelope": { "ok": true, "result": [] } });
+    let answered = json!({ "name": "create_issue", "call_id": "toolu_1", "envelope": { "ok": true, "result": { "number": 7 } } });
     let example = json!({ "provider": "anthropic", "results": [answered] });
     let schema = schema(&["provider"], own, &["provider", "results"]);
     let summary = "The results of calls, as the message or messages that go back to the provider";
