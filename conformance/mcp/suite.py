@@ -8,6 +8,7 @@ every scenario that a revision requires must. Exit code 1 otherwise.
 """
 
 import contextlib
+import itertools
 import json
 import re
 import shutil
@@ -23,6 +24,7 @@ import serving
 
 HERE = Path(__file__).resolve().parent
 REVISIONS = ["2025-11-25", "2026-07-28"]
+SKILLS = [f"sep-2640-skills-{part}" for part in ("enumeration", "manifest", "directory")]
 
 
 def checks(url, node, folder, revision, label):
@@ -53,6 +55,22 @@ def suite(direct, through, node, folder, revision):
     summary = done.stdout.partition("=== SUMMARY ===")[2]
     print(f"FAILED  conformance suite, {revision}: {worse}\n{summary or done.stdout[-3000:]}{done.stderr[-3000:]}")
     return False
+
+
+def skills(program, node, folder):
+    """Runs the scenarios of the skills extension, which has no revision, against the skills of an example."""
+    script = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    right = True
+    with serving.served(program, HERE.parents[1] / "examples/github") as url:
+        for scenario, revision in itertools.product(SKILLS, REVISIONS):
+            command = [node, script, "server", "--url", url, "--scenario", scenario, "--force", "--spec-version", revision]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+            if done.returncode != 0 or " 0 failed" not in done.stdout:
+                right = False
+                print(f"FAILED  conformance suite, {scenario}, {revision}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    if right:
+        print(f"ok      conformance suite, skills: {len(SKILLS)} scenarios")
+    return right
 
 
 def inspect(url, node, folder, era):
@@ -107,6 +125,7 @@ def main(program, node, folder):
     with serving.catalog() as catalog, serving.served(program, catalog.path, "--tool-list", "all") as url:
         for era in ["legacy", "modern"]:
             right &= inspect(url, node, folder, era)
+    right &= skills(program, node, folder)
     with reference() as direct, tempfile.TemporaryDirectory() as catalog:
         toml = f"[[source]]\nmcp.url = '{direct}'\n[exec]\nallow = 'destructive'\n"
         (Path(catalog) / "toolcrib.toml").write_text(toml)

@@ -7,7 +7,7 @@ use super::progress::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
-use crate::render::{Docs, RenderError, Templates, folder};
+use crate::render::{Docs, RenderError, SkillFolder, Templates, folder};
 use crate::site::{Folder, Site, SiteIndex};
 
 /// Write the documentation of a catalog: README.md, one page per tool, registry.json.
@@ -18,7 +18,7 @@ use crate::site::{Folder, Site, SiteIndex};
 /// `<!-- /toolcrib:keep -->` is kept.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site"
+    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site\n  toolcrib render --catalog tools.json --skills skills"
 )]
 pub(super) struct RenderArgs {
     /// The catalog, as --catalog.
@@ -27,8 +27,12 @@ pub(super) struct RenderArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The folder to write; it is created if it does not exist.
-    #[arg(long, short, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, short, value_name = "DIR", required_unless_present = "skills")]
+    out: Option<PathBuf>,
+    /// The folder to write Agent Skills to, in place of docs: one skill per category, with the docs of its tools as
+    /// references.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "site"])]
+    skills: Option<PathBuf>,
     /// Document the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -71,15 +75,23 @@ impl RenderArgs {
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
+        if self.skills.is_some() {
+            return act(&SkillFolder::of(&docs));
+        }
         let Some(index) = &index else { return act(&docs) };
         let site = Site::new(index, &checked.catalog, &checked.findings, &templates);
         act(&Folder::new(site, docs))
     }
 
+    /// The folder to write.
+    fn folder(&self) -> &Path {
+        self.skills.as_deref().or(self.out.as_deref()).unwrap_or(Path::new("tools"))
+    }
+
     fn drift(&self, output: &dyn Output) -> CommandResult {
-        let drift = output.check(&self.out).map_err(failure)?;
+        let drift = output.check(self.folder()).map_err(failure)?;
         if drift.is_empty() {
-            print_note(format!("{} is up to date", self.out.display()));
+            print_note(format!("{} is up to date", self.folder().display()));
             return Ok(());
         }
         print(&drift.diff)?;
@@ -91,7 +103,7 @@ impl RenderArgs {
         );
         let message = format!(
             "{} is out of date: {counts}; run `toolcrib render` without --check to update it",
-            self.out.display()
+            self.folder().display()
         );
         Err(failed(message))
     }
@@ -103,15 +115,15 @@ impl Rerun for RenderArgs {
     }
 
     fn has_result(&self) -> bool {
-        has_docs(&self.out)
+        has_docs(self.folder())
     }
 
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
         self.with_output(checked, |output| {
             let bar = Bar::new("writing docs", output.count() as u64);
-            let report = output.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
+            let report = output.write(self.folder(), &|done| bar.add(done)).map_err(failure)?;
             bar.finish();
-            print_note(format!("{}: {}{why}", self.out.display(), summary(output.tools(), &report)));
+            print_note(format!("{}: {}{why}", self.folder().display(), summary(output.tools(), &report)));
             kept(&report, checked.catalog.complete);
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
@@ -146,6 +158,24 @@ impl Output for Docs<'_> {
 
     fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
         Docs::check(self, root)
+    }
+}
+
+impl Output for SkillFolder<'_, '_> {
+    fn tools(&self) -> usize {
+        SkillFolder::tools(self)
+    }
+
+    fn count(&self) -> usize {
+        SkillFolder::count(self)
+    }
+
+    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
+        SkillFolder::write(self, root, progress)
+    }
+
+    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
+        SkillFolder::check(self, root)
     }
 }
 

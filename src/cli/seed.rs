@@ -10,7 +10,7 @@ use super::render::{failure, has_docs, kept, summary, templates};
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
-use crate::render::{DOCS, Docs, PLACEHOLDERS, Seeded, WorkspaceTemplate, seed, seed_drift};
+use crate::render::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
 
 /// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool, registry.json.
 ///
@@ -64,8 +64,8 @@ impl SeedArgs {
         self.rerun(&checked, "")
     }
 
-    /// The values of the job.
-    fn values(&self) -> Result<Map<String, Value>, CommandError> {
+    /// The template with the values of the job.
+    fn template(&self) -> Result<WorkspaceTemplate, CommandError> {
         let mut values = match &self.vars {
             Some(file) => read_values(file)?,
             None => Map::new(),
@@ -76,18 +76,9 @@ impl SeedArgs {
             };
             values.insert(name.trim().to_string(), value.into());
         }
-        for name in values.keys() {
-            if PLACEHOLDERS.contains(&name.as_str()) {
-                let message = format!("`{name}` is filled in by toolcrib; give the value another name");
-                return Err(CommandError::Usage(message));
-            }
-            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if !name.starts_with(|c: char| is_word(c) && !c.is_ascii_digit()) || !name.chars().all(is_word) {
-                let message = format!("`{name}` is no name for a value: use letters, digits and `_`");
-                return Err(CommandError::Usage(message));
-            }
-        }
-        Ok(values)
+        let template = WorkspaceTemplate { folder: self.template.clone(), values };
+        template.check_values().map_err(|error| CommandError::Usage(error.to_string()))?;
+        Ok(template)
     }
 
     fn drift(&self, docs: &Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
@@ -144,7 +135,7 @@ impl Rerun for SeedArgs {
         let templates = templates(&self.catalog, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
-        let template = WorkspaceTemplate { folder: self.template.clone(), values: self.values()? };
+        let template = self.template()?;
         if self.is_in_vain(checked, &docs) {
             return Err(failed(
                 "no source could be read, so nothing was written; `toolcrib check` shows why",

@@ -50,6 +50,9 @@ pub(super) struct ServeArgs {
     /// catalog is served, and each profile below /p/NAME/, or with the header `X-Profile: NAME`.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    /// The folder that the workspaces of jobs start from, as for `seed`.
+    #[arg(long, value_name = "DIR")]
+    template: Option<PathBuf>,
     #[command(flatten)]
     state: StateArgs,
     /// Speak MCP over stdin and stdout instead of listening.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::help_cache::{HelpCache, HelpTarget};
 use super::search_indexes::SearchIndexes;
+use super::served_skills::ServedSkill;
 use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile};
 use crate::exec::EVERY_ROLE;
 use crate::help::{self, Groups, HelpOptions};
@@ -28,6 +29,7 @@ pub struct CatalogView {
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<DocPage, TemplateError>>>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
+    skills: OnceLock<Result<Vec<ServedSkill>, TemplateError>>,
     vector_slot: OnceLock<Arc<VectorSlot>>,
     tree: OnceLock<CategoryTree>,
     indexes: SearchIndexes,
@@ -110,6 +112,7 @@ impl CatalogView {
             help,
             catalog,
             index: OnceLock::new(),
+            skills: OnceLock::new(),
             vector_slot: OnceLock::new(),
             tree: OnceLock::new(),
             indexes: SearchIndexes::default(),
@@ -179,6 +182,14 @@ impl CatalogView {
         }
     }
 
+    /// The same without the tools that the caller may see and not call.
+    pub fn usable_profile(&self) -> Profile<'_> {
+        let mut profile = self.profile();
+        let mut forbidden = self.forbidden.iter();
+        profile.tools.retain(|_| !forbidden.next().copied().unwrap_or(false));
+        profile
+    }
+
     /// The doc of the tool at this position in [`Catalog::tools`].
     pub fn page(&self, index: usize) -> Option<&Result<DocPage, TemplateError>> {
         let (tool, page) = (self.catalog.tools.get(index)?, self.pages.get(index)?);
@@ -218,6 +229,13 @@ impl CatalogView {
             let first = std::iter::once(page("README.md", "Tools", docs.index()));
             first.chain(docs.index_pages().map(|(path, title, text)| page(path, title, text))).collect()
         })
+    }
+
+    /// Its tools as Agent Skills. Made at their first use.
+    pub fn skills(&self) -> &Result<Vec<ServedSkill>, TemplateError> {
+        let markdown = |page: &DocPage| page.markdown.clone();
+        let page = |index| Some(self.page(index)?.as_ref().map(markdown).map_err(Clone::clone));
+        self.skills.get_or_init(|| ServedSkill::all(&self.catalog, &self.usable_profile(), page))
     }
 
     /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own

@@ -29,6 +29,7 @@ mod read_result;
 mod read_tool_doc;
 mod search;
 mod search_indexes;
+mod served_skills;
 mod tool_batch;
 mod tool_exec;
 mod tool_help;
@@ -52,6 +53,7 @@ pub use function::{Function, FunctionList};
 pub use function_counters::FunctionCounters;
 pub use kept_docs::KeptDocs;
 pub use search::{SearchOutcome, SearchQuery};
+pub use served_skills::{ServedSkill, SkillFile};
 pub use tool_exec::ToolCall;
 pub use trace_id::Trace;
 

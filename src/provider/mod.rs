@@ -5,6 +5,7 @@
 //! 3. One file per provider holds its whole [`wire`]: [`rules`], payload, calls, results.
 //! 4. [`call`] reads the arguments of calls, validates them, and explains errors.
 
+mod answered_calls;
 mod anthropic;
 mod assembly;
 mod bedrock;
@@ -41,6 +42,7 @@ use crate::catalog::{Catalog, Profile};
 use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
+pub use answered_calls::{AnsweredCalls, AnswersError};
 pub use bound_function::{BoundFunction, Extent};
 pub use call::ResponseStream;
 pub use error::PayloadError;

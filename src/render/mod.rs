@@ -17,6 +17,7 @@ pub(crate) mod markdown;
 mod prompt;
 mod section;
 mod seed;
+mod skills;
 mod templates;
 
 use std::collections::HashSet;
@@ -34,7 +35,8 @@ pub use doc::Doc;
 pub use llms::Llms;
 pub use prompt::PromptSection;
 pub use section::Section;
-pub use seed::{DOCS, PLACEHOLDERS, Seeded, WorkspaceTemplate, seed, seed_drift};
+pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
+pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, skills};
 pub use templates::{TemplateError, Templates, own_templates};
 
 /// The documentation of a profile, ready to be written.
@@ -131,6 +133,17 @@ impl<'a> Docs<'a> {
         below: &str,
         root: &Path,
     ) -> Result<DocFiles<'_, 'a>, folder::FolderError> {
+        Ok(self.files(below, self.withholds_index(below, root)?))
+    }
+
+    /// The files of a folder that does not exist yet, with their contents and the manifest.
+    fn new_folder(&self) -> Result<Vec<folder::Content>, folder::FolderError> {
+        let files = self.files("", false);
+        let render = |index: usize| Ok(files.render(index)?);
+        folder::contents(&files.set(&render))
+    }
+
+    fn files(&self, below: &str, withholds_index: bool) -> DocFiles<'_, 'a> {
         let mut set = DocFiles {
             docs: self,
             paths: Vec::new(),
@@ -145,7 +158,7 @@ impl<'a> Docs<'a> {
         for (place, entry) in self.profile.tools.iter().enumerate() {
             push(&format!("{}.md", entry.tool.safe_name), File::Tool(place));
         }
-        if !self.withholds_index(below, root)? {
+        if !withholds_index {
             self.index.pages().iter().for_each(|page| push(&page.path, File::Page(page)));
             push("README.md", File::Index);
             push("registry.json", File::Registry);
@@ -153,7 +166,7 @@ impl<'a> Docs<'a> {
             set.key = self.key();
             set.lines.resize_with(self.profile.tools.len(), OnceLock::new);
         }
-        Ok(set)
+        set
     }
 
     /// The hash of all inputs of the files.

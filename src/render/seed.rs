@@ -24,7 +24,7 @@ use crate::embedded::embedded_files;
 pub const DOCS: &str = "tools";
 
 /// Names that a workspace template has besides the values of the job.
-pub const PLACEHOLDERS: [&str; 6] =
+const PLACEHOLDERS: [&str; 6] =
     ["title", "profile", "description", "tool_count", "registry_version", "tools"];
 
 /// Our own workspace template.
@@ -52,6 +52,40 @@ pub struct WorkspaceTemplate {
     pub folder: Option<PathBuf>,
     /// Values of the job that the files name, such as `job_id`.
     pub values: Map<String, Value>,
+}
+
+/// Reason why a value of the job cannot have its name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// The name is one of toolcrib's own.
+    #[error("`{0}` is filled in by toolcrib; give the value another name")]
+    Placeholder(String),
+    /// No template can name the value.
+    #[error("`{0}` is no name for a value: use letters, digits and `_`")]
+    Name(String),
+}
+
+impl WorkspaceTemplate {
+    /// The first of the values whose name a template cannot have.
+    pub fn check_values(&self) -> Result<(), ValueError> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for name in self.values.keys() {
+            if PLACEHOLDERS.contains(&name.as_str()) {
+                return Err(ValueError::Placeholder(name.clone()));
+            }
+            if !name.starts_with(|c: char| is_word(c) && !c.is_ascii_digit()) || !name.chars().all(is_word) {
+                return Err(ValueError::Name(crate::tool::quoted(name).to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The files with their values filled in.
+    fn render(&self, docs: &Docs<'_>) -> Result<Vec<TemplateFile>, RenderError> {
+        let context = placeholders(docs, &self.values)?;
+        let files = template_files(self.folder.as_deref())?;
+        Ok(files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?)
+    }
 }
 
 /// Seeds `workspace` with the docs of a profile and the files of a template.
@@ -88,6 +122,28 @@ pub fn seed(
     Ok(seeded)
 }
 
+/// The files that [`seed`] would write into a workspace that does not exist yet, by path.
+pub fn seeded_files(
+    docs: &Docs<'_>,
+    template: &WorkspaceTemplate,
+) -> Result<Vec<folder::Content>, RenderError> {
+    docs.try_one()?;
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
+    for (name, content) in template.render(docs)? {
+        match String::from_utf8(content.into_owned()) {
+            Ok(text) => texts.push((name, text)),
+            Err(binary) => files.push((name, binary.into_bytes())),
+        }
+    }
+    if !texts.is_empty() {
+        files.extend(OwnedFiles(texts).with_set(docs, folder::contents)?);
+    }
+    let below = |(path, content)| (format!("{DOCS}/{path}"), content);
+    files.extend(docs.new_folder()?.into_iter().map(below));
+    files.sort_unstable();
+    Ok(files)
+}
+
 /// The changes that [`seed`] would make, without making them.
 pub fn seed_drift(
     docs: &Docs<'_>,
@@ -119,10 +175,7 @@ fn rendered(
     template: &WorkspaceTemplate,
 ) -> Result<Vec<TemplateFile>, RenderError> {
     docs.try_one()?;
-    let context = placeholders(docs, &template.values)?;
-    let files = template_files(template.folder.as_deref())?;
-    let rendered: Vec<TemplateFile> =
-        files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
+    let rendered = template.render(docs)?;
     refuse_links(workspace, DOCS).map_err(|error| failed(DOCS, error))?;
     for (name, _) in &rendered {
         refuse_links(workspace, name).map_err(|error| failed(name, error))?;

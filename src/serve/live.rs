@@ -1,5 +1,6 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -61,6 +62,8 @@ pub struct ServeOptions {
     pub callers: Vec<Caller>,
     /// The lists of clients.
     pub listing: ListingOptions,
+    /// The template of workspaces.
+    pub workspace_template: Option<PathBuf>,
 }
 
 /// The running catalog.
@@ -204,6 +207,11 @@ const HOP_BY_HOP_HEADERS: [&str; 11] = [
 ];
 
 impl LiveCatalog {
+    /// The template of workspaces; our own where there is none.
+    pub(super) fn workspace_template(&self) -> Option<&PathBuf> {
+        self.options.workspace_template.as_ref()
+    }
+
     /// Starts with a catalog, even one whose input could not all be read.
     pub fn new(
         checked: Checked,

@@ -1,6 +1,7 @@
 //! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that
 //! answers the request gets the catalog only from here, so that no reload comes between two steps.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -82,6 +83,17 @@ impl RequestCatalog {
     /// The catalog view with every tool of the profile.
     pub(super) fn unrestricted_view(&self) -> &Arc<CatalogView> {
         self.generation.profile(self.profile).whole().view()
+    }
+
+    /// The catalog view of all tools, unless one profile alone is served.
+    pub(super) fn whole_catalog(&self) -> Option<&Arc<CatalogView>> {
+        let usual = self.generation.profile(0);
+        usual.name.is_none().then(|| usual.whole().view())
+    }
+
+    /// The template of workspaces; our own where there is none.
+    pub(super) fn workspace_template(&self) -> Option<&PathBuf> {
+        self.live.workspace_template()
     }
 
     /// The HTTP cache of this caller.

@@ -47,6 +47,7 @@ mod serve;
 mod servers;
 mod simulate;
 mod site;
+mod skills;
 mod skipped;
 mod state;
 mod structure;

@@ -3,6 +3,7 @@
 mod conditions;
 mod errors;
 mod follow;
+mod jobs;
 mod limits;
 mod profiles;
 mod routes;

@@ -142,6 +142,7 @@ impl ServeArgs {
             profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
             callers: callers.map_err(CommandError::Usage)?.unwrap_or_default(),
             listing: shown,
+            workspace_template: self.template.clone(),
         };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if state.health().is_volatile {

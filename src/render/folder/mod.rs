@@ -5,6 +5,7 @@
 //! any moment leaves each file old or new, and every one of them known as ours. A folder that the run has made is moved
 //! to its place as a whole. It cannot defend against a process that replaces folders by symbolic links meanwhile.
 
+mod contents;
 mod diff;
 mod disk;
 mod error;
@@ -30,6 +31,7 @@ use manifest::Manifest;
 use plan::Plan;
 use stage::Stage;
 
+pub use contents::{Content, contents};
 pub use diff::unified;
 pub use disk::write_whole;
 pub use error::FolderError;

@@ -184,6 +184,18 @@ async fn arguments<B>(shared: &Shared, request: &Parts, body: B) -> Result<Value
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
+    let bytes = json_bytes(shared, request, body).await?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Null);
+    }
+    checked_json(&bytes)
+}
+
+/// The bytes of a body that is sent as JSON.
+pub(super) async fn json_bytes<B>(shared: &Shared, request: &Parts, body: B) -> Result<Bytes, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
     if let Some(kind) = request.headers.get(CONTENT_TYPE) {
         let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json =
@@ -197,11 +209,12 @@ where
         let message = "this body is compressed; arguments are small, send them as they are";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
-    let bytes = whole(shared, request, body).await?;
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Value::Null);
-    }
-    from_json_bytes(&bytes).map_err(|error| match error.is_data() {
+    whole(shared, request, body).await
+}
+
+/// A body as JSON, which names no field twice.
+pub(super) fn checked_json(bytes: &[u8]) -> Result<Value, Problem> {
+    from_json_bytes(bytes).map_err(|error| match error.is_data() {
         true => {
             Problem::new(ProblemCode::ValidationError, format!("in the body {error}")).next("send it once")
         }

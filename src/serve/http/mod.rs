@@ -17,6 +17,8 @@ mod docs;
 mod functions;
 mod health;
 mod host_check;
+mod job_request;
+mod jobs;
 mod listen;
 mod openapi;
 mod pages;
@@ -36,6 +38,7 @@ mod sessions;
 mod sign_in;
 mod stream;
 mod workers;
+mod workspace;
 mod write_timeout;
 
 use std::sync::Arc;

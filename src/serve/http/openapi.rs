@@ -21,6 +21,9 @@ pub(super) fn document(routes: &[RouteEntry], server: &str) -> Value {
             Operation::Ask(summary) => {
                 paths.insert(route.path.into(), json!({ "post": ask(summary) }));
             }
+            Operation::Described(method, describe) => {
+                paths.insert(route.path.into(), json!({ method: describe() }));
+            }
             Operation::Read(summary, media) => {
                 paths.insert(route.path.into(), json!({ "get": read(route.path, summary, media) }));
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::routing::MethodRouter;
+use serde_json::Value;
 
 use super::Shared;
 use crate::serve::Route;
@@ -42,6 +43,8 @@ pub(super) enum Operation {
     CallTool,
     /// Request that something is done, with its summary.
     Ask(&'static str),
+    /// Operation that describes itself, by its method.
+    Described(&'static str, fn() -> Value),
     /// Read, with its summary and media types.
     Read(&'static str, &'static [&'static str]),
 }

@@ -14,8 +14,8 @@ use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::sign_in::Visitor;
 use super::{
-    Response, Shared, catalog_files, docs, functions, health, openapi, reload, resource_metadata,
-    result_data, sessions, sign_in,
+    Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi, reload,
+    resource_metadata, result_data, sessions, sign_in, workspace,
 };
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
@@ -30,9 +30,29 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 28] = [
+static TABLE: [RouteEntry; 34] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
         .answered(|| post(reload::reload)),
+    RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
+        .answered(|| post(jobs::payload)),
+    RouteEntry::new("/v1/prompt", Route::Function, Operation::Described("post", job_request::prompt))
+        .answered(|| post(jobs::prompt)),
+    RouteEntry::new("/v1/parse", Route::Function, Operation::Described("post", job_request::parse))
+        .answered(|| post(jobs::parse)),
+    RouteEntry::new("/v1/results", Route::Function, Operation::Described("post", job_request::results))
+        .answered(|| post(jobs::results)),
+    RouteEntry::new(
+        "/v1/workspace.tar",
+        Route::Catalog,
+        Operation::Described("get", workspace::tar_operation),
+    )
+    .answered(|| get(workspace::tar)),
+    RouteEntry::new(
+        "/v1/workspace.zip",
+        Route::Catalog,
+        Operation::Described("get", workspace::zip_operation),
+    )
+    .answered(|| get(workspace::zip)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)

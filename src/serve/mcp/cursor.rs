@@ -4,6 +4,8 @@
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 
+use super::uri;
+
 /// The address after which a list continues; `None` at its beginning.
 pub(super) fn after(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
     match request.and_then(|request| request.cursor) {
@@ -39,7 +41,9 @@ fn read(cursor: &str) -> Option<String> {
         _ => None,
     };
     let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
-    String::from_utf8(bytes?).ok().filter(|address| address.starts_with(super::uri::ROOT))
+    String::from_utf8(bytes?)
+        .ok()
+        .filter(|address| [uri::ROOT, uri::SKILLS].iter().any(|root| address.starts_with(root)))
 }
 
 pub(super) fn invalid() -> ErrorData {

@@ -8,16 +8,18 @@ use std::time::Duration;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, Reference, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    GetSkillRequestParams, GetSkillResult, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::forwarding;
 use super::service::{MAX_WATCHED, McpService, caller, scope};
+use super::skills;
 use super::{
     FRESH_FOR, completion, cursor, notifications, prompts, resources, tools, upstream_resources, uri,
 };
@@ -26,7 +28,7 @@ use crate::sources::mcp::{ClientInput, RequestOrigin};
 
 /// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
 /// there.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 10] = [
     "tools/list",
     "tools/call",
     "resources/list",
@@ -34,6 +36,8 @@ const KNOWN: [&str; 8] = [
     "resources/templates/list",
     "completion/complete",
     "prompts/get",
+    "skills/get",
+    "resources/directory/read",
     "subscriptions/listen",
 ];
 
@@ -150,6 +154,12 @@ impl ServerHandler for McpService {
         let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let work = async |origin: &Arc<RequestOrigin>| {
             let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
+            if request.uri.starts_with(uri::SKILLS) {
+                let (view, scope) = self.view(&context);
+                if let Some(file) = skills::read(&view, &request.uri, scope) {
+                    return Ok(file.into());
+                }
+            }
             if upstream_resources::is_upstream(&request.uri) {
                 return upstream_resources::read(&catalog, &caller, request, origin).await;
             }
@@ -157,6 +167,42 @@ impl ServerHandler for McpService {
             resources::read(&view, &request.uri, scope).map(Into::into)
         };
         answered(self.forwarded(&context, input, work)).await
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        answered(async move {
+            let (view, scope) = self.view(&context);
+            skills::list(&view, cursor::after(request)?.as_deref(), scope)
+        })
+        .await
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        answered(async move {
+            let (view, scope) = self.view(&context);
+            skills::get(&view, &request.uri, scope)
+        })
+        .await
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
+        answered(async move {
+            let (view, scope) = self.view(&context);
+            skills::read_folder(&view, &request.uri, scope)
+        })
+        .await
     }
 
     async fn list_prompts(

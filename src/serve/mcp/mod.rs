@@ -3,7 +3,7 @@
 //! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`]. It alone knows the SDK's
 //!    `ServerHandler`.
 //! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
-//!    and reads the docs, page by page ([`cursor`]).
+//!    and reads the docs, page by page ([`cursor`]), and [`skills`] made of them.
 //! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
 //!    what they say to the client meanwhile ([`forwarding`]), and their changes ([`upstream_changes`]).
 //! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
@@ -24,6 +24,7 @@ mod notifications;
 mod prompts;
 mod resources;
 mod service;
+mod skills;
 mod stdio;
 mod tools;
 mod upstream_changes;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, LoggingLevel,
-    ServerCapabilities, ServerConfig, SubscriptionFilter,
+    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::forwarding;
 use super::notes_by_session::NotesBySession;
+use super::skills;
 use super::upstream_changes::{Followed, Follower};
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
@@ -245,6 +246,7 @@ impl McpService {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
+        capabilities.extensions = Some([(SKILLS_EXTENSION_ID.to_string(), skills::settings())].into());
         if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
             tools.list_changed = Some(true);
         }

@@ -14,6 +14,9 @@ use crate::tool::clean_line;
 /// The root of all docs.
 pub(super) const ROOT: &str = "toolcrib://tools/";
 
+/// The root of all files of skills.
+pub(super) const SKILLS: &str = "skill://";
+
 /// The address of the doc of a tool whose name stands for `{name}`.
 pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";
 

@@ -1,0 +1,55 @@
+//! The Agent Skills of a catalog view, with the bytes and the digest of each file: those that `render --skills` writes.
+
+use bytes::Bytes;
+use rmcp::model::sha256_digest;
+
+use crate::catalog::{Catalog, Profile};
+use crate::render::{REFERENCES, SKILL, TemplateError, skills};
+
+/// A skill, ready to be served.
+#[derive(Debug)]
+pub struct ServedSkill {
+    /// Its name, and the name of its folder.
+    pub name: String,
+    /// Its use.
+    pub description: String,
+    /// `SKILL.md`, then its references.
+    pub files: Vec<SkillFile>,
+}
+
+/// A file of a skill.
+#[derive(Debug)]
+pub struct SkillFile {
+    /// The path in the folder of the skill.
+    pub path: String,
+    /// Its content.
+    pub markdown: Bytes,
+    /// SHA-256 of its content, such as `sha256:9f86…`.
+    pub digest: String,
+}
+
+impl SkillFile {
+    fn of(path: String, markdown: Bytes) -> Self {
+        Self { path, digest: sha256_digest(&markdown), markdown }
+    }
+}
+
+impl ServedSkill {
+    /// The skills of a profile, with the docs that `page` gives by the position of a tool in the catalog.
+    pub(super) fn all(
+        catalog: &Catalog,
+        profile: &Profile<'_>,
+        page: impl Fn(usize) -> Option<Result<Bytes, TemplateError>>,
+    ) -> Result<Vec<Self>, TemplateError> {
+        let skills = skills(catalog, profile).into_iter();
+        let served = skills.map(|skill| {
+            let mut files = vec![SkillFile::of(SKILL.to_string(), Bytes::from(skill.markdown))];
+            for tool in skill.tools.iter().map(|&tool| profile.tools[tool].tool) {
+                let Some(markdown) = catalog.position(&tool.name).and_then(&page) else { continue };
+                files.push(SkillFile::of(format!("{REFERENCES}/{}.md", tool.safe_name), markdown?));
+            }
+            Ok(Self { name: skill.name, description: skill.description, files })
+        });
+        served.collect()
+    }
+}

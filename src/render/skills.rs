@@ -1,0 +1,185 @@
+//! Agent Skills (<https://agentskills.io/specification>): one skill per category of a profile. Its `SKILL.md` lists the tools
+//! of the category, and its references are their docs.
+
+use std::collections::HashSet;
+
+use super::folder::{self, FileSet};
+use super::markdown::{inline, name};
+use super::{Docs, RenderError};
+use crate::catalog::{Catalog, CategoryTree, Profile};
+use crate::tool::{clean_line, clipped};
+
+/// The file of a skill that an agent reads first.
+pub const SKILL: &str = "SKILL.md";
+
+/// The folder of the docs of its tools.
+pub const REFERENCES: &str = "references";
+
+/// Most characters of a name.
+const MAX_NAME: usize = 64;
+/// Most characters of a description.
+const MAX_DESCRIPTION: usize = 1024;
+/// Most tools of a skill: its text stays below 500 lines, and its files below 512.
+const MAX_TOOLS: usize = 400;
+
+/// A skill: tools of one category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Name, and the name of its folder: lower-case ASCII letters, digits and single hyphens.
+    pub name: String,
+    /// Its use, for an agent that decides whether to read it.
+    pub description: String,
+    /// Content of `SKILL.md`.
+    pub markdown: String,
+    /// Positions of its tools in the profile.
+    pub tools: Vec<usize>,
+}
+
+/// The skills of a profile, in the order of its categories.
+pub fn skills(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Skill> {
+    let positions: Vec<usize> =
+        profile.tools.iter().filter_map(|entry| catalog.position(&entry.tool.name)).collect();
+    let tree = CategoryTree::of_tools(catalog, positions.iter().copied());
+    let mut taken = HashSet::new();
+    let mut skills = Vec::new();
+    for &child in &tree.node(0).children {
+        let node = tree.node(child);
+        let in_profile = |tool: &usize| positions.iter().position(|position| position == tool);
+        let tools: Vec<usize> = node.descendant_tools.iter().filter_map(in_profile).collect();
+        for part in tools.chunks(MAX_TOOLS) {
+            let name = free_name(&node.name, &mut taken);
+            skills.push(skill(name, (&node.name, &node.summary), part, profile));
+        }
+    }
+    skills
+}
+
+fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile: &Profile<'_>) -> Skill {
+    let names: Vec<String> =
+        tools.iter().map(|&index| clean_line(&profile.tools[index].tool.safe_name)).collect();
+    let description = format!(
+        "{}: {}. Use it before a call of one of its tools: {}",
+        clean_line(title),
+        clean_line(summary).trim_end_matches('.'),
+        names.join(", ")
+    );
+    let description = clipped(&description, MAX_DESCRIPTION - 1).into_owned();
+    let quoted = serde_json::to_string(&description).unwrap_or_default();
+    let mut markdown = format!(
+        "---\nname: {name}\ndescription: {quoted}\n---\n\n# {}\n\n{}\n\nRead the page of a tool before its first call: it has \
+         the arguments, the rules and a ready-made call.\n\n",
+        inline(title),
+        inline(summary)
+    );
+    for &index in tools {
+        markdown += &line(profile, index);
+    }
+    Skill { name, description, markdown, tools: tools.to_vec() }
+}
+
+fn line(profile: &Profile<'_>, index: usize) -> String {
+    let tool = profile.tools[index].tool;
+    let short = inline(&tool.short);
+    format!("- [{}]({REFERENCES}/{}.md): {short}\n", name(&tool.name), tool.safe_name)
+}
+
+/// A name by the rules of the specification that no other skill has.
+fn free_name(title: &str, taken: &mut HashSet<String>) -> String {
+    let lower = title.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut name = words.collect::<Vec<_>>().join("-");
+    // Room for a number.
+    name.truncate(MAX_NAME - 6);
+    let name = match name.trim_end_matches('-') {
+        "" => "tools",
+        name => name,
+    };
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_string()).chain(numbered);
+    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+}
+
+/// The skills of a documentation, as the files of a folder.
+pub struct SkillFolder<'d, 'a> {
+    docs: &'d Docs<'a>,
+    skills: Vec<Skill>,
+    files: Vec<File>,
+}
+
+/// A file: the skill, and one of its tools by its position in the profile, or none for `SKILL.md`.
+type File = (usize, Option<usize>);
+
+impl<'d, 'a> SkillFolder<'d, 'a> {
+    /// The skills of these docs.
+    pub fn of(docs: &'d Docs<'a>) -> Self {
+        let skills = skills(docs.catalog, &docs.profile);
+        let files = skills.iter().enumerate().flat_map(|(index, skill)| {
+            let tools = skill.tools.iter().map(move |&tool| (index, Some(tool)));
+            std::iter::once((index, None)).chain(tools)
+        });
+        Self { docs, files: files.collect(), skills }
+    }
+
+    /// Number of files.
+    pub fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Number of tools.
+    pub fn tools(&self) -> usize {
+        self.docs.tools().len()
+    }
+
+    /// Writes the skills into a folder of their own.
+    pub fn write(
+        &self,
+        root: &std::path::Path,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<folder::Report, RenderError> {
+        self.docs.try_one()?;
+        Ok(folder::sync(root, &self.set(&|index| self.content(index)), progress)?)
+    }
+
+    /// The changes that [`SkillFolder::write`] would make, without making them.
+    pub fn check(&self, root: &std::path::Path) -> Result<folder::Drift, RenderError> {
+        self.docs.try_one()?;
+        Ok(folder::check(root, "", &self.set(&|index| self.content(index)))?)
+    }
+
+    fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {
+        let path = |&(skill, tool): &File| {
+            let folder = &self.skills[skill].name;
+            match tool {
+                None => format!("{folder}/{SKILL}"),
+                Some(tool) => {
+                    let page = &self.docs.profile.tools[tool].tool.safe_name;
+                    format!("{folder}/{REFERENCES}/{page}.md")
+                }
+            }
+        };
+        let prune = self.docs.catalog.complete;
+        FileSet { paths: self.files.iter().map(path).collect(), render, key: String::new(), prune }
+    }
+
+    fn content(&self, index: usize) -> Result<String, folder::Problem> {
+        match self.files[index] {
+            (skill, None) => Ok(self.skills[skill].markdown.clone()),
+            (_, Some(tool)) => Ok(self.docs.tool(self.docs.profile.tools[tool])?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_lower_case_words_and_is_taken_once() {
+        let mut taken = HashSet::new();
+        let mut name = |title: &str| free_name(title, &mut taken);
+        assert_eq!(name("Pull Requests & Reviews"), "pull-requests-reviews");
+        assert_eq!(name("pull_requests--reviews"), "pull-requests-reviews-2");
+        assert_eq!(name("长长"), "tools");
+        assert!(name(&"word ".repeat(40)).len() <= MAX_NAME);
+    }
+}

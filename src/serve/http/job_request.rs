@@ -1,0 +1,180 @@
+//! Requests of job starters, as `openapi.json` describes them: the options of `payload`, `prompt`, `parse` and `results`.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use strum::VariantArray;
+
+use super::route::{JSON, MARKDOWN};
+use crate::config::{Deferred, SearchBy, Surface, SurfaceChoice};
+use crate::finding::nearest;
+use crate::provider::Provider;
+use crate::tool::quoted;
+
+/// `POST /v1/payload`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PayloadBody {
+    #[serde(deserialize_with = "provider")]
+    pub(super) provider: Provider,
+    pub(super) surface: Option<SurfaceChoice>,
+    #[serde(default)]
+    pub(super) load: Vec<String>,
+    pub(super) deferred: Option<Deferred>,
+    pub(super) search: Option<SearchBy>,
+    #[serde(default)]
+    pub(super) discovery: bool,
+    pub(super) cache: Option<bool>,
+}
+
+/// `POST /v1/prompt`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PromptBody {
+    #[serde(default, deserialize_with = "some_provider")]
+    pub(super) provider: Option<Provider>,
+    pub(super) surface: Option<SurfaceChoice>,
+    pub(super) deferred: Option<Deferred>,
+    #[serde(default)]
+    pub(super) discovery: bool,
+    pub(super) folder: Option<String>,
+    pub(super) tokens: Option<usize>,
+}
+
+/// `POST /v1/parse`. The response is read as it came, with every digit.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ParseBody<'b> {
+    #[serde(deserialize_with = "provider")]
+    pub(super) provider: Provider,
+    #[serde(borrow)]
+    pub(super) response: Option<&'b RawValue>,
+    pub(super) stream: Option<String>,
+}
+
+/// `POST /v1/results`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResultsBody<'b> {
+    #[serde(deserialize_with = "provider")]
+    pub(super) provider: Provider,
+    #[serde(borrow)]
+    pub(super) results: &'b RawValue,
+}
+
+fn provider<'de, D: Deserializer<'de>>(field: D) -> Result<Provider, D::Error> {
+    let name = String::deserialize(field)?;
+    Provider::parse(&name).ok_or_else(|| {
+        let near = nearest(&name, Provider::ALL.iter().map(|provider| provider.as_str()));
+        let known = Provider::ALL.iter().map(|provider| provider.as_str()).collect::<Vec<_>>().join(", ");
+        let meant = near.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        D::Error::custom(format!("there is no provider `{}`{meant} Providers are {known}", quoted(&name)))
+    })
+}
+
+fn some_provider<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Provider>, D::Error> {
+    provider(field).map(Some)
+}
+
+fn words<T: VariantArray + Copy + Into<&'static str>>(summary: &str) -> Value {
+    let words: Vec<&'static str> = T::VARIANTS.iter().map(|&word| word.into()).collect();
+    json!({ "enum": words, "description": summary })
+}
+
+fn options() -> Value {
+    json!({
+        "provider": words::<Provider>("The wire."),
+        "surface": words::<SurfaceChoice>("The way the tools reach the model; that of the configuration if it is left out."),
+        "deferred": words::<Deferred>("The schema of deferred tools on the surface hybrid."),
+        "discovery": { "type": "boolean", "description": "Bind the functions of the discovery protocol too." },
+    })
+}
+
+/// The options of all, with these, and the ones that are required.
+fn schema(names: &[&str], own: Value, required: &[&str]) -> Value {
+    let mut properties = serde_json::Map::new();
+    let shared = options();
+    properties.extend(names.iter().map(|&name| (name.to_string(), shared[name].clone())));
+    properties
+        .extend(own.as_object().into_iter().flatten().map(|(name, schema)| (name.clone(), schema.clone())));
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn operation(
+    id: &str,
+    summary: &str,
+    (schema, example): (Value, Value),
+    (media, answer): (&str, Value),
+) -> Value {
+    json!({
+        "operationId": id,
+        "summary": summary,
+        "requestBody": { "required": true, "content": { JSON: { "schema": schema, "example": example } } },
+        "responses": {
+            "200": { "description": summary, "content": { media: { "schema": answer } } },
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+    })
+}
+
+/// The operation of `POST /v1/payload`.
+pub(super) fn payload() -> Value {
+    let own = json!({
+        "load": { "type": "array", "items": { "type": "string" }, "description": "The toolsets loaded so far; for the surface toolset." },
+        "search": words::<SearchBy>("The search on the surface native."),
+        "cache": { "type": "boolean", "description": "Mark the list of tools for the prompt cache." },
+    });
+    let schema = schema(&["provider", "surface", "deferred", "discovery"], own, &["provider"]);
+    let answer = json!({
+        "type": "object",
+        "required": ["provider", "surface", "headers", "notes", "body"],
+        "properties": { "body": { "description": "The part of the request body with the tools." } },
+    });
+    let example = json!({ "provider": "anthropic", "surface": "gateway" });
+    operation(
+        "payload",
+        "The tools of a request, as the provider takes them",
+        (schema, example),
+        (JSON, answer),
+    )
+}
+
+/// The operation of `POST /v1/prompt`.
+pub(super) fn prompt() -> Value {
+    let own = json!({
+        "folder": { "type": "string", "description": "The folder of the docs, as the agent sees it." },
+        "tokens": { "type": "integer", "minimum": 0, "description": "The most tokens of the section." },
+    });
+    let schema = schema(&["provider", "surface", "deferred", "discovery"], own, &[]);
+    let example = json!({ "surface": Surface::Files.as_str() });
+    let summary = "The section of the system prompt that goes with a payload";
+    operation("prompt", summary, (schema, example), (MARKDOWN, json!({ "type": "string" })))
+}
+
+/// The operation of `POST /v1/parse`.
+pub(super) fn parse() -> Value {
+    let own = json!({
+        "response": { "description": "The body of the response." },
+        "stream": { "type": "string", "description": "In its place, the text of a stream: server-sent events, JSON lines, or a list of chunks." },
+    });
+    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "create_issue", "input": { "title": "Door is stuck" } });
+    let example = json!({ "provider": "anthropic", "response": { "content": [call] } });
+    let answer = json!({ "type": "array", "items": { "type": "object" } });
+    let summary = "The calls in the response of a provider, each with arguments that fit or an error";
+    operation("parse", summary, (schema(&["provider"], own, &["provider"]), example), (JSON, answer))
+}
+
+/// The operation of `POST /v1/results`.
+pub(super) fn results() -> Value {
+    let own = json!({ "results": {
+        "type": "array",
+        "items": { "type": "object" },
+        "description": "The list that parse answers, with the answer to each call in `envelope`.",
+    }});
+    let answered = json!({ "name": "create_issue", "call_id": "toolu_1", "envelope": { "ok": true, "result": { "number": 7 } } });
+    let example = json!({ "provider": "anthropic", "results": [answered] });
+    let schema = schema(&["provider"], own, &["provider", "results"]);
+    let summary = "The results of calls, as the message or messages that go back to the provider";
+    operation("results", summary, (schema, example), (JSON, json!({})))
+}

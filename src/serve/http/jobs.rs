@@ -1,0 +1,165 @@
+//! `/v1/payload`, `/v1/prompt`, `/v1/parse` and `/v1/results`: what a job starter needs between a model and its tools.
+//! Each answers what the command of the same name prints, for the profile of the request and the roles of its caller.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::job_request::{ParseBody, PayloadBody, PromptBody, ResultsBody};
+use super::request_context::RequestContext;
+use super::{Response, functions};
+use crate::catalog::{Catalog, Profile};
+use crate::config::Surface;
+use crate::exec::Caller;
+use crate::finding::Severity;
+use crate::provider::call::Parser;
+use crate::provider::{self, AnsweredCalls, PayloadRequest, Provider, ResponseStream};
+use crate::render::{DOCS, PromptSection, Templates};
+use crate::report;
+use crate::serve::RequestCatalog;
+use crate::serve::response::build::no_store;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
+
+/// The tools that a job may bind.
+pub(super) struct Job<'c> {
+    pub(super) catalog: &'c Catalog,
+    pub(super) profile: Profile<'c>,
+    pub(super) templates: &'c Templates,
+}
+
+impl<'c> Job<'c> {
+    /// The tools of the profile that the caller may use. A caller who sees everything gets the profile of the whole
+    /// catalog, so that versions are those that the command line writes.
+    pub(super) fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
+        let whole = catalog.whole_catalog().filter(|_| caller.sees_everything());
+        let chosen =
+            whole.and_then(|view| Some((view, view.catalog().profile(catalog.profile_name()).ok()?)));
+        let (view, profile) = chosen.unwrap_or_else(|| {
+            let own = catalog.view(caller);
+            (own, own.usable_profile())
+        });
+        Self { catalog: view.catalog(), profile, templates: view.templates() }
+    }
+}
+
+/// An answer: its media type and text.
+type Answered = Result<(Media, String), Problem>;
+
+/// `POST /v1/payload`.
+pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
+    answer(context, |job, body| {
+        let body: PayloadBody = read(body)?;
+        let mut options = job.catalog.config.payload;
+        options.deferred = body.deferred.unwrap_or(options.deferred);
+        options.search = body.search.unwrap_or(options.search);
+        options.discovery |= body.discovery;
+        options.cache = body.cache.or(options.cache);
+        let Job { catalog, profile, .. } = job;
+        let (provider, surface) = (body.provider, Surface::Full);
+        let mut request = PayloadRequest { catalog, profile, provider, surface, options, load: &body.load };
+        let named = body.surface.unwrap_or(options.surface).named();
+        let (surface, reason) = report::surface_of(&request, named);
+        request.surface = surface;
+        if !body.load.is_empty() && surface != Surface::Toolset {
+            return Err(refused(format!(
+                "`load` is for the surface toolset, and this is {}",
+                surface.as_str()
+            )));
+        }
+        let mut payload =
+            provider::payload(request).map_err(|error| refused(error.to_string()).next(error.hint()))?;
+        payload.notes.extend(reason);
+        if let Some(error) = payload.findings.iter().find(|finding| finding.severity == Severity::Error) {
+            let tool = error.tool.as_deref().unwrap_or_default();
+            return Err(refused(format!("{tool}: {}", error.message)));
+        }
+        let body = json!({
+            "provider": body.provider.as_str(), "surface": payload.surface.as_str(),
+            "headers": payload.headers, "notes": payload.notes, "body": payload.body
+        });
+        Ok((Media::Json, format!("{body}\n")))
+    })
+    .await
+}
+
+/// `POST /v1/prompt`.
+pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem> {
+    answer(context, |job, body| {
+        let body: PromptBody = read(body)?;
+        let options = job.catalog.config.payload;
+        let provider = body.provider.unwrap_or(Provider::OpenAi);
+        let Job { catalog, profile, .. } = job;
+        let request =
+            PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
+        let (wanted, _) = report::surface_of(&request, body.surface.unwrap_or(options.surface).named());
+        let section = PromptSection {
+            surface: body.provider.map_or(wanted, |provider| provider.surface(wanted)),
+            deferred: body.deferred.unwrap_or(options.deferred),
+            folder: body.folder.as_deref().unwrap_or(DOCS).trim_end_matches('/'),
+            discovery: body.discovery || options.discovery,
+            tokens: body.tokens.unwrap_or(options.prompt_tokens),
+        };
+        let text = section.render(catalog, profile, job.templates);
+        let text = text.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+        Ok((Media::Markdown, format!("{text}\n")))
+    })
+    .await
+}
+
+/// `POST /v1/parse`.
+pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
+    answer(context, |job, body| {
+        let body: ParseBody<'_> = read(body)?;
+        let response = match (body.response, &body.stream) {
+            (Some(response), None) => response.get().to_string(),
+            (None, Some(text)) => {
+                let mut stream = ResponseStream::new(body.provider);
+                stream.push(text.as_bytes());
+                stream.body().map_err(|error| refused(error.to_string()))?
+            }
+            _ => return Err(refused("send `response`, or the text of a stream as `stream`")),
+        };
+        let parser = Parser::of_profile(job.catalog, &job.profile, body.provider);
+        let entries = parser.parse(&response).map_err(|error| refused(error.to_string()))?;
+        let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
+        Ok((Media::Json, format!("{text}\n")))
+    })
+    .await
+}
+
+/// `POST /v1/results`.
+pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
+    answer(context, |job, body| {
+        let body: ResultsBody<'_> = read(body)?;
+        let answered = AnsweredCalls::read(body.results.get(), body.provider);
+        let answered = answered.map_err(|error| refused(error.to_string()))?;
+        let message = answered.messages(job.catalog, &job.profile);
+        let message = message.map_err(|error| refused(error.to_string()).next(error.hint()))?;
+        Ok((Media::Json, format!("{message}\n")))
+    })
+    .await
+}
+
+/// The answer to a body, made when its turn comes.
+async fn answer(
+    context: RequestContext,
+    make: impl FnOnce(&Job<'_>, &Bytes) -> Answered + Send + 'static,
+) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, body } = context;
+    let body = functions::json_bytes(&shared, &request, body).await?;
+    let making = move || make(&Job::of(&catalog, &caller), &body);
+    let (media, text) = shared.blocking_pool.run(making).await??;
+    Ok(no_store(StatusCode::OK, media.content_type(), text))
+}
+
+/// The fields of a body.
+fn read<'b, T: Deserialize<'b>>(body: &'b Bytes) -> Result<T, Problem> {
+    functions::checked_json(body)?;
+    serde_json::from_slice(body).map_err(|error| refused(format!("in the body {error}")))
+}
+
+fn refused(message: impl Into<String>) -> Problem {
+    Problem::new(ProblemCode::ValidationError, message)
+}

@@ -1,0 +1,111 @@
+//! `/v1/workspace.tar` and `/v1/workspace.zip`: the workspace of a job, as `seed` writes it into a new folder. The query
+//! holds the values of the job.
+
+use std::io::{Cursor, Write};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::Response;
+use super::jobs::Job;
+use super::request_context::RequestContext;
+use crate::render::{Docs, RenderError, WorkspaceTemplate, folder, seeded_files};
+use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::tool::quoted;
+
+/// Rights of each file: its owner writes, all others read.
+const MODE: u32 = 0o644;
+
+/// `GET /v1/workspace.tar`.
+pub(super) async fn tar(context: RequestContext) -> Result<Response, Problem> {
+    answer(context, "application/x-tar", tar_of).await
+}
+
+/// `GET /v1/workspace.zip`.
+pub(super) async fn zip(context: RequestContext) -> Result<Response, Problem> {
+    answer(context, "application/zip", zip_of).await
+}
+
+async fn answer(
+    context: RequestContext,
+    media: &'static str,
+    archive: fn(Vec<folder::Content>) -> std::io::Result<Vec<u8>>,
+) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let values = values(request.uri.query().unwrap_or_default())?;
+    let template = WorkspaceTemplate { folder: catalog.workspace_template().cloned(), values };
+    template.check_values().map_err(|error| Problem::new(ProblemCode::ValidationError, error.to_string()))?;
+    let making = move || {
+        let Job { catalog, profile, templates } = Job::of(&catalog, &caller);
+        let files = seeded_files(&Docs::new(catalog, profile, templates), &template)?;
+        archive(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
+    };
+    let made: Result<Vec<u8>, RenderError> = shared.blocking_pool.run(making).await?;
+    let bytes = made.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+    CachedBody::of_type(Bytes::from(bytes), media).answer(&request, Vary::Encoding)
+}
+
+fn values(query: &str) -> Result<Map<String, Value>, Problem> {
+    let mut values = Map::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if values.insert(name.to_string(), value.into()).is_some() {
+            let message = format!("`{}` is there twice in the query", quoted(&name));
+            return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
+        }
+    }
+    Ok(values)
+}
+
+/// The files as a tar archive, without times and owners, so that the same files have the same bytes.
+fn tar_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (path, content) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(MODE);
+        header.set_mtime(0);
+        archive.append_data(&mut header, path, content.as_slice())?;
+    }
+    archive.into_inner()
+}
+
+/// The files as a zip archive, without times; the response is compressed as a whole.
+fn zip_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Stored)
+        .last_modified_time(zip::DateTime::default())
+        .unix_permissions(MODE);
+    for (path, content) in files {
+        archive.start_file(path, options)?;
+        archive.write_all(&content)?;
+    }
+    Ok(archive.finish()?.into_inner())
+}
+
+/// The operation of an archive, for `openapi.json`.
+fn operation(media: &str) -> Value {
+    let summary = "The workspace of a job, as `seed` writes it; the query holds the values of the job";
+    json!({
+        "summary": summary,
+        "parameters": [{
+            "name": "values", "in": "query", "style": "form", "explode": true,
+            "schema": { "type": "object", "additionalProperties": { "type": "string" } },
+        }],
+        "responses": {
+            "200": { "description": summary, "content": { media: { "schema": { "type": "string", "format": "binary" } } } },
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+    })
+}
+
+/// The operation of the tar archive.
+pub(super) fn tar_operation() -> Value {
+    operation("application/x-tar")
+}
+
+/// The operation of the zip archive.
+pub(super) fn zip_operation() -> Value {
+    operation("application/zip")
+}

@@ -1,0 +1,196 @@
+//! Answers to job starters are what the command line writes.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{Server, header};
+use crate::fixture;
+
+fn catalog() -> std::path::PathBuf {
+    fixture::package().join("examples/universal-agent")
+}
+
+fn untar(bytes: &[u8], to: &Path) {
+    let mut tar =
+        Command::new("tar").args(["-x", "-C", fixture::text(to)]).stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(tar.stdin.as_mut().unwrap(), bytes).unwrap();
+    assert!(tar.wait().unwrap().success());
+}
+
+/// The files of a folder, toolcrib's own too.
+fn every_file(root: &Path) -> fixture::Tree {
+    let files = walkdir::WalkDir::new(root).into_iter().map(Result::unwrap);
+    let files = files.filter(|entry| entry.file_type().is_file());
+    let named =
+        |entry: &walkdir::DirEntry| entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_string();
+    files.map(|entry| (named(&entry), std::fs::read(entry.path()).unwrap())).collect()
+}
+
+/// The files of a zip archive.
+fn unzip(bytes: &[u8]) -> fixture::Tree {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+    let mut files = fixture::Tree::new();
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).unwrap();
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).unwrap();
+        files.insert(file.name().unwrap().to_string(), content);
+    }
+    files
+}
+
+#[test]
+fn a_workspace_has_the_bytes_that_seed_writes() {
+    let catalog = catalog();
+    let template = fixture::folder(&[
+        ("AGENTS.md", "Job {{ job_id }} of {{ profile }}\n\n{{ tools }}\n"),
+        ("notes/plan.md", "{{ job_id }}: {{ registry_version }}\n"),
+    ]);
+    std::fs::write(template.path().join("logo.bin"), [0, 255, 1]).unwrap();
+    for (folder, query) in [(None, ""), (Some(template.path()), "?job_id=4%262")] {
+        let more = folder.map(|folder| ["--template", fixture::text(folder)]);
+        let more: &[&str] = more.as_ref().map_or(&[], |more| more);
+        let server = Server::start(fixture::text(&catalog), more, &[]);
+        for profile in [None, Some("creator")] {
+            let seeded = tempfile::tempdir().unwrap();
+            let workspace = seeded.path().join("workspace");
+            let chosen = profile.map_or(Vec::new(), |profile| vec!["--profile", profile]);
+            let arguments: [&[&str]; 3] = [
+                &[
+                    "seed",
+                    fixture::text(&workspace),
+                    "--catalog",
+                    fixture::text(&catalog),
+                    "--var",
+                    "job_id=4&2",
+                ],
+                more,
+                &chosen,
+            ];
+            assert_eq!(fixture::run(&arguments.concat()).code, 0);
+            let root = profile.map(|profile| format!("/p/{profile}")).unwrap_or_default();
+            let path = format!("{root}/v1/workspace.tar{query}");
+            let unpacked = tempfile::tempdir().unwrap();
+            let tar = server.get(&path, &[]).bytes().unwrap();
+            untar(&tar, unpacked.path());
+            fixture::assert_same_tree(&every_file(unpacked.path()), &every_file(&workspace));
+            let zip = server.get(&path.replace(".tar", ".zip"), &[]).bytes().unwrap();
+            fixture::assert_same_tree(&unzip(&zip), &every_file(&workspace));
+            assert_eq!(server.get(&path, &[]).bytes().unwrap(), tar, "the same bytes each time");
+        }
+    }
+}
+
+#[test]
+fn an_unchanged_workspace_is_not_sent_again() {
+    let server = Server::start(fixture::text(&catalog()), &[], &[]);
+    for path in ["/v1/workspace.tar", "/p/creator/v1/workspace.zip"] {
+        let first = server.get(path, &[]);
+        let tag = header(&first, "etag").to_string();
+        assert_eq!(server.get(path, &[("if-none-match", &tag)]).status(), 304);
+        let other = format!("{path}?job_id=1");
+        assert_eq!(header(&server.get(&other, &[]), "etag"), tag, "our template names no value");
+    }
+}
+
+#[test]
+fn a_value_that_no_template_can_name_is_refused() {
+    let server = Server::start(fixture::text(&catalog()), &[], &[]);
+    for query in ["tools=1", "a-b=1", "a=1&a=2", "1=2"] {
+        let refused = server.get(&format!("/v1/workspace.tar?{query}"), &[]);
+        assert_eq!(refused.status(), 400, "{query}");
+        assert_eq!(refused.json::<Value>().unwrap()["error"]["code"], "VALIDATION_ERROR");
+    }
+}
+
+fn posted(server: &Server, path: &str, body: &Value) -> String {
+    let answer = server.posting(path, body).send().unwrap();
+    let (status, text) = (answer.status(), answer.text().unwrap());
+    assert_eq!(status, 200, "{path}: {text}");
+    text
+}
+
+#[test]
+fn a_model_is_asked_and_answered_as_the_command_line_would() {
+    let catalog = catalog();
+    let server = Server::start(fixture::text(&catalog), &[], &[]);
+    let run = |command: &str, more: &[&str], stdin: &str| {
+        let common = [command, "--catalog", fixture::text(&catalog), "--profile", "creator"];
+        fixture::run_with(&[&common, more].concat(), stdin, &[]).stdout
+    };
+    for provider in ["anthropic", "openai", "openai-responses", "gemini", "mcp"] {
+        let body = json!({"provider": provider, "surface": "full"});
+        let over_http = posted(&server, "/p/creator/v1/payload", &body);
+        assert_eq!(over_http, run("payload", &["--provider", provider, "--surface", "full", "--json"], ""));
+        let body = json!({"provider": provider, "surface": "native"});
+        let over_http = posted(&server, "/p/creator/v1/prompt", &body);
+        assert_eq!(over_http, run("prompt", &["--provider", provider, "--surface", "native"], ""));
+    }
+    let response = r#"{"content":[{"type":"tool_use","id":"t1","name":"search_library","input":{"query":12345678901234567890123}},{"type":"tool_use","id":"t2","name":"nothing_like_it","input":{}}]}"#;
+    let body = format!(r#"{{"provider": "anthropic", "response": {response}}}"#);
+    let calls = server.posting("/p/creator/v1/parse", body).send().unwrap().json::<Value>().unwrap();
+    let printed: Value = serde_json::from_str(&run("parse", &["--provider", "anthropic"], response)).unwrap();
+    assert_eq!(calls, printed);
+    assert_eq!(calls[1]["error"]["code"], "unknown_tool", "{calls}");
+
+    let answered = json!([
+        {"name": "search_library", "call_id": "t1", "envelope": {"ok": true, "result": {"hits": []}}},
+        calls[1],
+    ]);
+    let over_http =
+        posted(&server, "/p/creator/v1/results", &json!({"provider": "anthropic", "results": answered}));
+    assert_eq!(over_http, run("results", &["--provider", "anthropic"], &answered.to_string()));
+}
+
+#[test]
+fn a_stream_is_read_as_its_response() {
+    let server = Server::start(fixture::text(&catalog()), &[], &[]);
+    let stream = concat!(
+        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"todo_list\",\"input\":{}}}\n\n",
+        "data: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+    );
+    let calls = posted(&server, "/v1/parse", &json!({"provider": "anthropic", "stream": stream}));
+    assert_eq!(serde_json::from_str::<Value>(&calls).unwrap()[0]["name"], "todo_list");
+}
+
+#[test]
+fn what_is_wrong_with_a_request_of_a_job_is_told() {
+    let server = Server::start(fixture::text(&catalog()), &[], &[]);
+    let cases = [
+        ("payload", json!({"provider": "antropic"}), "did you mean anthropic"),
+        ("payload", json!({}), "missing field `provider`"),
+        ("payload", json!({"provider": "anthropic", "surfce": "full"}), "unknown field `surfce`"),
+        ("payload", json!({"provider": "anthropic", "surface": "full", "load": ["Files"]}), "toolset"),
+        ("parse", json!({"provider": "anthropic"}), "send `response`"),
+        ("parse", json!({"provider": "anthropic", "response": "no"}), ""),
+        ("results", json!({"provider": "anthropic", "results": []}), "the list is empty"),
+        ("results", json!({"provider": "anthropic", "results": [{"name": "x"}]}), "has no `envelope`"),
+    ];
+    for (route, body, expected) in cases {
+        let refused = server.post(route, &body);
+        assert_eq!(refused.status(), 400, "{route} {body}");
+        let problem: Value = refused.json().unwrap();
+        assert_eq!(problem["error"]["code"], "VALIDATION_ERROR");
+        assert!(problem["error"]["message"].as_str().unwrap().contains(expected), "{problem}");
+    }
+}
+
+#[test]
+fn a_job_gets_the_tools_that_its_token_may_use_and_no_other() {
+    let config = "[[serve.token]]\nenv = \"PLAIN\"\nroles = []\n[[serve.token]]\nenv = \"ADMIN\"\nroles = [\"admin\"]\n";
+    let server =
+        Server::with(config, &[("PLAIN", "plain-token-0123456789"), ("ADMIN", "admin-token-0123456789")]);
+    assert_eq!(server.get("/v1/workspace.tar", &[]).status(), 401);
+    let as_caller = |token: &str| {
+        let bearer = format!("Bearer {token}-token-0123456789");
+        let tar = server.get("/v1/workspace.tar", &[("authorization", &bearer)]).bytes().unwrap();
+        let payload = server.posting("/v1/payload", json!({"provider": "anthropic", "surface": "full"}));
+        let payload = payload.header("authorization", &bearer).send().unwrap().text().unwrap();
+        (String::from_utf8_lossy(&tar).contains("wipe"), payload.contains("wipe"))
+    };
+    assert_eq!(as_caller("plain"), (false, false));
+    assert_eq!(as_caller("admin"), (true, true));
+}

@@ -1,0 +1,143 @@
+//! Agent Skills: a folder of them that the reference implementation accepts, and the same bytes over MCP.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::fixture;
+use crate::serve::Server;
+use crate::skipped::skipped;
+
+/// Tools whose categories and descriptions make names and descriptions that are hard to write.
+const ODD: &str = r#"[
+  {"name": "one", "category": "Pull Requests & \"Reviews\"", "description": "Line one.\n---\nname: other", "parameters": {"type": "object", "properties": {}}},
+  {"name": "two", "category": "pull requests reviews", "description": "- a: [b](javascript:x) <b>", "parameters": {"type": "object", "properties": {}}},
+  {"name": "three", "category": "长", "description": "Three: of 'em # all", "parameters": {"type": "object", "properties": {}}}
+]"#;
+
+fn github() -> PathBuf {
+    fixture::package().join("examples/github")
+}
+
+fn written(catalog: &Path, to: &Path) {
+    let out = fixture::run(&["render", "--catalog", fixture::text(catalog), "--skills", fixture::text(to)]);
+    assert_eq!(out.code, 0, "{}", out.stderr);
+}
+
+#[test]
+fn each_category_is_a_skill_within_the_bounds_of_the_specification() {
+    let odd = fixture::folder(&[("tools.json", ODD)]);
+    for (catalog, count) in [(github(), 10), (odd.path().to_path_buf(), 3)] {
+        let out = tempfile::tempdir().unwrap();
+        let skills = out.path().join("skills");
+        written(&catalog, &skills);
+        let tree = fixture::tree(&skills);
+        let texts: Vec<(&String, &Vec<u8>)> =
+            tree.iter().filter(|(path, _)| path.ends_with("/SKILL.md")).collect();
+        assert_eq!(texts.len(), count);
+        for (path, text) in texts {
+            let text = String::from_utf8(text.clone()).unwrap();
+            let name = path.strip_suffix("/SKILL.md").unwrap();
+            assert!(text.starts_with(&format!("---\nname: {name}\ndescription: \"")), "{text}");
+            let description = text.lines().nth(2).unwrap().strip_prefix("description: ").unwrap();
+            let description: String = serde_json::from_str(description).unwrap();
+            assert!(!description.is_empty() && description.chars().count() <= 1024);
+            assert!(name.len() <= 64 && text.lines().count() < 500);
+            for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                assert!(tree.contains_key(&format!("{name}/{link}")), "{path}: {link}");
+            }
+        }
+        accepted(&skills);
+    }
+}
+
+/// Asks the reference implementation, where it is installed.
+fn accepted(skills: &Path) {
+    let check = "import sys\nfrom pathlib import Path\nfrom skills_ref import validate\n\
+        bad = [(str(d), e) for d in Path(sys.argv[1]).iterdir() if d.is_dir() for e in validate(d)]\nsys.exit(str(bad) if bad else 0)";
+    let python = |code: &str| Command::new("python3").args(["-c", code, fixture::text(skills)]).output();
+    if !python("import skills_ref").is_ok_and(|run| run.status.success()) {
+        skipped("skills against the reference implementation", "Python has no skills-ref");
+        return;
+    }
+    let run = python(check).unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+#[test]
+fn references_are_the_pages_that_render_writes() {
+    let github = github();
+    let out = tempfile::tempdir().unwrap();
+    let (skills, docs) = (out.path().join("skills"), out.path().join("docs"));
+    written(&github, &skills);
+    fixture::render(&fixture::open(&github), None, &docs);
+    let docs = fixture::tree(&docs);
+    let mut pages = 0;
+    for (path, content) in fixture::tree(&skills) {
+        if let Some((_, page)) = path.split_once("/references/") {
+            assert_eq!(docs[page], content, "{path}");
+            pages += 1;
+        }
+    }
+    assert_eq!(pages, 117);
+    let check =
+        ["render", "--catalog", fixture::text(&github), "--skills", fixture::text(&skills), "--check"];
+    assert_eq!(fixture::run(&check).code, 0);
+}
+
+fn asked(server: &Server, method: &str, parameters: Value) -> Value {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters});
+    let asking = server.posting("/mcp", request).header("accept", "application/json, text/event-stream");
+    let text = asking.header("mcp-protocol-version", "2025-11-25").send().unwrap().text().unwrap();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).find(|data| !data.is_empty());
+    serde_json::from_str(data.unwrap_or(&text)).unwrap()
+}
+
+#[test]
+fn skills_over_mcp_have_the_bytes_of_the_folder() {
+    let out = tempfile::tempdir().unwrap();
+    let skills = out.path().join("skills");
+    written(&github(), &skills);
+    let tree = fixture::tree(&skills);
+    let server = Server::github();
+    let mut files = 0;
+    for skill in asked(&server, "skills/list", json!({}))["result"]["skills"].as_array().unwrap() {
+        let name = skill["frontmatter"]["name"].as_str().unwrap();
+        assert_eq!(skill["uri"], format!("skill://{name}/SKILL.md"));
+        for file in skill["resources"].as_array().unwrap() {
+            let uri = file["uri"].as_str().unwrap();
+            let content = &tree[uri.strip_prefix("skill://").unwrap()];
+            assert_eq!(file["size"], content.len(), "{uri}");
+            files += 1;
+        }
+        let got = asked(&server, "skills/get", json!({"uri": skill["uri"]}));
+        assert_eq!(&got["result"]["skill"], skill);
+        let read = asked(&server, "resources/read", json!({"uri": skill["uri"]}));
+        let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+        assert_eq!(text.as_bytes(), tree[&format!("{name}/SKILL.md")]);
+    }
+    assert_eq!(files, tree.len());
+    let folder = asked(&server, "resources/directory/read", json!({"uri": "skill://issues"}));
+    assert_eq!(folder["result"]["resources"][1]["mimeType"], "inode/directory");
+    for (method, uri) in [
+        ("skills/get", "skill://nothing/SKILL.md"),
+        ("skills/get", "skill://issues"),
+        ("resources/directory/read", "skill://issues/SKILL.md"),
+        ("resources/directory/read", "toolcrib://tools/README.md"),
+    ] {
+        assert_eq!(asked(&server, method, json!({"uri": uri}))["error"]["code"], -32602, "{method} {uri}");
+    }
+    assert_eq!(asked(&server, "skills/list", json!({"cursor": "zz"}))["error"]["code"], -32602);
+}
+
+#[test]
+fn a_skill_lists_no_tool_that_its_reader_may_not_use() {
+    let config = "[[serve.token]]\nenv = \"PLAIN\"\nroles = []\n";
+    let server = Server::with(config, &[("PLAIN", "plain-token-0123456789")]);
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "skills/list", "params": {}});
+    let asking = server.posting("/mcp", request).header("accept", "application/json, text/event-stream");
+    let asking = asking.header("authorization", "Bearer plain-token-0123456789");
+    let text = asking.header("mcp-protocol-version", "2025-11-25").send().unwrap().text().unwrap();
+    assert!(text.contains("skill://files/SKILL.md") && !text.contains("wipe"), "{text}");
+}
