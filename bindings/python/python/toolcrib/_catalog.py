@@ -127,7 +127,10 @@ class Call:
 
 
 class Payload(dict[str, Any]):
-    """The part of a request body with the tools, as a plain dict, and the facts beside it."""
+    """The part of a request body with the tools, as a plain dict, and the facts beside it.
+
+    Where the wire is a list, as that of LangChain's ``bind_tools``, it is under ``tools``.
+    """
 
     surface: str
     """The surface that it has."""
@@ -233,7 +236,8 @@ class Catalog:
         ``loaded`` names the toolsets loaded so far, for the surface ``toolset``.
         """
         text, facts = self._core.payload(provider, surface, profile, list(loaded))
-        payload = Payload(json.loads(text))
+        body = json.loads(text)
+        payload = Payload(body if isinstance(body, dict) else {"tools": body})
         found = json.loads(facts)
         payload.text, payload.surface = text, found["surface"]
         payload.headers, payload.notes = found["headers"], found["notes"]
