@@ -15,7 +15,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROGRAM = "toolcrib.exe" if sys.platform == "win32" else "toolcrib"
 
-prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 
 

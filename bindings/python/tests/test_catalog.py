@@ -44,12 +44,12 @@ def test_payloads_have_the_bytes_of_the_command(example, surface):
 
 def test_calls_and_results_are_those_of_the_command(github):
     response = (ROOT / "examples/github/response.json").read_text()
-    calls = github.parse("openai", response)
-    printed = command("parse", "--catalog", "examples/github", "--provider", "openai", stdin=response)
+    calls = github.parse("anthropic", response)
+    printed = command("parse", "--catalog", "examples/github", "--provider", "anthropic", stdin=response)
     assert [call.entry for call in calls] == json.loads(printed.stdout)
     entries = json.loads((ROOT / "examples/github/results.json").read_text())
-    replied = command("results", "--catalog", "examples/github", "--provider", "openai", stdin=json.dumps(entries))
-    assert github.results("openai", entries) == json.loads(replied.stdout)
+    replied = command("results", "--catalog", "examples/github", "--provider", "anthropic", stdin=json.dumps(entries))
+    assert github.results("anthropic", entries) == json.loads(replied.stdout)
 
 
 def test_findings_and_tokens_are_those_of_the_command(github):
@@ -88,7 +88,7 @@ def test_errors_have_codes_and_near_names(github):
 
 
 def test_findings_of_definitions_in_memory_have_places():
-    catalog = toolcrib.open([{"name": "f", "description": "F.", "inputSchema": {"type": "objekt"}}])
+    catalog = toolcrib.open([{"description": "F.", "inputSchema": {"type": "object"}}])
     errors = [finding for finding in catalog.findings if finding.severity == "error"]
     assert errors and errors[0].place and errors[0].place.pointer.startswith("/0")
     with pytest.raises(toolcrib.FindingsError) as refused:

@@ -368,7 +368,8 @@ def open(
     definitions: list[Any] = []
     for tool in given:
         if isinstance(tool, FunctionTool) or _is_function(tool):
-            function = tool if isinstance(tool, FunctionTool) else FunctionTool.of(tool)
+            made: Any = tool
+            function = made if isinstance(made, FunctionTool) else FunctionTool.of(made)
             functions[function.name] = function
             definitions.append(definition_of(function))
         else:

@@ -78,8 +78,8 @@ def schema_of(hint: Any) -> dict[str, Any]:
     """The JSON Schema of a type hint; of a type that nothing is known about, any value."""
     if hint in (Any, inspect.Parameter.empty):
         return {}
-    if isinstance(hint, typing.Hashable) and hint in _PLAIN:
-        return dict(_PLAIN[hint])
+    if (known := _known(hint)) is not None:
+        return dict(known)
     if hasattr(hint, "model_json_schema"):
         schema: dict[str, Any] = hint.model_json_schema()
         return schema
@@ -105,6 +105,13 @@ def schema_of(hint: Any) -> dict[str, Any]:
     return {}
 
 
+def _known(hint: Any) -> dict[str, Any] | None:
+    try:
+        return _PLAIN.get(hint)
+    except TypeError:  # a hint that has no hash
+        return None
+
+
 def _any_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
     types = [schema.get("type") for schema in schemas]
     if all(len(schema) == 1 and isinstance(schema.get("type"), str) for schema in schemas):
@@ -127,7 +134,7 @@ def _of_class(hint: type) -> dict[str, Any]:
         required = [one.name for one in fields if one.default is lacks and one.default_factory is lacks]
         return _of_fields(hint, required)
     if typing.is_typeddict(hint):
-        return _of_fields(hint, [name for name in hint.__annotations__ if name in hint.__required_keys__])
+        return _of_fields(hint, [name for name in hint.__annotations__ if name in getattr(hint, "__required_keys__")])
     if issubclass(hint, (set, frozenset)):
         return {"type": "array", "uniqueItems": True}
     return {}

@@ -36,6 +36,8 @@ def is_response(value: Any) -> bool:
 def _default(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, Mapping):
@@ -48,6 +50,4 @@ def _default(value: Any) -> Any:
         import base64
 
         return base64.b64encode(value).decode()
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
     return str(value)

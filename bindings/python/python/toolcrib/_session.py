@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ._catalog import Call, Catalog, Provider
 from ._plain import json_text, plain
@@ -103,7 +103,7 @@ class Session:
             return answer
         try:
             result = answer.run()
-            return self._succeeded(answer, await cast(Awaitable[Any], result) if inspect.isawaitable(result) else result)
+            return self._succeeded(answer, await result if inspect.isawaitable(result) else result)
         except Exception as error:
             return self._failed(answer, error)
 
@@ -120,8 +120,9 @@ class Session:
         arguments = call.arguments or {}
         if name in self._ours and name not in self._runs:
             return _Running(name, arguments, self._ours[name], is_read=True)
-        if refusal := self._without_doc(name, receipt):
-            return refusal
+        unread = self._without_doc(name, receipt)
+        if unread:
+            return unread
         is_read = self._effect(name) == "read"
         if not is_read and self._failures[_key(name, arguments, "run")] >= STOP_AFTER - 1:
             message = f"stop: this same call of `{name}` was run {STOP_AFTER - 1} times, and failed; it is not run again"
