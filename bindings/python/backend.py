@@ -32,6 +32,11 @@ def _program() -> Path:
     return target / ("debug" if _profile() == "dev" else _profile()) / PROGRAM
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    (HERE / "data").mkdir(exist_ok=True)
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     scripts = HERE / "data" / "scripts"
     scripts.mkdir(parents=True, exist_ok=True)

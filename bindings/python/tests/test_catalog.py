@@ -88,7 +88,7 @@ def test_errors_have_codes_and_near_names(github):
 
 
 def test_findings_of_definitions_in_memory_have_places():
-    catalog = toolcrib.open([{"description": "F.", "inputSchema": {"type": "object"}}])
+    catalog = toolcrib.open([{"name": "f", "description": "F.", "inputSchema": {"type": "string"}}])
     errors = [finding for finding in catalog.findings if finding.severity == "error"]
     assert errors and errors[0].place and errors[0].place.pointer.startswith("/0")
     with pytest.raises(toolcrib.FindingsError) as refused:

@@ -2,7 +2,7 @@
 
 import pytest
 
-BROKEN = [{"description": "F.", "inputSchema": {"type": "object"}}]
+BROKEN = [{"name": "f", "description": "F.", "inputSchema": {"type": "string"}}]
 FINE = [{"name": "get_it", "description": "Gets it by its id, from the shelf.", "inputSchema": {"type": "object"}}]
 
 
