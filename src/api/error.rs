@@ -40,6 +40,21 @@ pub enum Error {
     Response(Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl Error {
+    /// The code of the error; stable.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::CatalogMissing(_) => "catalog_missing",
+            Error::UnknownProfile(_) => "unknown_profile",
+            Error::UnknownTool { .. } => "unknown_tool",
+            Error::Template(_) => "template_invalid",
+            Error::Write(_) => "not_written",
+            Error::Payload(_) => "payload_refused",
+            Error::Response(_) => "response_unreadable",
+        }
+    }
+}
+
 fn did_you_mean(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(" or ")) }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog::{self, Checked, Resolved, Tool};
 use crate::config;
-use crate::finding::Finding;
+use crate::finding::{Document, Finding, Format as Notation, Limits};
 use crate::help::{Format, HelpOptions, of_tool};
 use crate::provider::call::Parser;
 use crate::provider::{self, PayloadRequest, Provider, ResponseStream, ToolResult};
@@ -49,10 +49,44 @@ impl Catalog {
         if !path.exists() {
             return Err(Error::CatalogMissing(path.to_path_buf()));
         }
-        let workspace = config::read(path);
+        Self::of(config::read(path))
+    }
+
+    /// Opens definitions that a program holds as JSON, in any known format, with the settings of a `toolcrib.toml` and
+    /// without its sources.
+    ///
+    /// ```
+    /// let tools = r#"[{ "name": "greet", "description": "Greets.", "inputSchema": { "type": "object" } }]"#;
+    /// let catalog = toolcrib::Catalog::from_json(tools, None)?;
+    /// assert_eq!(catalog.tools().count(), 1);
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn from_json(definitions: &str, config: Option<&Path>) -> Result<Self, Error> {
+        let workspace = match config {
+            Some(path) if !path.exists() => return Err(Error::CatalogMissing(path.to_path_buf())),
+            Some(path) => config::read(path),
+            None => config::Workspace::default(),
+        };
+        let mut workspace = workspace.without_files();
+        let (limits, name) = (Limits::default(), "definitions.json");
+        match Document::parse(name, definitions.into(), Notation::Json, &limits) {
+            Ok(document) => workspace.definitions = Some(document),
+            Err(finding) => workspace.findings.push(finding),
+        }
+        Self::of(workspace)
+    }
+
+    fn of(workspace: config::Workspace) -> Result<Self, Error> {
         let templates =
             Templates::of((&workspace.config.render, &workspace.root), workspace.bundle.as_deref())?;
         Ok(Self { checked: catalog::open(workspace), templates, index: OnceLock::new() })
+    }
+
+    /// The checked catalog and its templates, for bindings in other languages, which call the stages as the command
+    /// line does.
+    #[doc(hidden)]
+    pub fn stages(&self) -> (&Checked, &Templates) {
+        (&self.checked, &self.templates)
     }
 
     /// The hash of all content; the same content has the same version.

@@ -30,6 +30,8 @@ pub struct Workspace {
     pub document: Option<Document>,
     /// Mistakes in the configuration.
     pub findings: Vec<Finding>,
+    /// Definitions in memory, beside those of the sources.
+    pub definitions: Option<Document>,
     /// The bundle that the catalog comes from, in place of definitions.
     pub bundle: Option<Arc<Bundle>>,
     /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.

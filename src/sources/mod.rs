@@ -118,6 +118,10 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let import = |document| import(document, &answer.source, origin, true, None);
         parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
     }
+    if let Some(document) = workspace.definitions.clone() {
+        let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
+        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None))));
+    }
     parsed.sort_by_key(|(index, _)| *index);
     loaded.add(parsed);
     loaded

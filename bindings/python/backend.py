@@ -1,0 +1,45 @@
+"""Builds the wheel: the program first, which goes among its scripts, and then with maturin the extension.
+
+The profile is that of ``TOOLCRIB_PYTHON_PROFILE``: ``dist``, which is what is released, or ``dev``, which is built sooner.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import maturin
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PROGRAM = "toolcrib.exe" if sys.platform == "win32" else "toolcrib"
+
+get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
+
+
+def _profile() -> str:
+    return os.environ.get("TOOLCRIB_PYTHON_PROFILE", "dist")
+
+
+def _program() -> Path:
+    """The program, built in the target folder of the checkout, unless ``TOOLCRIB_PYTHON_PROGRAM`` names one."""
+    if given := os.environ.get("TOOLCRIB_PYTHON_PROGRAM"):
+        return Path(given)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+    command = ["cargo", "build", "--locked", "--profile", _profile(), "--bin", "toolcrib"]
+    subprocess.run([*command, "--target-dir", str(target)], cwd=ROOT, check=True)
+    return target / ("debug" if _profile() == "dev" else _profile()) / PROGRAM
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    (HERE / "data").mkdir(exist_ok=True)
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    scripts = HERE / "data" / "scripts"
+    scripts.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(_program(), scripts / PROGRAM)
+    settings = {"build-args": f"--locked --profile {_profile()}", **(config_settings or {})}
+    return maturin.build_wheel(wheel_directory, settings, metadata_directory)

@@ -1,0 +1,45 @@
+"""Tool definitions for agents: documentation on disk, the smallest payload, and the rest on demand.
+
+>>> catalog = toolcrib.open("examples/github")
+>>> tools = catalog.payload("anthropic", profile="core")
+>>> calls = catalog.parse("anthropic", response)
+>>> reply = catalog.results("anthropic", [(call, run(call)) for call in calls])
+"""
+
+from ._catalog import (
+    Call,
+    CallError,
+    Catalog,
+    FieldError,
+    Finding,
+    Found,
+    FoundTool,
+    Payload,
+    Place,
+    Tool,
+    ToolCallStream,
+    Written,
+    open,
+)
+from ._functions import FunctionTool
+from ._session import Session
+from .errors import (
+    ArgumentError,
+    CatalogMissing,
+    Error,
+    FindingsError,
+    PayloadError,
+    ResponseError,
+    ResultsError,
+    TemplateError,
+    UnknownProfile,
+    UnknownTool,
+    WriteError,
+)
+
+__all__ = [
+    "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "Error", "FieldError", "Finding",
+    "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "ResponseError",
+    "ResultsError", "Session", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile", "UnknownTool", "WriteError",
+    "Written", "open",
+]

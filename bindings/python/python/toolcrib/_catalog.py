@@ -1,0 +1,382 @@
+"""The catalog and its jobs, as Python objects. The work is done by the core, which gives and takes JSON text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal
+
+from . import _toolcrib
+from ._functions import FunctionTool, definition_of
+from ._plain import is_response, json_text, plain
+from .errors import FindingsError
+
+Provider = Literal[
+    "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama", "mistral",
+    "cohere", "mcp", "langchain",
+]
+Surface = Literal["auto", "full", "hybrid", "native", "toolset", "core", "gateway", "files"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a finding: a file, a JSON Pointer into it, and where known a line and a column from 1."""
+
+    file: str
+    pointer: str
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake in the definitions, or one fact about them."""
+
+    code: str
+    severity: Literal["error", "warning", "info"]
+    message: str
+    tool: str | None = None
+    place: Place | None = None
+    help: str | None = None
+
+    def __str__(self) -> str:
+        place = self.place and ":".join(str(part) for part in (self.place.file, self.place.line, self.place.column) if part)
+        return f"{self.severity}[{self.code}] {place + ': ' if place else ''}{self.message}"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool of a catalog, in short."""
+
+    name: str
+    safe_name: str
+    op: str
+    summary: str
+    effect: Literal["read", "write", "destructive"]
+
+
+@dataclass(frozen=True)
+class FoundTool(Tool):
+    """A tool that a search found."""
+
+    confidence: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The tools that fit a query, best first; without a match, the nearest."""
+
+    is_match: bool
+    unmet: list[str]
+    hits: list[FoundTool]
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files that a run wrote or left alone."""
+
+    created: int
+    updated: int
+    removed: int
+    unchanged: int
+    kept: list[str]
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """An error of one argument."""
+
+    pointer: str
+    message: str
+    expected: str | None = None
+    given: Any = None
+    nearest: str | None = None
+
+
+@dataclass(frozen=True)
+class CallError:
+    """The reason why a call cannot be run. ``entry`` is what goes back to the model."""
+
+    code: str
+    message: str
+    field_errors: list[FieldError]
+    nearest: list[str]
+    entry: dict[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a response: with ``arguments`` that fit the schema of the tool, or with an ``error``."""
+
+    name: str | None
+    call_id: str | None
+    arguments: dict[str, Any] | None
+    error: CallError | None
+    repaired: list[dict[str, Any]]
+    entry: dict[str, Any] = field(repr=False)
+    """The entry as ``toolcrib parse`` prints it."""
+
+    @property
+    def is_search(self) -> bool:
+        """Whether the call is the provider's own form of a search for tools."""
+        return bool(self.entry.get("search"))
+
+
+class Payload(dict[str, Any]):
+    """The part of a request body with the tools, as a plain dict, and the facts beside it.
+
+    Where the wire is a list, as that of LangChain's ``bind_tools``, it is under ``tools``.
+    """
+
+    surface: str
+    """The surface that it has."""
+    headers: dict[str, str]
+    """Headers that the request needs for what is bound."""
+    notes: list[str]
+    """Notes for a person."""
+    findings: list[Finding]
+    """Findings on what this provider's schemas cannot say."""
+    text: str
+    """The same body as the JSON text that ``toolcrib payload`` prints."""
+
+
+def _finding(entry: dict[str, Any]) -> Finding:
+    place = Place(entry["file"], entry["path"] or "", entry["line"], entry["column"]) if entry["file"] else None
+    return Finding(entry["code"], entry["severity"], entry["message"], entry["tool"], place, entry["help"])
+
+
+def _findings(report: dict[str, Any]) -> list[Finding]:
+    return [_finding(entry) for entry in report["findings"]]
+
+
+def _call(entry: dict[str, Any]) -> Call:
+    error = None
+    if found := entry.get("error"):
+        errors = [FieldError(**one) for one in found["field_errors"]]
+        error = CallError(found["code"], found["message"], errors, found["nearest"], found)
+    return Call(entry["name"], entry["call_id"], entry.get("args"), error, entry.get("repaired", []), entry)
+
+
+def _calls(text: str) -> list[Call]:
+    return [_call(entry) for entry in json.loads(text)]
+
+
+class ToolCallStream:
+    """A response that arrives in chunks: bytes as the provider sent them, or the events of its SDK."""
+
+    def __init__(self, core: _toolcrib.CallStream) -> None:
+        self._core = core
+
+    def push(self, chunk: Any) -> None:
+        """Takes the next chunk: bytes or text of the response, or an event as a dict or an object of the SDK."""
+        if isinstance(chunk, str):
+            chunk = chunk.encode()
+        self._core.push(chunk if isinstance(chunk, bytes) else json_text(chunk).encode() + b"\n")
+
+    def finish(self) -> list[Call]:
+        """The calls of the whole response. A stream that was cut short is an error."""
+        return _calls(self._core.finish())
+
+
+class Catalog:
+    """A checked catalog of tools. It never changes: open it again after an edit. Threads may share it."""
+
+    def __init__(self, core: _toolcrib.Catalog, functions: Mapping[str, FunctionTool] | None = None) -> None:
+        self._core = core
+        self.functions = dict(functions or {})
+        """The Python functions among the tools, by canonical name."""
+
+    def __repr__(self) -> str:
+        return f"<toolcrib.Catalog of {len(self.tools)} tools, version {self.version}>"
+
+    @property
+    def version(self) -> str:
+        """The hash of all content; the same content has the same version."""
+        return self._core.version()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all input could be read."""
+        return self._core.is_complete()
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools, in the order of their sources."""
+        return [Tool(**tool) for tool in json.loads(self._core.tools())]
+
+    @property
+    def profiles(self) -> list[str]:
+        """The names of the profiles."""
+        return self._core.profiles()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Findings on the definitions, the worst first."""
+        return _findings(json.loads(self._core.findings()))
+
+    def check(self) -> None:
+        """Raises :class:`FindingsError` where a definition has an error."""
+        if errors := [finding for finding in self.findings if finding.severity == "error"]:
+            raise FindingsError("\n".join(str(error) for error in errors), errors)
+
+    def payload(
+        self,
+        provider: Provider,
+        *,
+        profile: str | None = None,
+        surface: Surface | None = None,
+        loaded: Sequence[str] = (),
+    ) -> Payload:
+        """The part of a request body with the tools: ``client.messages.create(..., **payload)``.
+
+        ``loaded`` names the toolsets loaded so far, for the surface ``toolset``.
+        """
+        text, facts = self._core.payload(provider, surface, profile, list(loaded))
+        body = json.loads(text)
+        payload = Payload(body if isinstance(body, dict) else {"tools": body})
+        found = json.loads(facts)
+        payload.text, payload.surface = text, found["surface"]
+        payload.headers, payload.notes = found["headers"], found["notes"]
+        payload.findings = _findings(found["findings"])
+        return payload
+
+    def prompt(
+        self,
+        provider: Provider,
+        *,
+        profile: str | None = None,
+        surface: Surface | None = None,
+        loaded: Sequence[str] = (),
+    ) -> str:
+        """The section of the system prompt that goes with a payload of the same options."""
+        return self._core.prompt(provider, surface, profile, list(loaded))
+
+    def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
+        """The calls of a response, each with arguments that fit or with what is wrong with it.
+
+        ``response`` is JSON text, a dict, an object of the provider's SDK, or an iterable of the events of a stream.
+        """
+        if not is_response(response):
+            stream = self.stream(provider, profile=profile)
+            for event in response:
+                stream.push(event)
+            return stream.finish()
+        return _calls(self._core.parse(provider, json_text(response), profile))
+
+    async def parse_stream(
+        self, provider: Provider, events: AsyncIterable[Any], *, profile: str | None = None
+    ) -> list[Call]:
+        """The calls of a stream whose events are awaited."""
+        stream = self.stream(provider, profile=profile)
+        async for event in events:
+            stream.push(event)
+        return stream.finish()
+
+    def stream(self, provider: Provider, *, profile: str | None = None) -> ToolCallStream:
+        """A response that arrives in chunks."""
+        return ToolCallStream(self._core.stream(provider, profile))
+
+    def results(
+        self,
+        provider: Provider,
+        results: Iterable[tuple[Call, Any] | Mapping[str, Any]],
+        *,
+        profile: str | None = None,
+    ) -> Any:
+        """The message, or the list of messages, that takes results back to the model.
+
+        Each result is a call of :meth:`parse` and its answer: any JSON value, or an envelope ``{"ok": False, "error":
+        ...}``. The answer to a call with an error does not count: its error is told. Entries of ``toolcrib results`` do
+        as well.
+        """
+        answered = [entry if isinstance(entry, Mapping) else _answered(*entry) for entry in results]
+        return json.loads(self._core.results(provider, json_text(answered), profile))
+
+    def search(self, query: str, limit: int = 5) -> Found:
+        """The tools that fit what somebody wants, by words. The first search makes the index."""
+        found = json.loads(self._core.search(query, limit))
+        return Found(found["is_match"], found["unmet"], [FoundTool(**hit) for hit in found["hits"]])
+
+    def doc(self, name: str) -> str:
+        """The doc of one tool, in markdown, by any name that means one tool."""
+        return self._core.doc(name)
+
+    def receipt(self, name: str) -> tuple[bool, str]:
+        """Whether the doc of a tool has to be read before a call, and the receipt that only its readers know."""
+        return self._core.receipt(name)
+
+    def help(self, name: str) -> dict[str, Any]:
+        """Help on one tool: ``summary``, ``usage``, ``args``, and a ``call`` that fits."""
+        help: dict[str, Any] = json.loads(self._core.help(name))
+        return help
+
+    def tokens(
+        self,
+        provider: Provider = "openai",
+        *,
+        profile: str | None = None,
+        surface: Surface | None = None,
+        budget: int | None = None,
+        iterations: int = 84,
+    ) -> dict[str, Any]:
+        """The tokens that tools cost, as ``toolcrib tokens --json`` prints them; all profiles unless one is named."""
+        report: dict[str, Any] = json.loads(self._core.tokens(provider, profile, surface, budget, iterations))
+        return report
+
+    def render(self, folder: str | PathLike[str], *, profile: str | None = None) -> Written:
+        """Writes docs into a folder, which must be toolcrib's or not exist."""
+        return Written(**json.loads(self._core.render(folder, profile)))
+
+    def seed(
+        self,
+        workspace: str | PathLike[str],
+        *,
+        profile: str | None = None,
+        template: str | PathLike[str] | None = None,
+        vars: Mapping[str, Any] | None = None,
+    ) -> Written:
+        """Seeds the workspace of an agent: docs below ``tools/``, and an ``AGENTS.md``.
+
+        ``vars`` are the values of the job that files of the template name.
+        """
+        return Written(**json.loads(self._core.seed(workspace, profile, template, json_text(dict(vars or {})))))
+
+
+def _answered(call: Call, answer: Any) -> dict[str, Any]:
+    return call.entry if call.error else {**call.entry, "envelope": plain(answer)}
+
+
+def open(
+    source: str | PathLike[str] | Iterable[Any],
+    *,
+    config: str | PathLike[str] | None = None,
+) -> Catalog:
+    """Opens a catalog.
+
+    ``source`` is a path (a folder, a ``toolcrib.toml``, or a file of definitions), or what a program has: dicts of
+    definitions in any known format, functions with docstrings and type hints, and results of an MCP session's
+    ``list_tools()``, also mixed. ``config`` is a ``toolcrib.toml`` with settings for the latter, such as profiles.
+    """
+    if isinstance(source, (str, PathLike)):
+        return Catalog(_toolcrib.Catalog.open(Path(fspath(source))))
+    given = [source] if isinstance(source, Mapping) or hasattr(source, "tools") or callable(source) else list(source)
+    functions: dict[str, FunctionTool] = {}
+    definitions: list[Any] = []
+    for tool in given:
+        if isinstance(tool, FunctionTool) or _is_function(tool):
+            made: Any = tool
+            function = made if isinstance(made, FunctionTool) else FunctionTool.of(made)
+            functions[function.name] = function
+            definitions.append(definition_of(function))
+        else:
+            found = plain(tool)
+            definitions.extend(found["tools"] if isinstance(found, dict) and isinstance(found.get("tools"), list) else [found])
+    return Catalog(_toolcrib.Catalog.from_json(json_text(definitions), config), functions)
+
+
+def _is_function(tool: Any) -> bool:
+    return callable(tool) and not isinstance(tool, Mapping) and not hasattr(tool, "model_dump")

@@ -1,0 +1,202 @@
+"""One job of an agent: its calls are checked, run, and answered in envelopes, as the gateway answers them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ._catalog import Call, Catalog, Provider
+from ._plain import json_text, plain
+from .errors import Error
+
+STOP_AFTER = 3
+"""Equal failures after which a call is stopped."""
+
+Envelope = dict[str, Any]
+Run = Callable[[Mapping[str, Any]], Any]
+
+
+def _refusal(code: str, message: str, next_action: str, **hints: Any) -> Envelope:
+    return {"ok": False, "error": {"code": code, "message": message, "next_action": next_action, **hints}}
+
+
+class Session:
+    """Runs the calls of one agent.
+
+    A call runs only with arguments that fit. The doc of a tool that ``[exec] require_doc`` covers has to be read first: the
+    refusal carries it, and the next call passes. A call that has failed equally often is stopped. The functions
+    ``read_tool_doc``, ``tool_search``, ``tool_help`` and ``tool_exec`` are answered here.
+
+    ``run`` has functions for tools that are not Python functions of the catalog, by canonical name. ``require_docs`` decides
+    in place of the configuration.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        run: Mapping[str, Run] | None = None,
+        *,
+        profile: str | None = None,
+        require_docs: bool | None = None,
+    ) -> None:
+        self.catalog = catalog
+        self.profile = profile
+        self._runs: dict[str, Run] = {name: tool.run for name, tool in catalog.functions.items()}
+        self._runs.update(run or {})
+        self._require_docs = require_docs
+        self._read: dict[str, str] = {}
+        self._failures: Counter[str] = Counter()
+        self._ours: dict[str, Run] = {
+            "read_tool_doc": self._read_tool_doc,
+            "tool_search": self._tool_search,
+            "tool_help": lambda given: self.catalog.help(str(given.get("path", ""))),
+        }
+
+    def turn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
+        """The calls of a response, and the message or messages with their results; without calls, none."""
+        calls = self.catalog.parse(provider, response, profile=self.profile)
+        answered = [(call, self.run(call)) for call in calls]
+        return calls, self._reply(provider, answered)
+
+    async def aturn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
+        """The same, with async functions among the tools."""
+        calls = self.catalog.parse(provider, response, profile=self.profile)
+        answered = [(call, await self.arun(call)) for call in calls]
+        return calls, self._reply(provider, answered)
+
+    def _reply(self, provider: Provider, answered: list[tuple[Call, Envelope]]) -> Any:
+        if not answered:
+            return None
+        entries = [
+            {**{name: value for name, value in call.entry.items() if name != "error"}, "envelope": envelope}
+            for call, envelope in answered
+        ]
+        return self.catalog.results(provider, entries, profile=self.profile)
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Call:
+        """A call of a tool by name, checked."""
+        given = json.loads(arguments or "{}") if isinstance(arguments, str) else plain(dict(arguments))
+        part = {"type": "tool_use", "id": "call", "name": name, "input": given}
+        return self.catalog.parse("anthropic", {"content": [part]}, profile=self.profile)[0]
+
+    def run(self, call: Call) -> Envelope:
+        """The envelope of a call: ``{"ok": True, "result": ...}``, or ``{"ok": False, "error": ...}``."""
+        answer = self._begin(call)
+        if not isinstance(answer, _Running):
+            return answer
+        try:
+            result = answer.run()
+            if inspect.isawaitable(result):
+                _close(result)
+                raise TypeError(f"`{answer.name}` is an async function: use `arun` or `aturn`")
+            return self._succeeded(answer, result)
+        except Exception as error:
+            return self._failed(answer, error)
+
+    async def arun(self, call: Call) -> Envelope:
+        """The same for functions that may be async."""
+        answer = self._begin(call)
+        if not isinstance(answer, _Running):
+            return answer
+        try:
+            result = answer.run()
+            return self._succeeded(answer, await result if inspect.isawaitable(result) else result)
+        except Exception as error:
+            return self._failed(answer, error)
+
+    def _begin(self, call: Call, receipt: str | None = None) -> Envelope | _Running:
+        name = call.name or ""
+        if name == "tool_exec" and call.error is None:
+            given = call.arguments or {}
+            return self._begin(self.call(str(given.get("op", "")), given.get("args") or {}), given.get("receipt"))
+        if call.error is not None:
+            hints = {**call.error.entry}
+            code, message = str(hints.pop("code")).upper(), str(hints.pop("message"))
+            refusal = _refusal(code, message, "correct the call, and send it again", **hints)
+            return self._counted(name, call.entry.get("error"), refusal)
+        arguments = call.arguments or {}
+        if name in self._ours and name not in self._runs:
+            return _Running(name, arguments, self._ours[name], is_read=True)
+        unread = self._without_doc(name, receipt)
+        if unread:
+            return unread
+        is_read = self._effect(name) == "read"
+        if not is_read and self._failures[_key(name, arguments, "run")] >= STOP_AFTER - 1:
+            message = f"stop: this same call of `{name}` was run {STOP_AFTER - 1} times, and failed; it is not run again"
+            return _refusal("LOOP_STOPPED", message, _another_way(name), is_run=False)
+        if name not in self._runs:
+            return self._counted(name, arguments, _refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name)))
+        return _Running(name, arguments, self._runs[name], is_read)
+
+    def _effect(self, name: str) -> str:
+        return next((tool.effect for tool in self.catalog.tools if tool.name == name), "write")
+
+    def _without_doc(self, name: str, receipt: str | None) -> Envelope | None:
+        is_required, current = self.catalog.receipt(name)
+        if not (is_required if self._require_docs is None else self._require_docs):
+            return None
+        if current in (receipt, self._read.get(name)):
+            return None
+        self._read[name] = current
+        message = f"the doc of `{name}` has to be read before it is called"
+        return _refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
+
+    def _succeeded(self, running: _Running, result: Any) -> Envelope:
+        for key in [key for key in self._failures if key.startswith(running.name + "\n")]:
+            del self._failures[key]
+        return {"ok": True, "result": plain(result)}
+
+    def _failed(self, running: _Running, error: Exception) -> Envelope:
+        if not running.is_read:
+            self._failures[_key(running.name, running.arguments, "run")] += 1
+        code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
+        refusal = _refusal(code, f"{type(error).__name__}: {error}", "correct the call, or try another way")
+        return self._counted(running.name, running.arguments, refusal)
+
+    def _counted(self, name: str, arguments: Any, refusal: Envelope) -> Envelope:
+        error = refusal["error"]
+        key = _key(name, arguments, error["code"])
+        self._failures[key] += 1
+        if self._failures[key] < STOP_AFTER:
+            return refusal
+        message = f"stop: this same call of `{name}` has failed {self._failures[key]} times with {error['code']}: {error['message']}"
+        return _refusal("LOOP_STOPPED", message, _another_way(name), last_code=error["code"])
+
+    def _read_tool_doc(self, given: Mapping[str, Any]) -> Any:
+        names = [name for name in [given.get("name"), *(given.get("names") or [])] if name]
+        docs = []
+        for name in names:
+            docs.append(self.catalog.doc(name))
+            self._read[self.call(name, {}).name or name] = self.catalog.receipt(name)[1]
+        return "\n\n".join(docs)
+
+    def _tool_search(self, given: Mapping[str, Any]) -> Any:
+        found = self.catalog.search(str(given.get("query", "")), int(given.get("limit") or 5))
+        hits = [{"name": hit.name, "op": hit.op, "summary": hit.summary, "reason": hit.reason} for hit in found.hits]
+        return {"results": hits} if found.is_match else {"no_match": True, "nearest": hits, "unmet": found.unmet}
+
+
+class _Running:
+    """A call that may be run."""
+
+    def __init__(self, name: str, arguments: Mapping[str, Any], function: Run, is_read: bool) -> None:
+        self.name, self.arguments, self.function, self.is_read = name, arguments, function, is_read
+
+    def run(self) -> Any:
+        return self.function(self.arguments)
+
+
+def _key(name: str, arguments: Any, code: str) -> str:
+    return f"{name}\n{json_text(json.dumps(arguments, sort_keys=True, default=str))}\n{code}"
+
+
+def _another_way(name: str) -> str:
+    return f"do not send it again. Try another way, or tell the user that `{name}` does not work, and its error"
+
+
+def _close(awaitable: Any) -> None:
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()

@@ -1,0 +1,1 @@
+"""Adapters to frameworks. Each module needs the framework that it is named for."""

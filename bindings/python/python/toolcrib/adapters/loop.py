@@ -1,0 +1,129 @@
+"""Plain loops over the SDKs of OpenAI, Anthropic and Google: tools out, calls in, results out, until the model answers in
+words.
+
+>>> messages = anthropic_loop(client, catalog, [{"role": "user", "content": "..."}], model="...", max_tokens=1000)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._catalog import Catalog, Payload, Provider, Surface
+from .._plain import plain
+from .._session import Session
+from ..errors import Error
+
+Send = Callable[[list[Any], Payload, str], Any]
+
+
+class TurnsExceeded(Error):
+    """The model still calls tools after the last turn."""
+
+
+def loop(
+    provider: Provider,
+    send: Send,
+    session: Session,
+    messages: list[Any],
+    *,
+    reply_of: Callable[[Any], list[Any]],
+    surface: Surface | None = None,
+    max_turns: int = 20,
+) -> list[Any]:
+    """Sends messages and runs calls until a response has none; gives all messages.
+
+    ``send`` gets the messages, the payload and the section of the system prompt. ``reply_of`` takes the messages of the
+    model out of a response.
+    """
+    catalog, messages = session.catalog, list(messages)
+    payload = catalog.payload(provider, profile=session.profile, surface=surface)
+    prompt = catalog.prompt(provider, profile=session.profile, surface=surface)
+    for _ in range(max_turns):
+        response = send(messages, payload, prompt)
+        messages.extend(reply_of(response))
+        calls, answer = session.turn(provider, response)
+        if not calls:
+            return messages
+        messages.extend(answer if isinstance(answer, list) else [answer])
+    raise TurnsExceeded(f"the model still calls tools after {max_turns} turns", "turns_exceeded")
+
+
+def openai_loop(
+    client: Any,
+    catalog: Catalog,
+    messages: list[Any],
+    *,
+    session: Session | None = None,
+    surface: Surface | None = None,
+    max_turns: int = 20,
+    **request: Any,
+) -> list[Any]:
+    """Runs a job on an ``openai.OpenAI`` client with Chat Completions; gives all messages."""
+
+    def send(messages: list[Any], payload: Payload, prompt: str) -> Any:
+        system = [{"role": "system", "content": prompt}] if prompt else []
+        return client.chat.completions.create(messages=[*system, *messages], **payload, **request)
+
+    def reply_of(response: Any) -> list[Any]:
+        return [plain(response.choices[0].message)]
+
+    running = session or Session(catalog)
+    return loop("openai", send, running, messages, reply_of=reply_of, surface=surface, max_turns=max_turns)
+
+
+def anthropic_loop(
+    client: Any,
+    catalog: Catalog,
+    messages: list[Any],
+    *,
+    session: Session | None = None,
+    surface: Surface | None = None,
+    max_turns: int = 20,
+    system: str = "",
+    **request: Any,
+) -> list[Any]:
+    """Runs a job on an ``anthropic.Anthropic`` client; gives all messages."""
+
+    def send(messages: list[Any], payload: Payload, prompt: str) -> Any:
+        texts = "\n\n".join(text for text in (system, prompt) if text)
+        headers = {**payload.headers, **request.get("extra_headers", {})}
+        settings = {**payload, **request, "extra_headers": headers, **({"system": texts} if texts else {})}
+        return client.messages.create(messages=messages, **settings)
+
+    def reply_of(response: Any) -> list[Any]:
+        return [{"role": "assistant", "content": plain(response)["content"]}]
+
+    running = session or Session(catalog)
+    return loop("anthropic", send, running, messages, reply_of=reply_of, surface=surface, max_turns=max_turns)
+
+
+def google_loop(
+    client: Any,
+    catalog: Catalog,
+    contents: list[Any],
+    *,
+    session: Session | None = None,
+    surface: Surface | None = None,
+    max_turns: int = 20,
+    model: str,
+    config: dict[str, Any] | None = None,
+) -> list[Any]:
+    """Runs a job on a ``google.genai.Client``; gives all contents."""
+
+    def send(contents: list[Any], payload: Payload, prompt: str) -> Any:
+        settings = {**(config or {}), **_config(payload), **({"system_instruction": prompt} if prompt else {})}
+        settings["automatic_function_calling"] = {"disable": True}
+        return client.models.generate_content(model=model, contents=contents, config=settings)
+
+    def reply_of(response: Any) -> list[Any]:
+        return [plain(response)["candidates"][0]["content"]]
+
+    running = session or Session(catalog)
+    return loop("gemini", send, running, contents, reply_of=reply_of, surface=surface, max_turns=max_turns)
+
+
+def _config(payload: Payload) -> dict[str, Any]:
+    """The fields of the body under the names of the SDK's configuration."""
+    names = {"toolConfig": "tool_config"}
+    return {names.get(name, name): value for name, value in payload.items()}

@@ -1,0 +1,44 @@
+"""OpenAI Agents SDK: the tools of a catalog as function tools of an agent.
+
+>>> agent = Agent(name="helper", tools=tools(catalog, profile="core", surface="hybrid"))
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agents import FunctionTool, Tool
+
+from .._catalog import Catalog, Surface
+from .._session import Run, Session
+
+
+def tools(
+    catalog: Catalog,
+    run: Mapping[str, Run] | None = None,
+    *,
+    profile: str | None = None,
+    surface: Surface | None = None,
+    session: Session | None = None,
+) -> list[Tool]:
+    """The tools that a surface binds. Their calls are checked and answered in one session."""
+    running = session or Session(catalog, run, profile=profile)
+    payload = catalog.payload("openai", profile=profile, surface=surface)
+    return [_tool(running, entry["function"]) for entry in payload.get("tools", [])]
+
+
+def _tool(session: Session, function: Mapping[str, Any]) -> Tool:
+    async def invoke(_context: Any, arguments: str) -> str:
+        envelope = await session.arun(session.call(function["name"], arguments))
+        content = envelope["result"] if envelope["ok"] else envelope["error"]
+        return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+    return FunctionTool(
+        name=function["name"],
+        description=function.get("description", ""),
+        params_json_schema=dict(function.get("parameters") or {"type": "object", "properties": {}}),
+        on_invoke_tool=invoke,
+        strict_json_schema=bool(function.get("strict", False)),
+    )

@@ -1,0 +1,203 @@
+"""The binding gives the same bytes as the command, and its own readings hold."""
+
+import dataclasses
+import enum
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated, Literal, Optional, TypedDict
+
+import pytest
+import toolcrib
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ["examples/github", "examples/universal-agent", "examples/buildos"]
+PROVIDERS = ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "mcp", "langchain"]
+COMMAND = str(Path(sys.executable).with_name("toolcrib"))
+
+
+def command(*arguments, stdin=""):
+    return subprocess.run([COMMAND, *arguments], input=stdin, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def github():
+    return toolcrib.open(ROOT / "examples/github")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("surface", ["full", "hybrid", "gateway"])
+def test_payloads_have_the_bytes_of_the_command(example, surface):
+    catalog = toolcrib.open(ROOT / example)
+    for provider in PROVIDERS:
+        printed = command("payload", "--catalog", example, "--provider", provider, "--surface", surface)
+        try:
+            payload = catalog.payload(provider, surface=surface)
+        except toolcrib.PayloadError as error:
+            assert printed.returncode != 0 and str(error) in printed.stderr
+            continue
+        if printed.returncode == 0:
+            assert payload.text + "\n" == printed.stdout
+
+
+def test_calls_and_results_are_those_of_the_command(github):
+    response = (ROOT / "examples/github/response.json").read_text()
+    calls = github.parse("anthropic", response)
+    printed = command("parse", "--catalog", "examples/github", "--provider", "anthropic", stdin=response)
+    assert [call.entry for call in calls] == json.loads(printed.stdout)
+    entries = json.loads((ROOT / "examples/github/results.json").read_text())
+    replied = command("results", "--catalog", "examples/github", "--provider", "anthropic", stdin=json.dumps(entries))
+    assert github.results("anthropic", entries) == json.loads(replied.stdout)
+
+
+def test_findings_and_tokens_are_those_of_the_command(github):
+    report = json.loads(command("tokens", "--catalog", "examples/github", "--json").stdout)
+    assert github.tokens() == report
+    checked = json.loads(command("check", "--catalog", "examples/buildos", "--json").stdout)
+    findings = toolcrib.open(ROOT / "examples/buildos").findings
+    assert [finding.code for finding in findings] == [finding["code"] for finding in checked["findings"]]
+
+
+def test_a_workspace_has_the_bytes_of_the_command(tmp_path):
+    toolcrib.open(ROOT / "examples/universal-agent").seed(tmp_path / "ours", profile="creator", vars={"job_id": "42"})
+    seed = ["seed", str(tmp_path / "its"), "--catalog", "examples/universal-agent", "--profile", "creator"]
+    assert command(*seed).returncode == 0
+    ours, its = (
+        {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for root in (tmp_path / "ours", tmp_path / "its")
+    )
+    assert ours == its and "AGENTS.md" in ours
+
+
+def test_errors_have_codes_and_near_names(github):
+    with pytest.raises(toolcrib.UnknownTool) as unknown:
+        github.doc("create_isue_branch")
+    assert unknown.value.code == "unknown_tool"
+    with pytest.raises(FileNotFoundError):
+        toolcrib.open("/nowhere")
+    with pytest.raises(toolcrib.UnknownProfile):
+        github.payload("openai", profile="nobody")
+    with pytest.raises(toolcrib.ResponseError):
+        github.parse("anthropic", "{")
+    with pytest.raises(ValueError, match="providers are: openai"):
+        github.payload("opena")
+    with pytest.raises(toolcrib.ResultsError):
+        github.results("anthropic", [])
+
+
+def test_findings_of_definitions_in_memory_have_places():
+    catalog = toolcrib.open([{"name": "f", "description": "F.", "inputSchema": {"type": "string"}}])
+    errors = [finding for finding in catalog.findings if finding.severity == "error"]
+    assert errors and errors[0].place and errors[0].place.pointer.startswith("/0")
+    with pytest.raises(toolcrib.FindingsError) as refused:
+        catalog.check()
+    assert refused.value.findings == errors
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Box:
+    width: float
+    label: str = ""
+
+
+class Place(TypedDict):
+    city: str
+
+
+def paint(
+    box: Box,
+    color: Color,
+    place: Place,
+    how: Literal["fast", "well"] = "well",
+    note: Optional[str] = None,
+    tags: list[str] | None = None,
+    corner: tuple[int, int] = (0, 0),
+    weight: Annotated[float, "Weight in kilograms."] = 1.0,
+) -> str:
+    """Paints a box.
+
+    Args:
+        box: The box to paint.
+        color: The color it gets.
+    """
+    return f"{color} {box}"
+
+
+def test_a_function_is_a_tool_by_its_docstring_and_its_hints():
+    catalog = toolcrib.open([paint])
+    [tool] = catalog.payload("openai", surface="full")["tools"]
+    parameters = tool["function"]["parameters"]
+    properties = parameters["properties"]
+    assert tool["function"]["description"] == "Paints a box."
+    assert properties["box"]["description"] == "The box to paint."
+    assert properties["box"]["required"] == ["width"]
+    assert properties["color"]["enum"] == ["red", "blue"]
+    assert properties["how"]["enum"] == ["fast", "well"] and properties["how"]["default"] == "well"
+    assert properties["weight"]["description"] == "Weight in kilograms."
+    assert parameters["required"] == ["box", "color", "place"]
+    assert not [finding for finding in catalog.findings if finding.severity == "error"]
+
+
+def test_lists_of_mcp_sessions_are_read():
+    mcp_types = pytest.importorskip("mcp.types")
+    schema = {"type": "object", "properties": {"id": {"type": "string"}}}
+    listed = mcp_types.ListToolsResult.model_validate(
+        {"tools": [{"name": "get", "description": "Gets it.", "inputSchema": schema}]}
+    )
+    catalog = toolcrib.open([listed, paint])
+    assert [tool.name for tool in catalog.tools] == ["get", "paint"]
+    assert [tool.name for tool in toolcrib.open(listed).tools] == ["get"]
+
+
+EVENTS = [
+    {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
+    {"type": "content_block_start", "index": 0,
+     "content_block": {"type": "tool_use", "id": "1", "name": "get_me", "input": {}}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    {"type": "message_stop"},
+]
+
+
+def test_streams_of_events_and_of_bytes_give_the_calls(github):
+    assert [call.name for call in github.parse("anthropic", iter(EVENTS))] == ["get_me"]
+    stream = github.stream("anthropic")
+    data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in EVENTS).encode()
+    for at in range(0, len(data), 7):
+        stream.push(data[at : at + 7])
+    assert [call.name for call in stream.finish()] == ["get_me"]
+    with pytest.raises(toolcrib.ArgumentError):
+        stream.finish()
+    with pytest.raises(toolcrib.ResponseError):
+        github.parse("anthropic", iter(EVENTS[:3]))
+
+
+def test_objects_of_the_sdks_are_responses(github):
+    anthropic = pytest.importorskip("anthropic")
+    message = anthropic.types.Message.model_validate({
+        "id": "m", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
+        "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
+        "content": [{"type": "tool_use", "id": "1", "name": "get_me", "input": {}}],
+    })
+    [call] = github.parse("anthropic", message)
+    assert call.name == "get_me" and call.arguments == {} and call.error is None
+
+
+def test_threads_share_a_catalog(github):
+    payloads = []
+    threads = [threading.Thread(target=lambda: payloads.append(github.payload("openai").text)) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert len(payloads) == 8 and len(set(payloads)) == 1
+
+
+def test_the_program_is_in_the_wheel():
+    assert command("--version").stdout.startswith("toolcrib ")

@@ -1,0 +1,83 @@
+"""A session checks, runs and answers calls."""
+
+import asyncio
+
+import toolcrib
+from toolcrib import FunctionTool, Session
+
+calls = []
+
+
+def add(a: int, b: int = 2) -> int:
+    """Adds two numbers."""
+    calls.append((a, b))
+    return a + b
+
+
+def fail(text: str) -> str:
+    """Creates something, in vain."""
+    calls.append(text)
+    raise RuntimeError("no disk")
+
+
+async def later(text: str) -> str:
+    """Gets a text, later."""
+    return text.upper()
+
+
+def session(*functions, **settings):
+    calls.clear()
+    return Session(toolcrib.open(list(functions)), **settings)
+
+
+def error_of(envelope):
+    assert envelope["ok"] is False
+    return envelope["error"]
+
+
+def test_only_arguments_that_fit_reach_a_function():
+    agent = session(add)
+    assert agent.run(agent.call("add", {"a": "4"})) == {"ok": True, "result": 6}
+    refused = error_of(agent.run(agent.call("add", {"a": "four"})))
+    assert refused["field_errors"][0]["pointer"] == "/a" and calls == [(4, 2)]
+    assert error_of(agent.run(agent.call("ad", {})))["nearest"]
+
+
+def test_the_doc_is_read_before_the_first_call():
+    agent = session(FunctionTool.of(add, effect="write"), require_docs=True)
+    call = agent.call("add", {"a": 1})
+    refused = error_of(agent.run(call))
+    assert refused["code"] == "DOC_REQUIRED" and refused["help"]["args"] and not calls
+    assert agent.run(call)["result"] == 3
+    reader = session(add, require_docs=True)
+    assert reader.run(reader.call("read_tool_doc", {"name": "add"}))["result"].startswith("# add")
+    assert reader.run(reader.call("add", {"a": 1}))["ok"]
+
+
+def test_a_write_that_fails_again_and_again_is_not_run_a_third_time():
+    agent = session(FunctionTool.of(fail, effect="write"))
+    envelopes = [agent.run(agent.call("fail", {"text": "x"})) for _ in range(3)]
+    assert [error_of(envelope)["code"] for envelope in envelopes] == ["TOOL_ERROR", "TOOL_ERROR", "LOOP_STOPPED"]
+    assert calls == ["x", "x"]
+    assert error_of(agent.run(agent.call("fail", {"text": "y"})))["code"] == "TOOL_ERROR"
+
+
+def test_a_turn_answers_every_call_in_the_message_of_the_provider():
+    agent = session(add, later)
+    part = {"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1}}
+    made, message = agent.turn("anthropic", {"content": [part, {**part, "id": "2", "input": {}}]})
+    assert [block["tool_use_id"] for block in message["content"]] == ["1", "2"]
+    assert message["content"][0]["content"] == "3" and message["content"][1]["is_error"]
+    assert agent.turn("anthropic", {"content": [{"type": "text", "text": "done"}]}) == ([], None)
+    wait = {"type": "tool_use", "id": "3", "name": "later", "input": {"text": "a"}}
+    assert asyncio.run(agent.aturn("anthropic", {"content": [wait]}))[1]["content"][0]["content"] == "A"
+    assert "arun" in agent.turn("anthropic", {"content": [wait]})[1]["content"][0]["content"]
+
+
+def test_the_gateway_functions_are_answered():
+    agent = session(add)
+    found = agent.run(agent.call("tool_search", {"query": "add two numbers"}))["result"]
+    assert found["results"][0]["name"] == "add"
+    assert agent.run(agent.call("tool_exec", {"op": "add", "args": {"a": 5}}))["result"] == 7
+    assert error_of(agent.run(agent.call("tool_exec", {"op": "add", "args": {}})))["field_errors"]
+    assert agent.run(agent.call("tool_help", {"path": "add"}))["result"]["args"]
