@@ -266,11 +266,18 @@ class Check:
             if differs:
                 told.append((id, call, differs))
         count = f"{len(self.calls) - len(told)} of {len(self.calls)} calls are equal"
-        print(f"{'FAILED ' if told else 'ok     '} {run.name}: {count} ({time.monotonic() - began:.0f} s)", flush=True)
+        print(f"{'differs' if told else 'ok     '} {run.name}: {count} ({time.monotonic() - began:.0f} s)", flush=True)
         for id, call, (wanted, got) in told:
             shown = [json.dumps(value, ensure_ascii=False, sort_keys=True)[:1200] for value in (wanted, got)]
             print(f"  {id} {call['tool']} {json.dumps(call['arguments'])[:200]}\n    directly: {shown[0]}\n    through:  {shown[1]}", flush=True)
         return len(told)
+
+    def again(self, run):
+        """The calls that differ once more, with nothing beside them: a server that ran out of time differs from itself."""
+        told = self.compare(run, Run(self, run.client).answers())
+        if told:
+            print(f"FAILED  {run.name}: {told} calls differ twice", flush=True)
+        return told
 
 
 def main():
@@ -295,6 +302,7 @@ def main():
             with ThreadPoolExecutor(AT_ONCE) as pool:
                 direct = dict(zip(clients, pool.map(lambda client: Run(check, client).answers(), clients)))
                 told = list(pool.map(lambda run: check.compare(run, direct[run.client]), runs))
+            told = [check.again(run) if count else 0 for run, count in zip(runs, told)]
     print(f"{len(check.calls)} calls of {len(check.servers)} servers over {len(runs)} routes: {sum(told)} answers differ")
     return 1 if any(told) else 0
 
