@@ -6,7 +6,7 @@
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
 //! 4. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
-//!    an OpenAPI document is read together with its files ([`combine`]).
+//!    an OpenAPI document is changed by its [`overlays`], and read together with its files ([`combine`]).
 
 mod bundle;
 mod collect;
@@ -18,6 +18,7 @@ mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
+mod overlays;
 mod parts;
 mod recognise;
 mod shape;
@@ -186,12 +187,16 @@ fn import(
     let is_openapi = openapi::recognise(&document.value);
     let is_registry = document.value.get("registry_version").is_some_and(serde_json::Value::is_string);
     let (mut tools, mut findings) = if is_openapi {
-        let places = match &mut references {
-            Some(references) => combine::combine(&mut document.value, &document.file, references),
-            None => PartPlaces::default(),
+        let (changes, places) = match &mut references {
+            Some(references) => (
+                overlays::apply(&source.openapi_overlays, &mut document, references),
+                combine::combine(&mut document.value, &document.file, references),
+            ),
+            None => Default::default(),
         };
         let mut imported = openapi::import(&document.file, &document.value);
         imported.findings.iter_mut().for_each(|finding| places.explain(finding));
+        imported.findings.extend(changes);
         let server = source.server.clone().or(imported.server);
         base = source.base_url_from.and_then(|BaseUrlFrom::Document| Some((server.clone()?, imported.base?)));
         categories = imported.categories;
@@ -236,6 +241,11 @@ fn import(
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {
+    if openapi::overlay::is_overlay(&document.value) {
+        let finding = Finding::new(Code::OpenapiOverlayUnused, "no source applies this OpenAPI Overlay");
+        let help = "name it in the `openapi_overlays` of the [[source]] of its OpenAPI document";
+        return finding.at(Place::new(&document.file, "")).help(help);
+    }
     let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file)).help(
         "known are native definitions, MCP tools/list, OpenAI, Anthropic, Gemini, Ollama, LangChain and Bedrock tools, \
          maps of servers, OpenAPI 3 and Swagger 2",

@@ -32,6 +32,7 @@ mod live;
 mod mcp;
 mod neighbours;
 mod ops;
+mod overlays;
 mod panics;
 mod payload;
 mod pick;

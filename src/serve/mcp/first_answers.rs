@@ -112,7 +112,8 @@ impl FirstAnswers {
         }
     }
 
-    /// Keeps an answer for the next server, or forgets it. Where that fails, the next one answers a little later.
+    /// Keeps an answer for the next server, or forgets it. Where that fails, the next one answers a little later. The file
+    /// is written at once, since a later task could end before an earlier one, or not begin before the server ends.
     fn keep(&mut self, asked: String, result: Option<Box<RawValue>>) {
         match result.filter(|result| result.get().len() <= MAX_ANSWER) {
             Some(result) => self.kept.insert(asked, result),
@@ -126,7 +127,7 @@ impl FirstAnswers {
         else {
             return;
         };
-        tokio::task::spawn_blocking(move || private_file::write(&file, &text));
+        let _ = private_file::write(&file, &text);
     }
 }
 

@@ -3,6 +3,7 @@
 mod argument;
 mod hostile;
 mod operation;
+mod overlay;
 mod schema;
 
 use serde_json::{Value, json};
