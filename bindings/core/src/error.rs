@@ -1,5 +1,6 @@
 //! Errors of the core as the classes that each language has.
 
+use serde_json::json;
 use toolcrib::Error;
 use toolcrib::provider::AnswersError;
 
@@ -24,6 +25,17 @@ impl Failure {
     /// A mistake in the arguments of a call from the other language.
     pub fn argument(message: String) -> Self {
         Self::new("ArgumentError", "argument_invalid", message)
+    }
+
+    /// A mistake of toolcrib itself, for languages that a panic would end.
+    pub fn panic() -> Self {
+        Self::new("Error", "panic", "toolcrib made a mistake, which its authors want to know of".into())
+    }
+
+    /// The failure as JSON text, for languages whose errors carry text alone.
+    pub fn to_json(&self) -> String {
+        let Self { class, code, message, nearest } = self;
+        json!({ "class": class, "code": code, "message": message, "nearest": nearest }).to_string()
     }
 }
 
