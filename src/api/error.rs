@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::catalog::UnknownProfile;
 use crate::provider::PayloadError;
 use crate::provider::call::ParseError;
-use crate::render::{RenderError, TemplateError};
+use crate::render::{RenderError, TemplateError, ValueError};
 use crate::report::ReportError;
 
 /// Reasons why a job could not be done. A wrong definition is a [`Finding`](crate::Finding) instead.
@@ -61,6 +61,12 @@ fn did_you_mean(nearest: &[String]) -> String {
 
 impl From<TemplateError> for Error {
     fn from(error: TemplateError) -> Self {
+        Error::Template(Box::new(error))
+    }
+}
+
+impl From<ValueError> for Error {
+    fn from(error: ValueError) -> Self {
         Error::Template(Box::new(error))
     }
 }

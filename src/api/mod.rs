@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use crate::catalog::{self, Checked, Resolved, Tool};
+use crate::catalog::{self, CategoryTree, Checked, Resolved, Tool};
 use crate::config;
 use crate::finding::{Document, Finding, Format as Notation, Limits};
-use crate::help::{Format, HelpOptions, of_tool};
+use crate::help::{Format, Groups, HelpOptions, beginning, directory, of_tool};
 use crate::provider::call::Parser;
 use crate::provider::{self, PayloadRequest, Provider, ResponseStream, ToolResult};
 use crate::render::{self, Doc, Docs, PromptSection, Templates};
@@ -134,6 +134,7 @@ impl Catalog {
         profile: Option<&str>,
         template: &WorkspaceTemplate,
     ) -> Result<Written, Error> {
+        template.check_values()?;
         Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
     }
 
@@ -143,11 +144,28 @@ impl Catalog {
         Ok(Doc::of(self.tool(name)?, catalog).render(&self.templates, &catalog.version)?)
     }
 
-    /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits.
-    pub fn help(&self, name: &str) -> Result<Map<String, Value>, Error> {
-        let short_tokens = self.checked.catalog.config.help.short_tokens;
+    /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools: `groups` and
+    /// `ops` in it, one line each; the path `root` has all.
+    ///
+    /// ```
+    /// let catalog = toolcrib::Catalog::open("examples/github")?;
+    /// assert!(catalog.help("create_issue")?.contains_key("args"));
+    /// assert!(catalog.help("issues")?.contains_key("ops"));
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn help(&self, path: &str) -> Result<Map<String, Value>, Error> {
+        let catalog = &self.checked.catalog;
+        let short_tokens = catalog.config.help.short_tokens;
         let options = HelpOptions { format: Format::Short, examples: false, schemas: false, short_tokens };
-        Ok(of_tool(self.tool(name)?, options))
+        let unknown = match self.tool(path) {
+            Ok(tool) => return Ok(of_tool(tool, options)),
+            Err(unknown) => unknown,
+        };
+        let groups = Groups::of(catalog, &CategoryTree::of(catalog));
+        match groups.find(path) {
+            Some((group, only)) => Ok(directory(catalog, &groups, group, only, Format::Short)),
+            None => beginning(catalog, path, Format::Short).ok_or(unknown),
+        }
     }
 
     /// The part of a request body with the tools.

@@ -88,26 +88,9 @@ pub(super) fn check_count(
 
 /// Surfaces of this profile, then other profiles, that stay within the limit.
 fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
-    let native = request.provider.wire().rules().native;
     let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
-        let full = profile.full().count();
-        Surface::ALL
-            .iter()
-            .copied()
-            .filter(|surface| match surface {
-                Surface::Full => profile.tools.len() <= limit,
-                Surface::Hybrid => profile.tools.len() < limit,
-                Surface::Native => match native {
-                    Native::No => false,
-                    Native::Single => profile.tools.len() < limit,
-                    Native::Grouped => full + 1 < limit,
-                },
-                Surface::Toolset => full < limit,
-                Surface::Core => full > 0 && full + 4 <= limit,
-                Surface::Gateway | Surface::Files => true,
-            })
-            .map(Surface::as_str)
-            .collect()
+        let within = |surface: &Surface| is_within(limit, request.provider, *surface, profile);
+        Surface::ALL.iter().copied().filter(within).map(Surface::as_str).collect()
     };
     let refused = request.surface.as_str();
     let others: Vec<&str> =
@@ -124,4 +107,21 @@ fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
         }
     }
     fits
+}
+
+/// Whether the entries of a surface stay within a limit.
+pub(super) fn is_within(limit: usize, provider: Provider, surface: Surface, profile: &Profile<'_>) -> bool {
+    let full = profile.full().count();
+    match surface {
+        Surface::Full => profile.tools.len() <= limit,
+        Surface::Hybrid => profile.tools.len() < limit,
+        Surface::Native => match provider.wire().rules().native {
+            Native::No => false,
+            Native::Single => profile.tools.len() < limit,
+            Native::Grouped => full + 1 < limit,
+        },
+        Surface::Toolset => full < limit,
+        Surface::Core => full > 0 && full + 4 <= limit,
+        Surface::Gateway | Surface::Files => true,
+    }
 }

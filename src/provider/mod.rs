@@ -171,6 +171,11 @@ impl PayloadRequest<'_> {
         }
     }
 
+    /// Whether the provider takes as many tools as a surface binds.
+    pub fn takes(&self, surface: Surface) -> bool {
+        self.max_entries().is_none_or(|limit| error::is_within(limit, self.provider, surface, self.profile))
+    }
+
     /// The most entries that the list of tools may have.
     fn max_entries(&self) -> Option<usize> {
         self.options.max_tools.or(self.provider.wire().rules().max_entries)

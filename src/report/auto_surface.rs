@@ -49,7 +49,7 @@ pub fn surface_of(request: &PayloadRequest<'_>, named: Option<Surface>) -> (Surf
 }
 
 /// The surface of these on which a task is estimated to cost least, by the definitions of a profile and by
-/// `payload.host_tokens`.
+/// `payload.host_tokens`. One that binds more tools than the provider takes is none of them.
 ///
 /// - A profile whose tools are all full gets `full`.
 /// - A profile with full and with deferred tools gets `hybrid`, `core`, or `native` where the provider searches itself.
@@ -74,7 +74,9 @@ pub fn auto_surface(request: &PayloadRequest<'_>, among: &[Surface]) -> AutoSurf
     ];
     let mut costs: Vec<(Surface, usize)> = candidates
         .into_iter()
-        .filter(|(surface, is_candidate, _)| *is_candidate && among.contains(surface))
+        .filter(|(surface, is_candidate, _)| {
+            *is_candidate && among.contains(surface) && request.takes(*surface)
+        })
         .map(|(surface, _, bound)| (surface, task(surface).tokens(bound + PROMPT, host)))
         .collect();
     costs.sort_by_key(|(_, cost)| *cost);

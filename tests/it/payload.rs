@@ -412,19 +412,24 @@ fn auto_is_the_surface_that_costs_a_task_least() {
     assert_eq!(chosen(&["--provider", "openai", "--profile", "core"]), "core");
     assert_eq!(chosen(&["--provider", "openai", "--surface", "hybrid"]), "hybrid");
     // A provider takes no more than 128 tools, whatever they cost.
-    let tools = |count: usize, host: usize| {
+    let tools_for = |provider: &str, count: usize, host: usize| {
         let tool = |index: usize| serde_json::json!({"name": format!("tool_{index}"), "description": "Does it.", "parameters": {"type": "object"}});
         let tools: Vec<Value> = (0..count).map(tool).collect();
         let config = format!("[payload]\nhost_tokens = {host}\n");
         let folder =
             fixture::folder(&[("tools.json", &Value::from(tools).to_string()), ("toolcrib.toml", &config)]);
         let run =
-            fixture::run(&["payload", "-c", fixture::text(folder.path()), "--provider", "openai", "--json"]);
-        let payload: Value = serde_json::from_str(&run.stdout).unwrap();
+            fixture::run(&["payload", "-c", fixture::text(folder.path()), "--provider", provider, "--json"]);
+        let payload: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
         payload["surface"].as_str().unwrap().to_string()
     };
+    let tools = |count: usize, host: usize| tools_for("openai", count, host);
     assert_eq!(tools(20, 10_000), "full");
     assert_eq!(tools(128, 100_000), "full", "a further request costs more than all tools");
     assert_eq!(tools(129, 100_000), "gateway");
     assert_eq!(tools(120, 0), "gateway", "a further request costs little");
+    // Deferred tools are entries too, where they do not come in groups.
+    assert_eq!(tools_for("gemini-interactions", 511, 10_000), "native");
+    assert_eq!(tools_for("gemini-interactions", 512, 10_000), "gateway");
+    assert_eq!(tools_for("langchain", 200, 10_000), "gateway");
 }

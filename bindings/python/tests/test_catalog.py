@@ -87,6 +87,22 @@ def test_errors_have_codes_and_near_names(github):
         github.results("anthropic", [])
 
 
+def test_help_is_there_for_tools_and_for_groups(github):
+    assert github.help("create_issue")["call"]["args"]
+    assert any("create" in op for op in json.dumps(github.help("issues")["ops"]).split(","))
+    assert github.help("root")["groups"]
+    with pytest.raises(toolcrib.UnknownTool) as unknown:
+        github.help("create_isue")
+    assert "create_issue" in unknown.value.nearest
+
+
+def test_values_of_a_job_have_names_that_templates_can_say(github, tmp_path):
+    for name in ("profile", "job-id", ""):
+        with pytest.raises(toolcrib.TemplateError, match=name):
+            github.seed(tmp_path / "w", vars={name: "42"})
+    assert not (tmp_path / "w").exists()
+
+
 def test_findings_of_definitions_in_memory_have_places():
     catalog = toolcrib.open([{"name": "f", "description": "F.", "inputSchema": {"type": "string"}}])
     errors = [finding for finding in catalog.findings if finding.severity == "error"]

@@ -16,6 +16,8 @@ from ._catalog import (
     FoundTool,
     Payload,
     Place,
+    Provider,
+    Surface,
     Tool,
     ToolCallStream,
     Written,
@@ -39,7 +41,7 @@ from .errors import (
 
 __all__ = [
     "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "Error", "FieldError", "Finding",
-    "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "ResponseError",
-    "ResultsError", "Session", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile", "UnknownTool", "WriteError",
-    "Written", "open",
+    "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
+    "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
+    "UnknownTool", "WriteError", "Written", "open",
 ]

@@ -310,7 +310,10 @@ class Catalog:
         return self._core.receipt(name)
 
     def help(self, name: str) -> dict[str, Any]:
-        """Help on one tool: ``summary``, ``usage``, ``args``, and a ``call`` that fits."""
+        """Help on one tool: ``summary``, ``usage``, ``args``, and a ``call`` that fits.
+
+        On a group of tools, such as ``issues``: its ``groups`` and ``ops``, one line each; ``root`` has all.
+        """
         help: dict[str, Any] = json.loads(self._core.help(name))
         return help
 

@@ -1,0 +1,219 @@
+//! The catalog and its jobs. Each method is one job of the library.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use toolcrib::catalog::Resolved;
+use toolcrib::provider::AnsweredCalls;
+use toolcrib::provider::call::Parser;
+use toolcrib::render::Doc;
+use toolcrib::{
+    Error, PayloadOptions, Provider, Surface, ToolSummary, WorkspaceTemplate, Written, finding, report,
+};
+
+use crate::error::Failure;
+use crate::stream::CallStream;
+
+/// What a job made, or why it could not be done.
+pub type Made<T> = Result<T, Failure>;
+
+/// What a payload is for, by names.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The provider.
+    pub provider: String,
+    /// The surface; without one, or as `auto`, the one that costs a whole task least.
+    pub surface: Option<String>,
+    /// The profile.
+    pub profile: Option<String>,
+    /// The toolsets loaded so far.
+    pub loaded: Vec<String>,
+}
+
+impl Request {
+    fn options(self) -> Made<PayloadOptions> {
+        let mut options = PayloadOptions::new(provider_of(&self.provider)?).loaded(self.loaded);
+        options.surface = surface_of(self.surface.as_deref())?;
+        options.profile = self.profile;
+        Ok(options)
+    }
+}
+
+pub(crate) fn provider_of(name: &str) -> Made<Provider> {
+    Provider::parse(name).ok_or_else(|| {
+        let known: Vec<&str> = Provider::ALL.iter().map(|provider| provider.as_str()).collect();
+        Failure::argument(format!("there is no provider \"{name}\"; providers are: {}", known.join(", ")))
+    })
+}
+
+fn surface_of(name: Option<&str>) -> Made<Option<Surface>> {
+    let Some(name) = name.filter(|name| *name != "auto") else { return Ok(None) };
+    let surface = Surface::ALL.iter().copied().find(|surface| surface.as_str() == name);
+    surface.map(Some).ok_or_else(|| {
+        let known: Vec<&str> = Surface::ALL.iter().map(|surface| surface.as_str()).collect();
+        Failure::argument(format!("there is no surface \"{name}\"; surfaces are: auto, {}", known.join(", ")))
+    })
+}
+
+fn in_json(tool: &ToolSummary) -> Map<String, Value> {
+    let fields = json!({
+        "name": tool.name, "safe_name": tool.safe_name, "op": tool.op, "summary": tool.summary,
+        "effect": tool.effect.as_str(),
+    });
+    if let Value::Object(fields) = fields { fields } else { Map::new() }
+}
+
+fn written(written: Written) -> String {
+    let Written { created, updated, removed, unchanged, kept, .. } = written;
+    json!({ "created": created, "updated": updated, "removed": removed, "unchanged": unchanged, "kept": kept })
+        .to_string()
+}
+
+/// A checked catalog of tools. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Catalog(Arc<toolcrib::Catalog>);
+
+impl Catalog {
+    /// Opens a path.
+    pub fn open(path: &Path) -> Made<Self> {
+        Ok(Self(Arc::new(toolcrib::Catalog::open(path)?)))
+    }
+
+    /// Opens definitions as JSON text.
+    pub fn from_json(definitions: &str, config: Option<&Path>) -> Made<Self> {
+        Ok(Self(Arc::new(toolcrib::Catalog::from_json(definitions, config)?)))
+    }
+
+    /// The hash of all content.
+    pub fn version(&self) -> &str {
+        self.0.version()
+    }
+
+    /// Whether all input could be read.
+    pub fn is_complete(&self) -> bool {
+        self.0.is_complete()
+    }
+
+    /// The findings, as `check --json` prints them.
+    pub fn findings(&self) -> String {
+        finding::json_report(self.0.findings()).to_string()
+    }
+
+    /// The tools, in the order of their sources.
+    pub fn tools(&self) -> String {
+        Value::from_iter(self.0.tools().map(|tool| in_json(&tool))).to_string()
+    }
+
+    /// The names of the profiles.
+    pub fn profiles(&self) -> Vec<String> {
+        self.0.stages().0.catalog.config.profiles.keys().cloned().collect()
+    }
+
+    /// The body of a payload, and the facts beside it.
+    pub fn payload(&self, request: Request) -> Made<(String, String)> {
+        let payload = self.0.payload(&request.options()?)?;
+        let headers: Map<String, Value> = payload
+            .headers
+            .iter()
+            .map(|header| (header.name.to_string(), header.value.to_string().into()))
+            .collect();
+        let facts = json!({
+            "surface": payload.surface.as_str(), "headers": headers, "notes": payload.notes,
+            "findings": finding::json_report(&payload.findings),
+        });
+        Ok((payload.body.to_string(), facts.to_string()))
+    }
+
+    /// The section of the system prompt that goes with a payload.
+    pub fn prompt(&self, request: Request) -> Made<String> {
+        Ok(self.0.prompt(&request.options()?)?)
+    }
+
+    /// The calls of a response, as `parse` prints them.
+    pub fn parse(&self, provider: &str, response: &str, profile: Option<&str>) -> Made<String> {
+        let (provider, catalog) = (provider_of(provider)?, &self.0.stages().0.catalog);
+        let profile = catalog.profile(profile).map_err(Error::from)?;
+        let entries = Parser::of_profile(catalog, &profile, provider).parse(response).map_err(Error::from)?;
+        Ok(serde_json::to_string(&entries)?)
+    }
+
+    /// A response that arrives in chunks.
+    pub fn stream(&self, provider: String, profile: Option<String>) -> Made<CallStream> {
+        CallStream::begin(self.clone(), provider, profile)
+    }
+
+    /// The messages that `results` prints.
+    pub fn results(&self, provider: &str, answered: &str, profile: Option<&str>) -> Made<String> {
+        let (provider, catalog) = (provider_of(provider)?, &self.0.stages().0.catalog);
+        let answers = AnsweredCalls::read(answered, provider)?;
+        let profile = catalog.profile(profile).map_err(Error::from)?;
+        Ok(answers.messages(catalog, &profile).map_err(Error::from)?.to_string())
+    }
+
+    /// The tools that fit what somebody wants, or the nearest.
+    pub fn search(&self, query: &str, limit: usize) -> String {
+        let found = self.0.search(query, limit);
+        let hits = found.hits.iter().map(|hit| {
+            let mut fields = in_json(&hit.tool);
+            fields.insert("confidence".into(), hit.confidence.into());
+            fields.insert("reason".into(), hit.reason.as_str().into());
+            fields
+        });
+        json!({ "is_match": found.is_match, "unmet": found.unmet, "hits": Value::from_iter(hits) })
+            .to_string()
+    }
+
+    /// The doc of one tool, in markdown.
+    pub fn doc(&self, name: &str) -> Made<String> {
+        Ok(self.0.doc(name)?)
+    }
+
+    /// Whether the doc of a tool has to be read before it is called, and the receipt of who has read it.
+    pub fn receipt(&self, name: &str) -> Made<(bool, String)> {
+        self.0.doc(name)?;
+        let catalog = &self.0.stages().0.catalog;
+        let Resolved::Tool(tool) = catalog.resolve(name) else { return Ok((false, String::new())) };
+        let is_required = catalog.config.exec.require_doc.covers(tool.effect);
+        Ok((is_required, Doc::of(tool, catalog).receipt().to_string()))
+    }
+
+    /// Help on one tool.
+    pub fn help(&self, name: &str) -> Made<String> {
+        Ok(Value::from(self.0.help(name)?).to_string())
+    }
+
+    /// The report that `tokens --json` prints.
+    pub fn tokens(
+        &self,
+        provider: &str,
+        profile: Option<&str>,
+        surface: Option<&str>,
+        budget: Option<usize>,
+        iterations: u32,
+    ) -> Made<String> {
+        let (checked, templates) = self.0.stages();
+        let (provider, surface) = (provider_of(provider)?, surface_of(surface)?);
+        let payload = checked.catalog.config.payload;
+        let options = report::Options { profile, provider, surface, payload, iterations, budget };
+        let report = report::report(&checked.catalog, templates, options).map_err(Error::from)?;
+        Ok(serde_json::to_string(&report)?)
+    }
+
+    /// Writes docs into a folder.
+    pub fn render(&self, folder: &Path, profile: Option<&str>) -> Made<String> {
+        Ok(written(self.0.render(folder, profile)?))
+    }
+
+    /// Seeds a workspace; `values` is a JSON object.
+    pub fn seed(
+        &self,
+        workspace: &Path,
+        profile: Option<&str>,
+        template: Option<PathBuf>,
+        values: &str,
+    ) -> Made<String> {
+        let template = WorkspaceTemplate { folder: template, values: serde_json::from_str(values)? };
+        Ok(written(self.0.seed_with(workspace, profile, &template)?))
+    }
+}
