@@ -1,0 +1,57 @@
+/** The core, as `src/catalog.rs` gives it: names and JSON text go in, JSON text comes out. */
+
+import { createRequire } from "node:module";
+
+import { errorOf } from "./errors.js";
+
+type Name = string | undefined;
+
+export interface NativeCatalog {
+  version(): string;
+  isComplete(): boolean;
+  findings(): string;
+  tools(): string;
+  profiles(): string[];
+  payload(provider: string, surface: Name, profile: Name, loaded: readonly string[]): { body: string; facts: string };
+  prompt(provider: string, surface: Name, profile: Name, loaded: readonly string[]): string;
+  parse(provider: string, response: string, profile: Name): string;
+  stream(provider: string, profile: Name): NativeStream;
+  results(provider: string, answered: string, profile: Name): string;
+  search(query: string, limit: number): string;
+  doc(name: string): string;
+  receipt(name: string): { isRequired: boolean; receipt: string };
+  help(name: string): string;
+  tokens(provider: string, profile: Name, surface: Name, budget: number | undefined, iterations: number): Promise<string>;
+  render(folder: string, profile: Name): Promise<string>;
+  seed(workspace: string, profile: Name, template: Name, values: string): Promise<string>;
+}
+
+export interface NativeStream {
+  push(bytes: Uint8Array): void;
+  finish(): string;
+}
+
+interface Native {
+  open(definitions: Name, path: Name): NativeCatalog;
+  openAsync(definitions: Name, path: Name): Promise<NativeCatalog>;
+}
+
+export const native: Native = createRequire(import.meta.url)("../toolcrib.node") as Native;
+
+/** Asks the core; what it throws becomes an error of `errors.ts`. */
+export function asked<T>(job: () => T): T {
+  try {
+    return job();
+  } catch (thrown) {
+    throw errorOf(thrown);
+  }
+}
+
+/** The same for a promise. */
+export async function awaited<T>(job: () => Promise<T>): Promise<T> {
+  try {
+    return await job();
+  } catch (thrown) {
+    throw errorOf(thrown);
+  }
+}
