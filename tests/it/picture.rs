@@ -22,7 +22,9 @@ parameters:
 ";
 
 /// The commands of the picture.
-const COMMANDS: [&str; 4] = [
+const COMMANDS: [&str; 6] = [
+    "toolcrib payload --catalog examples/github --profile core --provider openai --surface full | wc -c",
+    "toolcrib payload --catalog examples/github --profile core --provider openai --surface core | wc -c",
     "toolcrib seed job --catalog examples/github --profile core",
     "toolcrib search \"close an issue\" --catalog examples/github --limit 2",
     "toolcrib search \"water the plants\" --catalog examples/github",
