@@ -7,11 +7,11 @@ use super::{pages, root};
 #[test]
 fn every_page_has_one_place_in_the_summary() {
     let summary = std::fs::read_to_string(root().join("SUMMARY.md")).unwrap();
-    let listed: Vec<&str> = links(&summary).collect();
-    let unique: BTreeSet<&str> = listed.iter().copied().collect();
+    let listed = links(&summary);
+    let unique: BTreeSet<&String> = listed.iter().collect();
     assert_eq!(listed.len(), unique.len(), "a page is listed twice");
     let missing: Vec<String> =
-        pages().into_iter().map(|(name, _)| name).filter(|name| !unique.contains(name.as_str())).collect();
+        pages().into_iter().map(|(name, _)| name).filter(|name| !unique.contains(name)).collect();
     assert!(missing.is_empty(), "SUMMARY.md does not list {missing:?}");
 }
 
@@ -19,8 +19,10 @@ fn every_page_has_one_place_in_the_summary() {
 fn links_of_pages_lead_to_files_and_headings() {
     let mut wrong = Vec::new();
     for (name, text) in pages() {
-        for link in links(&text).filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
-            let (path, place) = link.split_once('#').unwrap_or((link, ""));
+        for link in
+            links(&text).into_iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:"))
+        {
+            let (path, place) = link.split_once('#').unwrap_or((&link, ""));
             let file =
                 if path.is_empty() { root().join(&name) } else { root().join(&name).with_file_name(path) };
             let is_there = match std::fs::read_to_string(&file) {
@@ -50,12 +52,14 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Targets of the links of a page.
-fn links(text: &str) -> impl Iterator<Item = &str> {
-    prose(text).flat_map(|line| {
-        let outside_of_code = line.split("](").skip(1);
-        outside_of_code.filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
-    })
+/// Targets of the links of a page, outside of code.
+fn links(text: &str) -> Vec<String> {
+    let without_code = |line: &str| line.split('`').step_by(2).collect::<String>();
+    let targets = |line: String| {
+        let found = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        found.map(|(target, _)| target.to_string()).collect::<Vec<_>>()
+    };
+    prose(text).map(without_code).flat_map(targets).collect()
 }
 
 /// Names of the headings of a page, as links have them.
