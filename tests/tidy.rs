@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+#[path = "tidy/book.rs"]
+mod book;
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/layers.rs"]

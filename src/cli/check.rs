@@ -1,7 +1,6 @@
 //! `toolcrib check`: findings.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, counted};
@@ -58,7 +57,7 @@ impl CheckArgs {
                 .cloned()
                 .collect();
             let limit = (!self.verbose).then_some(5);
-            print(&text_report(&shown, &checked.documents, std::io::stdout().is_terminal(), limit))?;
+            print(&text_report(&shown, &checked.documents, true, limit))?;
             let infos = checked.count(Severity::Info);
             let hidden = if self.verbose || infos == 0 {
                 String::new()

@@ -1,8 +1,6 @@
 //! `toolcrib completions`: shell completions.
 
-use clap::CommandFactory;
-
-use super::{CommandResult, print};
+use super::{CommandResult, help, print};
 
 /// Print completions for a shell.
 #[derive(Debug, clap::Args)]
@@ -16,9 +14,9 @@ pub(super) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(super) fn run<C: CommandFactory>(self) -> CommandResult {
+    pub(super) fn run(self) -> CommandResult {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut C::command(), "toolcrib", &mut script);
+        clap_complete::generate(self.shell, &mut help::command_line(), "toolcrib", &mut script);
         print(&String::from_utf8_lossy(&script))
     }
 }

@@ -2,7 +2,6 @@
 
 mod setups;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -261,7 +260,7 @@ fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
     let documents: Vec<_> =
         checked.documents.iter().chain(labels.iter().flat_map(|labels| &labels.document)).cloned().collect();
     if !findings.is_empty() {
-        print_note(text_report(&findings, &documents, std::io::stderr().is_terminal(), Some(5)).trim_end());
+        print_note(text_report(&findings, &documents, true, Some(5)).trim_end());
     }
     let used: usize = labels.iter().map(|labels| labels.queries.len()).sum();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();

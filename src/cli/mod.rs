@@ -16,10 +16,12 @@ mod completions;
 mod doctor;
 mod eval;
 mod fetched;
+mod help;
 mod import;
 mod init;
 mod login;
 mod logout;
+mod man;
 #[cfg(not(feature = "object-store"))]
 #[path = "no_object_storage.rs"]
 mod object_storage;
@@ -56,7 +58,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 use screen::escaped;
 
@@ -75,19 +77,14 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Try it:
-  toolcrib adopt cursor                                       your client's MCP servers, behind toolcrib
-  toolcrib init my-catalog                                    a small working catalog
-  toolcrib check  --catalog my-catalog                        what is wrong with it
-  toolcrib render --catalog tools.json --out tools            docs of any dump of definitions
-  toolcrib seed   workspace --catalog my-catalog --profile writer
-  toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
-  toolcrib tokens  --catalog tools.json                        what that costs
-  toolcrib search  \"create an issue\" --catalog tools.json      which tools do that, or that none does
-  toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
-  toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
-  toolcrib trace   s-42                                        what an agent searched, read and called
-  toolcrib tune    --catalog my-catalog --state state.db       which tools to bind in full, by recorded sessions
+  toolcrib adopt cursor                                       your client's servers, as one entry
+  toolcrib seed workspace --catalog tools.json                docs in an agent's workspace
+  toolcrib payload --catalog tools.json --provider anthropic  the tools of a request
+  toolcrib search \"create an issue\" --catalog tools.json     the tools that do it, or that none does
+  toolcrib check tools.json                                   the mistakes in definitions
+  toolcrib serve --catalog tools.json                         MCP, docs and pages on port 7878
 
+`toolcrib COMMAND --help` tells more of a command.
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
 #[derive(Debug, Subcommand)]
@@ -121,6 +118,7 @@ enum Command {
     Import(import::ImportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Reason why a command failed.
@@ -153,7 +151,8 @@ type CommandResult = Result<(), CommandError>;
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
-    let arguments = match Arguments::try_parse() {
+    let matches = help::command_line().try_get_matches();
+    let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
     };
@@ -187,7 +186,8 @@ pub fn run() -> ExitCode {
         Command::Trust(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
-        Command::Completions(command) => command.run::<Arguments>(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     });
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,

@@ -1,7 +1,6 @@
 //! `toolcrib payload`: the tools of a request to a provider.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 
 use serde_json::json;
 
@@ -156,8 +155,7 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
     if verbose {
         let mut findings = findings.to_vec();
         locate(&checked.documents, &mut findings);
-        let color = std::io::stderr().is_terminal();
-        return print_note(text_report(&findings, &checked.documents, color, None).trim_end());
+        return print_note(text_report(&findings, &checked.documents, true, None).trim_end());
     }
     let mut by_code: BTreeMap<Code, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity != Severity::Info) {

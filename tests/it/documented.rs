@@ -39,7 +39,10 @@ const STANDIN: &str = r#"[{"name": "get_current_time", "description": "Get the c
 
 #[test]
 fn commands_of_the_readme_run() {
-    assert_eq!(failures("README.md"), None);
+    let page = fs::read_to_string(package().join("README.md")).unwrap();
+    let (mut reader, _) = reader_with_servers();
+    let failures: Vec<String> = commands(&page).iter().filter_map(|command| reader.run(command)).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 #[test]
@@ -80,16 +83,7 @@ fn the_way_in_front_of_an_mcp_server_runs() {
 #[test]
 fn a_client_with_five_servers_makes_its_first_call_through_toolcrib() {
     let page = fs::read_to_string(package().join("docs/servers.md")).unwrap();
-    let mut reader = Reader::new();
-    fixture::write(reader.folder.path(), "standin/tools.json", STANDIN);
-    for program in ["npx", "uvx"] {
-        let script = NPX.replace("everything", text(&reader.folder.path().join("standin")));
-        fixture::write(reader.folder.path(), &format!("bin/{program}"), &script);
-        let executable = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(reader.folder.path().join("bin").join(program), executable).unwrap();
-    }
-    let (_, file) = blocks(&page).into_iter().find(|(language, _)| *language == "json").unwrap();
-    fixture::write(reader.folder.path(), "home/.cursor/mcp.json", file);
+    let (mut reader, file) = reader_with_servers();
     for command in commands(&page) {
         let failure = reader.run(&command);
         assert_eq!(failure, None);
@@ -99,6 +93,22 @@ fn a_client_with_five_servers_makes_its_first_call_through_toolcrib() {
         }
     }
     assert_eq!(fs::read_to_string(reader.folder.path().join("home/.cursor/mcp.json")).unwrap(), file);
+}
+
+/// A reader who has the client's file on the page about people's servers, with stand-ins for the servers; and that file.
+fn reader_with_servers() -> (Reader, String) {
+    let page = fs::read_to_string(package().join("docs/servers.md")).unwrap();
+    let reader = Reader::new();
+    fixture::write(reader.folder.path(), "standin/tools.json", STANDIN);
+    for program in ["npx", "uvx"] {
+        let script = NPX.replace("everything", text(&reader.folder.path().join("standin")));
+        fixture::write(reader.folder.path(), &format!("bin/{program}"), &script);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(reader.folder.path().join("bin").join(program), executable).unwrap();
+    }
+    let (_, file) = blocks(&page).into_iter().find(|(language, _)| *language == "json").unwrap();
+    fixture::write(reader.folder.path(), "home/.cursor/mcp.json", file);
+    (reader, file.to_string())
 }
 
 /// The page about the gateway, and the part of it that needs a server of somebody else.

@@ -315,10 +315,10 @@ fn the_page_on_search_shows_what_is_printed() {
 }
 
 #[test]
-fn the_page_that_one_reads_first_shows_a_search() {
+fn the_page_on_search_shows_a_match_and_none() {
     let fits = ["search", "move a document under a folder", "--catalog", "examples/buildos", "--limit", "2"];
     let nothing = ["search", "water the plants", "--catalog", "examples/github"];
-    shows("README.md", "search", &[&fits, &nothing]);
+    shows("docs/search.md", "search", &[&fits, &nothing]);
 }
 
 /// Whether a page has, between its markers, what these commands print.

@@ -85,8 +85,7 @@ fn refuse_unportable(workspace: &Workspace, checked: &Checked) -> CommandResult 
     if found.is_empty() {
         return Ok(());
     }
-    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     // Without excerpts, which would show the secrets.
-    print_note(text_report(&found, &[], color, Some(10)).trim_end());
+    print_note(text_report(&found, &[], true, Some(10)).trim_end());
     Err(failed("no bundle is built: it would take along what belongs to this machine"))
 }

@@ -32,8 +32,7 @@ pub(super) fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     if broken.is_empty() {
         return Ok(());
     }
-    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    print_note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
+    print_note(text_report(&broken, &checked.documents, true, Some(10)).trim_end());
     let message =
         "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
     Err(failed(message))

@@ -1,0 +1,70 @@
+//! The help of the program: its commands, grouped by the people who use them.
+
+use clap::{Command, CommandFactory};
+
+use super::Arguments;
+
+/// Each group of people with their commands, in the order of use. A command has exactly one group.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("For people who write tools", &["init", "import", "check", "render", "eval", "schema"]),
+    (
+        "For people who start agents",
+        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens", "simulate", "tune"],
+    ),
+    (
+        "For people who run servers",
+        &[
+            "adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "bundle", "approvals",
+            "trace", "usage",
+        ],
+    ),
+    ("For your shell", &["completions", "man"]),
+];
+
+/// The command line with its grouped help.
+pub(super) fn command_line() -> Command {
+    let command = Arguments::command();
+    let groups: String = GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect();
+    let (bold, plain) = (heading_style().render(), heading_style().render_reset());
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{bold}Options:{plain}\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
+/// The heading of a group, and its commands with their purposes, wrapped to the width of the terminal.
+fn group(command: &Command, heading: &str, names: &[&str]) -> String {
+    let commands = names.iter().filter_map(|name| command.find_subcommand(name).cloned()).enumerate();
+    let mut list = Command::new("toolcrib")
+        .disable_help_subcommand(true)
+        .max_term_width(100)
+        .help_template("{subcommands}")
+        .subcommands(commands.map(|(place, command)| command.display_order(place)));
+    let (bold, plain) = (heading_style().render(), heading_style().render_reset());
+    format!("{bold}{heading}:{plain}\n{}\n\n", list.render_help().ansi().to_string().trim_end())
+}
+
+/// The style of clap's own headings.
+fn heading_style() -> anstyle::Style {
+    *clap::builder::Styles::styled().get_header()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_belongs_to_one_group_of_people() {
+        let command = Arguments::command();
+        let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        known.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, known);
+    }
+
+    #[test]
+    fn the_command_line_is_defined_without_contradiction() {
+        command_line().debug_assert();
+    }
+}
