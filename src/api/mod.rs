@@ -144,13 +144,13 @@ impl Catalog {
         Ok(Doc::of(self.tool(name)?, catalog).render(&self.templates, &catalog.version)?)
     }
 
-    /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools: `groups` and
-    /// `ops` in it, one line each; the path `root` has all.
+    /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools: the
+    /// groups in it, and its ops by their effect (`read`, `write`, `destructive`); the path `root` has all.
     ///
     /// ```
     /// let catalog = toolcrib::Catalog::open("examples/github")?;
     /// assert!(catalog.help("create_issue")?.contains_key("args"));
-    /// assert!(catalog.help("issues")?.contains_key("ops"));
+    /// assert!(catalog.help("issues")?.contains_key("write"));
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
     pub fn help(&self, path: &str) -> Result<Map<String, Value>, Error> {
