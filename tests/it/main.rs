@@ -48,6 +48,7 @@ mod seed;
 mod semantic;
 mod serve;
 mod servers;
+mod settings;
 mod simulate;
 mod site;
 mod skills;

@@ -37,6 +37,19 @@ fn links_of_pages_lead_to_files_and_headings() {
     assert!(wrong.is_empty(), "these links lead nowhere: {wrong:#?}");
 }
 
+#[test]
+fn every_guide_leads_to_the_glossary() {
+    let is_guide = |name: &str| {
+        name.starts_with("docs/") && name.matches('/').count() == 1 && name != "docs/glossary.md"
+    };
+    let without: Vec<String> = pages()
+        .into_iter()
+        .filter(|(name, text)| is_guide(name) && !links(text).iter().any(|link| link.contains("glossary.md")))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(without.is_empty(), "these pages link no word to the glossary: {without:?}");
+}
+
 /// Lines outside of fenced blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = None;
