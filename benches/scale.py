@@ -73,6 +73,12 @@ class Client:
         self.process.wait(timeout=60)
 
 
+def served(catalog):
+    """The catalog as toolcrib takes it: above 10,000 tools in several files, since one of 64 MiB is refused."""
+    folder = catalog.with_name("tools")
+    return str(folder if folder.exists() else catalog)
+
+
 def start(command, cache, settles):
     """Milliseconds to the list of tools, and MiB then and later."""
     client = Client(command, cache)
@@ -85,14 +91,14 @@ def start(command, cache, settles):
 
 
 def starts(arguments, catalog, cache, size):
-    serve = [arguments.toolcrib, "serve", "--stdio", "--catalog", str(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", "--catalog", served(catalog)]
     bare = [arguments.bare, str(catalog)]
     commands = {"toolcrib, first read": serve, "toolcrib": serve, "bare rmcp": bare}
     if arguments.compressor:
         commands["mcp-compressor"] = [arguments.compressor, "--", *bare]
     if arguments.python and size <= 10_000:
         commands["FastMCP"] = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog)]
-    subprocess.run([arguments.toolcrib, "search", "x", "--catalog", str(catalog)], env={**os.environ, "XDG_CACHE_HOME": str(cache)}, capture_output=True)
+    subprocess.run([arguments.toolcrib, "search", "x", "--catalog", served(catalog)], env={**os.environ, "XDG_CACHE_HOME": str(cache)}, capture_output=True)
     start(serve, cache, 1 + size / 10_000)
     runs = {name: [] for name in commands}
     for _ in range(arguments.rounds):
@@ -122,7 +128,7 @@ def timed(command, rounds, **more):
 def one_shots(arguments, catalog, cache, size):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     name = json.loads(catalog.read_text())[size // 2]["name"]
-    on = ["--catalog", str(catalog)]
+    on = ["--catalog", served(catalog)]
     commands = {
         "toolcrib call": [arguments.toolcrib, "call", "read_tool_doc", json.dumps({"name": name}), *on],
         "toolcrib search": [arguments.toolcrib, "search", QUERIES[0], *on],
@@ -138,7 +144,7 @@ def renders(arguments, catalog, cache, size):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "docs"
-        command = [arguments.toolcrib, "render", "--out", str(out), "--catalog", str(catalog)]
+        command = [arguments.toolcrib, "render", "--out", str(out), "--catalog", served(catalog)]
         walls, processors = [], []
         for _ in range(arguments.rounds):
             shutil.rmtree(out, ignore_errors=True)
@@ -172,7 +178,7 @@ def searches(arguments, catalog, cache, size):
     def tool_search(query):
         return {"name": "tool_search", "arguments": {"query": query}}
 
-    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", "--catalog", str(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", "--catalog", served(catalog)]
     clients = {"toolcrib": (serve, tool_search), "bare rmcp": ([arguments.bare, str(catalog)], lambda query: {"name": "search", "arguments": {"query": query}})}
     if arguments.python and size <= 10_000:
         command = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog), "--search"]
@@ -211,7 +217,12 @@ def main():
             catalog = Path(place) / "tools.json"
             known = arguments.catalogs and arguments.catalogs / f"t{size}.json"
             tools = json.loads(known.read_text()) if known and known.exists() else [tool(index) for index in range(size)]
-            catalog.write_text(json.dumps(tools["tools"] if isinstance(tools, dict) else tools))
+            tools = tools["tools"] if isinstance(tools, dict) else tools
+            catalog.write_text(json.dumps(tools))
+            if size > 10_000:
+                catalog.with_name("tools").mkdir()
+                for part in range(0, size, 10_000):
+                    (catalog.with_name("tools") / f"{part:07}.json").write_text(json.dumps(tools[part:part + 10_000]))
             time.sleep(2.1)  # a file that was written just now may change again within the same time
             for part in [starts, one_shots, searches, renders]:
                 part(arguments, catalog, Path(place) / "cache", size)
