@@ -92,9 +92,7 @@ class Caller(threading.Thread):
             function, given = request(number)
             headers = {"Content-Type": "application/json", "X-Session-Id": f"s{number // 20}"}
             try:
-                connection.request("POST", f"/v1/{function}", json.dumps(given), headers)
-                answer = connection.getresponse()
-                answer.read()
+                answer = self.answer(connection, function, json.dumps(given), headers)
             except (OSError, http.client.HTTPException) as error:
                 self.failures.append(repr(error))
                 connection.close()
@@ -104,6 +102,20 @@ class Caller(threading.Thread):
                 self.failures.append(f"{function}: {answer.status}")
             self.made += 1
             time.sleep(self.pause)
+
+
+    def answer(self, connection, function, body, headers):
+        """The answer to a call, which is sent again where the server has closed a connection that was idle for long by its clock."""
+        for is_last in [False, True]:
+            try:
+                connection.request("POST", f"/v1/{function}", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+                return answer
+            except (BrokenPipeError, ConnectionResetError):
+                connection.close()
+                if is_last:
+                    raise
 
 
 def callers(server, share, pause=0.0):
