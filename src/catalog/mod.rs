@@ -30,6 +30,7 @@ mod lint;
 mod names;
 mod op;
 mod own_output;
+mod plain;
 mod policy;
 mod profile;
 mod purpose;

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::tool::Policy;
+use crate::tool::{Policy, beginning};
 
-use super::docstring;
+use super::docstring::{self, Docstring};
 use super::short::{Cap, capped, sentence_end, without_marks};
 
 const MAX_ITEMS: usize = 8;
@@ -24,10 +24,11 @@ enum Rule {
     Edge,
 }
 
-/// The rules of a description in a short form; `None` when it gives none clearly.
-pub fn extract(description: &str) -> Option<Policy> {
-    let start: String = description.chars().take(MAX_TEXT).collect();
-    let parts = docstring::split(&start);
+/// The rules of a description, which has these parts, in a short form; `None` when it gives none clearly.
+pub fn extract(description: &str, parts: &Docstring) -> Option<Policy> {
+    let start = beginning(description, MAX_TEXT);
+    let of_start = (start.len() < description.len()).then(|| docstring::split(start));
+    let parts = of_start.as_ref().unwrap_or(parts);
     let mut found = Policy::default();
     let mut under: Option<Rule> = None;
     let mut fenced = false;

@@ -51,11 +51,19 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean.trim_matches('\n').trim_end().to_string())
 }
 
+/// The beginning of a text, at most this many characters.
+pub fn beginning(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
 /// The beginning of a text, at most this many characters; a longer one ends in an ellipsis.
 pub fn clipped(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
+    match beginning(text, most) {
+        whole if whole.len() == text.len() => Cow::Borrowed(text),
+        start => Cow::Owned(format!("{start}…")),
     }
 }
 
@@ -73,7 +81,7 @@ const MAX_QUOTED: usize = 80;
 
 /// A foreign text as a message repeats it: its beginning, on one line.
 pub fn quoted(text: &str) -> String {
-    clean_line(&text.chars().take(MAX_QUOTED).collect::<String>())
+    clean_line(beginning(text, MAX_QUOTED))
 }
 
 #[cfg(test)]
