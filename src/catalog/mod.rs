@@ -144,6 +144,21 @@ impl Checked {
         }
     }
 
+    /// The same without documents; tools and findings are shared.
+    #[cfg(feature = "runtime")]
+    fn without_documents(&self) -> Self {
+        let Catalog { tools, config, version, contested, complete, .. } = &self.catalog;
+        let (tools, config, contested) = (tools.clone(), Arc::clone(config), contested.clone());
+        let (version, complete) = (version.clone(), *complete);
+        Self {
+            catalog: Catalog { tools, config, version, contested, complete, ..Catalog::default() },
+            findings: self.findings.clone(),
+            parts: self.parts.clone(),
+            bases: self.bases.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Whether some of the input is missing from the catalog.
     pub fn lost_input(&self) -> bool {
         self.findings.errors().any(|finding| finding.code.loses_input())

@@ -173,15 +173,13 @@ fn sentences(line: &str, found: &mut Policy) {
         let (sentence, after) = rest.split_at(sentence_end(rest));
         rest = after;
         let sentence = without_marks(sentence);
-        let sentence = match &*LABEL {
-            Some(label) => label.replace(&sentence, "").into_owned(),
-            None => sentence,
-        };
-        let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(&sentence));
-        let is_rule = !sentence.ends_with(':') && sentence.split_whitespace().count() >= 3;
+        let label = LABEL.as_ref().and_then(|label| label.find(&sentence));
+        let sentence = &sentence[label.map_or(0, |label| label.end())..];
+        let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(sentence));
+        let is_rule = !sentence.ends_with(':') && sentence.split_whitespace().nth(2).is_some();
         let rules = [(Rule::Edge, &EDGE), (Rule::Dont, &DONT), (Rule::Do, &DO)];
         if let Some((rule, _)) = rules.into_iter().find(|(_, pattern)| is_rule && is(pattern)) {
-            add(found, rule, &sentence);
+            add(found, rule, sentence);
         }
     }
 }

@@ -218,6 +218,7 @@ fn import(
     if tools.is_empty() && findings.is_empty() {
         findings.push(unknown_format(&document, named));
     }
+    take_parameters(&mut document, &mut tools);
     keep_bytes(&document, &mut tools);
     if let Some(references) = references.as_mut().filter(|_| !is_openapi) {
         bundle::bundle_all(&document, &mut tools, references, &mut findings);
@@ -236,7 +237,8 @@ fn import(
     let texts = references.iter().flat_map(References::texts).collect();
     let parts = references.map(|references| references.files).unwrap_or_default();
     // Findings need only the text; the values, which take several times its size, are freed.
-    document.value = serde_json::Value::Null;
+    let value = document.value.take();
+    rayon::spawn(move || drop(value));
     Imported { document, is_bare, is_registry, tools, categories, base, findings, parts, texts }
 }
 
@@ -254,6 +256,14 @@ fn unknown_format(document: &Document, named: bool) -> Finding {
         finding.severity = crate::finding::Severity::Info;
     }
     finding.at(Place::new(&document.file, ""))
+}
+
+/// Moves the schemas that are in the document alone to their tools: copies would take as long as reading them.
+fn take_parameters(document: &mut Document, tools: &mut [RawTool]) {
+    for tool in tools.iter_mut().filter(|tool| tool.definition.parameters.is_none()) {
+        let written = tool.parameters.as_ref().and_then(|pointer| document.value.pointer_mut(pointer));
+        tool.definition.parameters = written.map(|value| Schema::shared_value(Arc::new(value.take())));
+    }
 }
 
 /// Restores the author's bytes of the schema, which parsing has lost.
