@@ -10,9 +10,6 @@ use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 /// Levels of nesting that the parser refuses, whatever limit it is given.
 const PARSER_DEPTH: usize = 128;
 
-/// Bytes of a text that are passed together.
-const PIECE: usize = 16;
-
 /// Reads a JSON text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
@@ -175,12 +172,6 @@ impl Scan<'_> {
     }
 
     fn pass_while(&mut self, passes: impl Fn(u8) -> bool) {
-        // Whole pieces at a time, which the processor looks at at once.
-        while let Some(piece) = self.bytes.get(self.at..self.at + PIECE)
-            && piece.iter().fold(true, |all, byte| all & passes(*byte))
-        {
-            self.at += PIECE;
-        }
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         self.at += rest.iter().position(|byte| !passes(*byte)).unwrap_or(rest.len());
     }
@@ -217,11 +208,12 @@ impl Scan<'_> {
     fn string(&mut self) {
         self.at += 1;
         loop {
-            self.pass_while(|byte| !matches!(byte, b'"' | b'\\'));
-            match self.peek() {
-                Some(b'\\') => self.at += 2,
-                Some(_) => return self.at += 1,
-                None => return self.give_up(),
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let Some(end) = rest.find('"') else { return self.give_up() };
+            let escapes = rest.bytes().take(end).rev().take_while(|byte| *byte == b'\\').count();
+            self.at += end + 1;
+            if escapes.is_multiple_of(2) {
+                return;
             }
         }
     }

@@ -83,9 +83,12 @@ impl Shapes {
                 Some((definition, written))
             }
             Shape::Native => {
-                let definition = native(object.clone())?;
-                let written = definition.parameters.is_some().then(|| "/parameters".to_string());
-                Some((definition, written))
+                let is_schema = |key: &str, value: &Value| key == "parameters" && value.is_object();
+                let read = object.iter().filter(|(key, value)| !is_schema(key, value));
+                let definition = native(read.map(|(key, value)| (key.clone(), value.clone())).collect())?;
+                let is_written = object.iter().any(|(key, value)| is_schema(key, value));
+                let written = is_written || definition.parameters.is_some();
+                Some((definition, written.then(|| "/parameters".to_string())))
             }
             Shape::Flat => Some(flat(object, "")),
             Shape::Function => {

@@ -85,10 +85,11 @@ fn ranked_words(tools: &[Tool]) -> Vec<Vec<u32>> {
 }
 
 fn similarity(a: &[u32], b: &[u32]) -> f64 {
-    let (mut shared, mut rest) = (0, b);
-    for word in a {
-        rest = &rest[rest.iter().take_while(|other| *other < word).count()..];
-        shared += usize::from(rest.first() == Some(word));
+    let (mut shared, mut in_a, mut in_b) = (0, 0, 0);
+    while let (Some(one), Some(other)) = (a.get(in_a), b.get(in_b)) {
+        shared += usize::from(one == other);
+        in_a += usize::from(one <= other);
+        in_b += usize::from(other <= one);
     }
     shared as f64 / (a.len() + b.len() - shared).max(1) as f64
 }

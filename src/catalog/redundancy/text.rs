@@ -152,6 +152,9 @@ fn rest_of(inner: &str, facts: &Facts<'_>) -> Option<String> {
 
 /// The start of a last clause that only repeats a fact, where text is before it.
 fn last_clause(sentence: &str, facts: &Facts<'_>) -> Option<usize> {
+    if !facts.may_be_in(sentence) {
+        return None;
+    }
     let starts = [", ", "; ", ": ", " - ", " such as ", " (", " as "];
     let mut places: Vec<usize> =
         starts.iter().flat_map(|start| sentence.match_indices(start).map(|(at, _)| at)).collect();

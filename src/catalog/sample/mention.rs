@@ -198,19 +198,13 @@ fn loose_list(text: &str) -> Option<Vec<String>> {
         "via", "use", "using", "call", "by", "from", "with", "see", "through", "parameter", "parameters",
         "field", "tool",
     ];
-    let is_start = |(at, c): &(usize, char)| {
+    let is_start = |at: &usize| {
         let before = &text[..*at];
-        let word = before
-            .trim_end()
-            .rsplit(|c: char| !c.is_alphanumeric())
-            .next()
-            .unwrap_or("")
-            .to_ascii_lowercase();
-        matches!(c, '"' | '\'' | '`' | '“' | '‘')
-            && !before.ends_with(char::is_alphanumeric)
-            && !OF_OTHERS.contains(&word.as_str())
+        let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        !before.ends_with(char::is_alphanumeric) && !is_one_of(word, &OF_OTHERS)
     };
-    text.char_indices().filter(is_start).take(20).find_map(|(at, _)| {
+    let quotes = text.match_indices(['"', '\'', '`', '“', '‘']).map(|(at, _)| at);
+    quotes.filter(is_start).take(20).find_map(|at| {
         let list = quoted_list(&text[at..]);
         let is_explained = || {
             quoted(&text[at..]).is_some_and(|(_, after)| EXPLAINED.iter().any(|word| after.starts_with(word)))

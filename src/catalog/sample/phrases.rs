@@ -30,3 +30,24 @@ impl Phrases {
         places
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Phrases;
+
+    proptest! {
+        #[test]
+        fn phrases_are_found_where_a_search_for_each_finds_them(text in "[ab1é .]{0,24}") {
+            let phrases = ["a", "ab", "a b", "b1", "1", "b."];
+            let mut expected = Vec::new();
+            for (rank, phrase) in phrases.iter().enumerate() {
+                let starts = text.char_indices().map(|(at, _)| at).filter(|at| text[*at..].starts_with(phrase));
+                let borders = starts.filter(|at| !text[..*at].ends_with(char::is_alphanumeric));
+                expected.extend(borders.map(|at| (rank, at)));
+            }
+            prop_assert_eq!(Phrases::of(phrases.into_iter()).places(&text), expected);
+        }
+    }
+}
