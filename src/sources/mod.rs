@@ -270,10 +270,10 @@ fn take_parameters(document: &mut Document, tools: &mut [RawTool]) {
 fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
     let pointers: Vec<String> = tools.iter().filter_map(|tool| tool.parameters.clone()).collect();
     let slices = document.slices(&pointers);
-    let written = tools.iter_mut().filter(|tool| tool.parameters.is_some());
-    for (tool, slice) in written.zip(slices) {
+    let written: Vec<&mut RawTool> = tools.iter_mut().filter(|tool| tool.parameters.is_some()).collect();
+    written.into_par_iter().zip(slices).for_each(|(tool, slice)| {
         if let (Some(schema), Some(text)) = (&tool.definition.parameters, slice) {
             tool.definition.parameters = Some(Schema::verbatim(text, schema.shared()));
         }
-    }
+    });
 }
