@@ -141,23 +141,39 @@ mod tests {
         })
     }
 
-    fn a_schema() -> impl Strategy<Value = Value> {
-        let kind = proptest::sample::select(&crate::finding::keyword::TYPES[..]);
-        let limits = [
-            "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum",
-            "exclusiveMaximum", "multipleOf", "uniqueItems", "const", "enum", "default", "examples",
-            "format", "title", "required", "x-own", "nullable", "pattern", "$ref", "id", "not",
-            "contentEncoding",
+    /// A keyword, mostly with a value of its kind.
+    fn a_limit() -> impl Strategy<Value = (&'static str, Value)> {
+        use proptest::sample::select;
+        let counts = select(vec!["minLength", "maxLength", "minItems", "maxItems"]);
+        let bounds = select(vec!["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]);
+        let odd = [
+            "minLength", "maximum", "uniqueItems", "enum", "default", "examples", "format", "title",
+            "required", "x-own", "nullable", "pattern", "$ref", "id", "not", "contentEncoding",
         ];
-        let limit = (proptest::sample::select(limits.to_vec()), a_value());
-        let limits = proptest::collection::vec(limit, 0..3);
-        let leaf = (proptest::option::of(kind), limits).prop_map(|(kind, limits)| {
+        prop_oneof![
+            6 => (counts, (0u64..3).prop_map(Value::from)),
+            6 => (bounds, (-3i64..4).prop_map(Value::from)),
+            1 => (Just("uniqueItems"), any::<bool>().prop_map(Value::from)),
+            1 => (Just("format"), select(vec!["date", "own"]).prop_map(Value::from)),
+            1 => (Just("const"), a_value()),
+            1 => (Just("enum"), proptest::collection::vec(a_value(), 1..3).prop_map(Value::from)),
+            1 => (select(odd.to_vec()), a_value()),
+        ]
+    }
+
+    fn a_leaf() -> impl Strategy<Value = Value> {
+        let kind = proptest::sample::select(&crate::finding::keyword::TYPES[..]);
+        let limits = proptest::collection::vec(a_limit(), 0..3);
+        (proptest::option::of(kind), limits).prop_map(|(kind, limits)| {
             let mut schema: Map<String, Value> =
                 limits.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
             schema.extend(kind.map(|kind| ("type".to_string(), kind.into())));
             Value::Object(schema)
-        });
-        leaf.prop_recursive(4, 24, 3, |inner| {
+        })
+    }
+
+    fn a_schema() -> impl Strategy<Value = Value> {
+        a_leaf().prop_recursive(4, 24, 3, |inner| {
             let optional = || proptest::option::of(inner.clone());
             let lists = (proptest::collection::vec(inner.clone(), 0..3), any::<[bool; 4]>());
             (inner.clone(), optional(), optional(), optional(), lists).prop_map(
@@ -195,8 +211,8 @@ mod tests {
 
         #[test]
         fn a_plain_schema_compiles_as_it_is_and_accepts_what_its_validator_accepts(
-            inner in a_schema(),
-            values in proptest::collection::vec(a_value(), 1..6),
+            inner in prop_oneof![a_leaf(), a_schema()],
+            values in proptest::collection::vec(a_value(), 16),
         ) {
             let schema = json!({ "type": "object", "properties": { "a": inner } });
             if is_plain(&schema) {
