@@ -111,7 +111,7 @@ impl Context<'_> {
         let set_arguments = set_arguments::apply(&mut definition, overlaid.arguments);
         let RawTool { server, place, body, parameters, part_places, .. } = raw;
         let description = clean_text(&definition.description).into_owned();
-        let parts = docstring::split(&description);
+        let mut parts = docstring::split(&description);
         let cap = Cap {
             max_chars: config.short_description.max_chars,
             max_tokens: config.short_description.max_tokens,
@@ -136,8 +136,8 @@ impl Context<'_> {
         }
         doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
-        let without_arguments =
-            schema::tells(parameters.schema(), &parts.arguments).then_some(parts.without_arguments);
+        let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
+            .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
         let call = ready_made_call(
             &examples,
@@ -152,7 +152,7 @@ impl Context<'_> {
         }
         let short = short_description(&definition, self.openings.strip(&parts.body), cap, &mut report);
         let policy = definition.policy.clone().or_else(|| {
-            let policy = policy::extract(&description)?;
+            let policy = policy::extract(&description, &parts)?;
             let help = "check it, and write it as `policy` to make it yours";
             report(
                 Finding::new(Code::PolicyExtracted, "a policy was extracted from the description").help(help),
@@ -322,7 +322,9 @@ fn ready_made_call(
     if let Some(example) = examples.first() {
         return Some(Sample { arguments: example.arguments.clone(), fill_in: Vec::new() });
     }
-    parameters.validator()?;
+    if !parameters.is_checked() {
+        return None;
+    }
     sample_call(parameters.schema(), about, &|arguments| parameters.accepts(arguments))
 }
 

@@ -9,7 +9,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -36,6 +37,8 @@ const MAX_ENTRY: u64 = 64 << 20;
 pub struct CatalogCache {
     folder: PathBuf,
     program: String,
+    /// The catalog that is being kept.
+    keeping: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
 /// A catalog, and what a person should know about the cache.
@@ -62,10 +65,10 @@ struct Entry {
 impl CatalogCache {
     /// The cache in a folder; `program` changes with every build of the program.
     pub fn new(folder: PathBuf, program: String) -> Self {
-        Self { folder, program }
+        Self { folder, program, keeping: Arc::default() }
     }
 
-    /// The catalog of a workspace, as it was read before, or read now and kept. Its search indexes are kept when they are made.
+    /// The catalog of a workspace, as it was read before, or read now and kept, which [`CatalogCache::wait`] waits for. Its search indexes are kept when they are made.
     pub fn open(&self, workspace: Workspace, listings: &Listings) -> Opened {
         let mut opened = self.open_catalog(workspace, listings);
         opened.checked.catalog.add_index_store(Arc::new(self.clone()));
@@ -90,10 +93,26 @@ impl CatalogCache {
         let again = workspace.clone();
         let checked = open_with(workspace, listings);
         if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.counts().errors == 0 {
-            // A catalog that cannot be kept is read again.
-            let _ = self.keep(&id, &again, &before, &checked, &root);
+            let (cache, checked) = (self.clone(), checked.without_documents());
+            self.keep_later(move || cache.keep(&id, &again, &before, &checked, &root));
         }
         Opened { checked, note }
+    }
+
+    /// Keeps a catalog on a thread of its own, since answers wait for it otherwise, and on one processor of theirs. A
+    /// catalog that cannot be kept is read again.
+    fn keep_later(&self, keep: impl FnOnce() -> Option<()> + Send + 'static) {
+        self.wait();
+        let on_one = || rayon::ThreadPoolBuilder::new().num_threads(1).build().ok();
+        let keep = move || on_one().and_then(|pool| pool.install(keep)).unwrap_or_default();
+        *self.keeping.lock().unwrap_or_else(PoisonError::into_inner) =
+            std::thread::Builder::new().spawn(keep).ok();
+    }
+
+    /// Waits until the catalog that was read last is kept.
+    pub fn wait(&self) {
+        let keeping = self.keeping.lock().unwrap_or_else(PoisonError::into_inner).take();
+        keeping.map(JoinHandle::join);
     }
 
     /// The hash of everything but files that decides on the catalog.

@@ -51,7 +51,7 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
     let mut tool = |(file, text): (&str, &str)| {
         let document = Document::parse(file, text.into(), Format::Json, &Limits::default()).ok()?;
         let place = Place::new(file, "");
-        let definition = reader.read(&document.value, &place, findings)?;
+        let definition = reader.read(document.value, &place, findings)?;
         let origin = Arc::clone(&origin);
         Some(RawTool { definition, place, origin, ..RawTool::default() })
     };

@@ -4,7 +4,7 @@
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]); text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
+//!    ([`schema`]) unless it is [`plain`]; text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
@@ -30,6 +30,7 @@ mod lint;
 mod names;
 mod op;
 mod own_output;
+mod plain;
 mod policy;
 mod profile;
 mod purpose;
@@ -140,6 +141,21 @@ impl Checked {
             Severity::Error => errors,
             Severity::Warning => warnings,
             Severity::Info => infos,
+        }
+    }
+
+    /// The same without documents; tools and findings are shared.
+    #[cfg(feature = "runtime")]
+    fn without_documents(&self) -> Self {
+        let Catalog { tools, config, version, contested, complete, .. } = &self.catalog;
+        let (tools, config, contested) = (tools.clone(), Arc::clone(config), contested.clone());
+        let (version, complete) = (version.clone(), *complete);
+        Self {
+            catalog: Catalog { tools, config, version, contested, complete, ..Catalog::default() },
+            findings: self.findings.clone(),
+            parts: self.parts.clone(),
+            bases: self.bases.clone(),
+            ..Self::default()
         }
     }
 

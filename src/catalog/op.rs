@@ -27,7 +27,8 @@ pub(super) fn written(tool: &Definition, report: &mut impl FnMut(Finding)) -> Op
 /// have already. In a derived category, the verb comes last: `issues.comments.get`.
 pub(super) fn derived(tool: &Tool, is_category_derived: bool) -> String {
     let groups = groups(tool, is_category_derived);
-    let own = words(&tool.name.nfc().collect::<String>());
+    let own =
+        if tool.name.is_ascii() { words(&tool.name) } else { words(&tool.name.nfc().collect::<String>()) };
     let action = if is_category_derived { action(&groups, &own) } else { undoubled(&groups, &own) };
     format!("{}.{}", groups.join("."), if action.is_empty() { "x".into() } else { action })
 }

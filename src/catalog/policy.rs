@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::tool::Policy;
+use crate::tool::{Policy, beginning};
 
-use super::docstring;
+use super::docstring::{self, Docstring};
 use super::short::{Cap, capped, sentence_end, without_marks};
 
 const MAX_ITEMS: usize = 8;
@@ -24,10 +24,11 @@ enum Rule {
     Edge,
 }
 
-/// The rules of a description in a short form; `None` when it gives none clearly.
-pub fn extract(description: &str) -> Option<Policy> {
-    let start: String = description.chars().take(MAX_TEXT).collect();
-    let parts = docstring::split(&start);
+/// The rules of a description, which has these parts, in a short form; `None` when it gives none clearly.
+pub fn extract(description: &str, parts: &Docstring) -> Option<Policy> {
+    let start = beginning(description, MAX_TEXT);
+    let of_start = (start.len() < description.len()).then(|| docstring::split(start));
+    let parts = of_start.as_ref().unwrap_or(parts);
     let mut found = Policy::default();
     let mut under: Option<Rule> = None;
     let mut fenced = false;
@@ -172,15 +173,13 @@ fn sentences(line: &str, found: &mut Policy) {
         let (sentence, after) = rest.split_at(sentence_end(rest));
         rest = after;
         let sentence = without_marks(sentence);
-        let sentence = match &*LABEL {
-            Some(label) => label.replace(&sentence, "").into_owned(),
-            None => sentence,
-        };
-        let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(&sentence));
-        let is_rule = !sentence.ends_with(':') && sentence.split_whitespace().count() >= 3;
+        let label = LABEL.as_ref().and_then(|label| label.find(&sentence));
+        let sentence = &sentence[label.map_or(0, |label| label.end())..];
+        let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(sentence));
+        let is_rule = !sentence.ends_with(':') && sentence.split_whitespace().nth(2).is_some();
         let rules = [(Rule::Edge, &EDGE), (Rule::Dont, &DONT), (Rule::Do, &DO)];
         if let Some((rule, _)) = rules.into_iter().find(|(_, pattern)| is_rule && is(pattern)) {
-            add(found, rule, &sentence);
+            add(found, rule, sentence);
         }
     }
 }

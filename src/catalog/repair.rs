@@ -29,7 +29,7 @@ pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
         repairs: Repairs::default(),
     };
     let mut value = schema.clone();
-    repairing.schema(&mut value, String::new());
+    repairing.schema(&mut value, &mut String::new());
     let Repairs { words, broken, remote } = &repairing.repairs;
     let clean = words.is_empty() && broken.is_empty() && remote.is_empty();
     (!clean).then_some((value, repairing.repairs))
@@ -60,24 +60,24 @@ struct Repairing<'a> {
 }
 
 impl Repairing<'_> {
-    fn schema(&mut self, value: &mut Value, pointer: String) {
+    fn schema(&mut self, value: &mut Value, pointer: &mut String) {
         let Value::Object(schema) = value else {
             if !value.is_boolean() {
-                self.word(&pointer, "something that is no schema was read as \"anything\"");
+                self.word(pointer, "something that is no schema was read as \"anything\"");
                 *value = Value::Bool(true);
             }
             return;
         };
-        self.plain_meanings(schema, &pointer);
-        self.drop_nulls(schema, &pointer);
-        self.types(schema, &pointer);
-        self.nullable(schema, &pointer);
-        self.limits(schema, &pointer);
-        self.tuple(schema, &pointer);
-        self.required(schema, &pointer);
-        self.reference(schema, &pointer);
-        self.schema_uri(schema, &pointer);
-        each_with_pointer_mut(schema, &pointer, &mut |at, child| self.schema(child, at));
+        self.plain_meanings(schema, pointer);
+        self.drop_nulls(schema, pointer);
+        self.types(schema, pointer);
+        self.nullable(schema, pointer);
+        self.limits(schema, pointer);
+        self.tuple(schema, pointer);
+        self.required(schema, pointer);
+        self.reference(schema, pointer);
+        self.schema_uri(schema, pointer);
+        each_with_pointer_mut(schema, pointer, &mut |at, child| self.schema(child, at));
     }
 
     fn word(&mut self, pointer: &str, what: impl Into<String>) {

@@ -10,6 +10,7 @@ mod needed;
 mod number;
 mod object;
 mod pattern;
+mod phrases;
 mod string;
 mod tables;
 mod values;

@@ -50,6 +50,8 @@ pub(super) struct CatalogArgs {
     /// The folder or the bundle of the catalog at a URL, or the reason why there is none.
     #[arg(skip)]
     fetched: Arc<OnceLock<Result<PathBuf, String>>>,
+    #[arg(skip)]
+    cache: Arc<OnceLock<Option<CatalogCache>>>,
     #[command(flatten)]
     key: KeyArgs,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
@@ -235,14 +237,18 @@ impl CatalogArgs {
     fn open_with(&self, workspace: Workspace, listings: &Listings) -> Checked {
         let Some(cache) = self.cache() else { return catalog::open_with(workspace, listings) };
         let opened = cache.open(workspace, listings);
+        cache.wait();
         opened.note.iter().for_each(print_note);
         opened.checked
     }
 
     /// The catalogs that were read before.
     pub(super) fn cache(&self) -> Option<CatalogCache> {
-        let folder = trust::cache_folder().filter(|_| !self.no_catalog_cache)?;
-        Some(CatalogCache::new(folder.join("catalogs"), program()?))
+        let of_user = || {
+            let folder = trust::cache_folder().filter(|_| !self.no_catalog_cache)?;
+            Some(CatalogCache::new(folder.join("catalogs"), program()?))
+        };
+        self.cache.get_or_init(of_user).clone()
     }
 
     /// Opens the catalog of a workspace.

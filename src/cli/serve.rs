@@ -135,7 +135,10 @@ impl ServeArgs {
         let Some(cache) = self.catalog.cache() else { return FirstAnswers::default() };
         let catalog = self.catalog.clone();
         let options = format!("{:?}", (&self.profile, self.surface, self.tool_list, self.split_exec));
-        FirstAnswers::kept_at(move || {
+        FirstAnswers::kept_at(move |waits| {
+            if waits {
+                cache.wait();
+            }
             let workspace = catalog.workspace().ok()?;
             let is_alone = server_names(&workspace).is_empty();
             is_alone.then(|| cache.answers(&workspace, &options)).flatten()

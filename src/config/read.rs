@@ -128,7 +128,7 @@ fn read_file(file: &Path, workspace: &mut Workspace) {
     };
     let mut findings = Vec::new();
     let config: Option<Config> =
-        Reader::compile().read(&document.value, &Place::new(FILE_NAME, ""), &mut findings);
+        Reader::compile().read(document.value.clone(), &Place::new(FILE_NAME, ""), &mut findings);
     for finding in &mut findings {
         finding.code = Code::ConfigInvalid;
     }

@@ -208,11 +208,12 @@ impl Scan<'_> {
     fn string(&mut self) {
         self.at += 1;
         loop {
-            self.pass_while(|byte| !matches!(byte, b'"' | b'\\'));
-            match self.peek() {
-                Some(b'\\') => self.at += 2,
-                Some(_) => return self.at += 1,
-                None => return self.give_up(),
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let Some(end) = rest.find('"') else { return self.give_up() };
+            let escapes = rest.bytes().take(end).rev().take_while(|byte| *byte == b'\\').count();
+            self.at += end + 1;
+            if escapes.is_multiple_of(2) {
+                return;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::pointer_join;
+use super::pointer_push;
 
 /// The values of `type`.
 pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
@@ -40,6 +40,14 @@ pub enum KeywordKind {
     Old,
     /// No keyword.
     Unknown,
+}
+
+/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
+pub fn keyword<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    if schema.len() > 12 {
+        return schema.get(name);
+    }
+    schema.iter().find_map(|(key, value)| (key == name).then_some(value))
 }
 
 /// Kind of value of a keyword.
@@ -175,23 +183,26 @@ pub fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Va
     }
 }
 
-/// Calls with the keyword, the pointer and the value of each subschema, whatever the draft.
+/// Calls with the keyword, the pointer and the value of each subschema, whatever the draft. The pointer is that of the
+/// object again at the end: one text for a whole walk.
 pub fn each_with_pointer<'a>(
     object: &'a Map<String, Value>,
-    pointer: &str,
-    visit: &mut dyn FnMut(&'a str, &str, &'a Value),
+    pointer: &mut String,
+    visit: &mut dyn FnMut(&'a str, &mut String, &'a Value),
 ) {
     for (keyword, value) in object {
-        let at = || pointer_join(pointer, keyword);
         match (in_any_draft(keyword, value), value) {
-            (KeywordKind::List, Value::Array(list)) => list
-                .iter()
-                .enumerate()
-                .for_each(|(index, child)| visit(keyword, &pointer_join(&at(), index), child)),
-            (KeywordKind::Schema, child) => visit(keyword, &at(), child),
-            (KeywordKind::Named, Value::Object(named)) => {
-                named.iter().for_each(|(name, child)| visit(keyword, &pointer_join(&at(), name), child));
-            }
+            (KeywordKind::List, Value::Array(list)) => below_pointer(pointer, keyword, |pointer| {
+                for (index, child) in list.iter().enumerate() {
+                    below_pointer(pointer, &index.to_string(), |at| visit(keyword, at, child));
+                }
+            }),
+            (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(keyword, at, child)),
+            (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
+                for (name, child) in named {
+                    below_pointer(pointer, name, |at| visit(keyword, at, child));
+                }
+            }),
             _ => {}
         }
     }
@@ -200,24 +211,32 @@ pub fn each_with_pointer<'a>(
 /// Calls with the pointer of each subschema, whatever the draft, to change it.
 pub fn each_with_pointer_mut(
     object: &mut Map<String, Value>,
-    pointer: &str,
-    visit: &mut dyn FnMut(String, &mut Value),
+    pointer: &mut String,
+    visit: &mut dyn FnMut(&mut String, &mut Value),
 ) {
     for (keyword, value) in object {
-        let at = || pointer_join(pointer, keyword);
         match (in_any_draft(keyword, value), value) {
-            (KeywordKind::List, Value::Array(list)) => {
-                list.iter_mut()
-                    .enumerate()
-                    .for_each(|(index, child)| visit(pointer_join(&at(), index), child));
-            }
-            (KeywordKind::Schema, child) => visit(at(), child),
-            (KeywordKind::Named, Value::Object(named)) => {
-                named.iter_mut().for_each(|(name, child)| visit(pointer_join(&at(), name), child));
-            }
+            (KeywordKind::List, Value::Array(list)) => below_pointer(pointer, keyword, |pointer| {
+                for (index, child) in list.iter_mut().enumerate() {
+                    below_pointer(pointer, &index.to_string(), |at| visit(at, child));
+                }
+            }),
+            (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(at, child)),
+            (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
+                for (name, child) in named {
+                    below_pointer(pointer, name, |at| visit(at, child));
+                }
+            }),
             _ => {}
         }
     }
+}
+
+fn below_pointer(pointer: &mut String, segment: &str, visit: impl FnOnce(&mut String)) {
+    let length = pointer.len();
+    pointer_push(pointer, segment);
+    visit(pointer);
+    pointer.truncate(length);
 }
 
 fn in_any_draft(keyword: &str, value: &Value) -> KeywordKind {

@@ -4,14 +4,19 @@ use std::borrow::Cow;
 
 /// A pointer with one more segment.
 pub fn pointer_join(pointer: &str, segment: impl std::fmt::Display) -> String {
-    let mut joined = pointer.to_string();
-    pointer_push(&mut joined, &segment.to_string());
+    let segment = segment.to_string();
+    let mut joined = String::with_capacity(pointer.len() + 1 + segment.len());
+    joined.push_str(pointer);
+    pointer_push(&mut joined, &segment);
     joined
 }
 
 /// Appends a segment to a pointer in place; for walks that visit every value.
 pub fn pointer_push(pointer: &mut String, segment: &str) {
     pointer.push('/');
+    if !segment.contains(['~', '/']) {
+        return pointer.push_str(segment);
+    }
     for c in segment.chars() {
         match c {
             '~' => pointer.push_str("~0"),

@@ -1,8 +1,9 @@
 //! Many JSON pointers as one tree, so that one pass over a text finds them all.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
+
+use hashbrown::HashMap;
 
 use super::pointer_unescape;
 

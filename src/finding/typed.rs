@@ -32,10 +32,9 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
     }
 
     /// The value as `T`, or `None` when no part of it is usable; findings are placed below `place`.
-    pub fn read(&self, value: &Value, place: &Place, findings: &mut Vec<Finding>) -> Option<T> {
-        let mut value = value.clone();
+    pub fn read(&self, mut value: Value, place: &Place, findings: &mut Vec<Finding>) -> Option<T> {
         drop_nulls(&mut value);
-        if let Some(validator) = &self.validator {
+        if let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(&value)) {
             for _ in 0..MAX_REPAIRS {
                 // One mistake at a time, since removing a value can resolve other violations.
                 let Some(violation) = violations(validator, &self.schema, &value).into_iter().next() else {

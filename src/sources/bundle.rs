@@ -43,6 +43,7 @@ pub(super) fn bundle_all(
             (&mut tool.definition.provider_schema, &["provider_schema", "providerSchema"][..]),
         ];
         let of_others = others.map(|(schema, keys)| {
+            schema.as_ref()?;
             let mut pointers = keys.iter().map(|key| pointer_join(&tool.body, key));
             let at = pointers.find(|at| document.value.pointer(at).is_some_and(Value::is_object));
             bundled(schema, &at.unwrap_or_default())

@@ -12,7 +12,7 @@ use super::RawTool;
 use super::recognise::{Surroundings, is_provider_tool};
 use super::shape::{SCHEMA_KEYS, Shape, Shapes};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
-use crate::tool::CategoryPath;
+use crate::tool::{CategoryPath, Definition, Schema};
 
 /// Containers nest no deeper than this in any known format.
 const MAX_DEPTH: usize = 10;
@@ -28,14 +28,15 @@ struct Context {
 
 /// All tools of a document, in order.
 pub(super) fn collect(file: &str, document: &Value) -> (Vec<RawTool>, Vec<Finding>) {
-    let mut walk =
-        Walk { file, shapes: Shapes::new(), tools: Vec::new(), findings: Vec::new(), seen: HashMap::new() };
+    let (tools, findings, seen) = Default::default();
+    let mut walk = Walk { file, document, shapes: Shapes::new(), tools, findings, seen };
     walk.value(document, "", &Context::default(), 0);
     (walk.tools, walk.findings)
 }
 
 struct Walk<'a> {
     file: &'a str,
+    document: &'a Value,
     shapes: Shapes,
     tools: Vec<RawTool>,
     findings: Vec<Finding>,
@@ -120,8 +121,16 @@ impl Walk<'_> {
         if definition.name.trim().is_empty() {
             return self.nameless(object, pointer);
         }
+        let parameters = parameters.map(|path| format!("{pointer}{path}"));
         let same = self.seen.entry((context.server.clone(), definition.name.clone())).or_default();
-        if same.iter().any(|&index| same_tool(&self.tools[index].definition, &definition, context)) {
+        let is_same = |&index: &usize| {
+            let known: &RawTool = &self.tools[index];
+            let of_known = parameters_of(self.document, &known.definition, known.parameters.as_deref());
+            known.definition.description == definition.description
+                && of_known == parameters_of(self.document, &definition, parameters.as_deref())
+        };
+        // A copy of a listed tool is not a second tool.
+        if context.server.is_some() && same.iter().any(is_same) {
             return;
         }
         same.push(self.tools.len());
@@ -136,7 +145,7 @@ impl Walk<'_> {
             server,
             place,
             body: format!("{pointer}{}", shape.body()),
-            parameters: parameters.map(|path| format!("{pointer}{path}")),
+            parameters,
             ..RawTool::default()
         });
     }
@@ -194,11 +203,9 @@ fn is_envelope(key: &str) -> bool {
     )
 }
 
-/// A copy of a listed tool is not a second tool.
-fn same_tool(known: &crate::tool::Definition, new: &crate::tool::Definition, context: &Context) -> bool {
-    let parameters =
-        |tool: &crate::tool::Definition| tool.parameters.as_ref().map(|schema| schema.value().clone());
-    context.server.is_some() && known.description == new.description && parameters(known) == parameters(new)
+/// The parameters of a tool, which may still be in the document alone.
+fn parameters_of<'v>(document: &'v Value, tool: &'v Definition, pointer: Option<&str>) -> Option<&'v Value> {
+    tool.parameters.as_ref().map(Schema::value).or_else(|| document.pointer(pointer?))
 }
 
 /// Reads the facts about its tools from a container.

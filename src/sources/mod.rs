@@ -218,6 +218,7 @@ fn import(
     if tools.is_empty() && findings.is_empty() {
         findings.push(unknown_format(&document, named));
     }
+    take_parameters(&mut document, &mut tools);
     keep_bytes(&document, &mut tools);
     if let Some(references) = references.as_mut().filter(|_| !is_openapi) {
         bundle::bundle_all(&document, &mut tools, references, &mut findings);
@@ -236,7 +237,8 @@ fn import(
     let texts = references.iter().flat_map(References::texts).collect();
     let parts = references.map(|references| references.files).unwrap_or_default();
     // Findings need only the text; the values, which take several times its size, are freed.
-    document.value = serde_json::Value::Null;
+    let value = document.value.take();
+    rayon::spawn(move || drop(value));
     Imported { document, is_bare, is_registry, tools, categories, base, findings, parts, texts }
 }
 
@@ -256,14 +258,22 @@ fn unknown_format(document: &Document, named: bool) -> Finding {
     finding.at(Place::new(&document.file, ""))
 }
 
+/// Moves the schemas that are in the document alone to their tools: copies would take as long as reading them.
+fn take_parameters(document: &mut Document, tools: &mut [RawTool]) {
+    for tool in tools.iter_mut().filter(|tool| tool.definition.parameters.is_none()) {
+        let written = tool.parameters.as_ref().and_then(|pointer| document.value.pointer_mut(pointer));
+        tool.definition.parameters = written.map(|value| Schema::shared_value(Arc::new(value.take())));
+    }
+}
+
 /// Restores the author's bytes of the schema, which parsing has lost.
 fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
     let pointers: Vec<String> = tools.iter().filter_map(|tool| tool.parameters.clone()).collect();
     let slices = document.slices(&pointers);
-    let written = tools.iter_mut().filter(|tool| tool.parameters.is_some());
-    for (tool, slice) in written.zip(slices) {
+    let written: Vec<&mut RawTool> = tools.iter_mut().filter(|tool| tool.parameters.is_some()).collect();
+    written.into_par_iter().zip(slices).for_each(|(tool, slice)| {
         if let (Some(schema), Some(text)) = (&tool.definition.parameters, slice) {
             tool.definition.parameters = Some(Schema::verbatim(text, schema.shared()));
         }
-    }
+    });
 }

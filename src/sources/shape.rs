@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::finding::keyword::keyword;
 use crate::finding::{Code, Finding, Place, Reader};
 use crate::tool::{CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema};
 
@@ -63,7 +64,8 @@ impl Shapes {
         Self { native: OnceCell::new() }
     }
 
-    /// The definition, and the place of its parameters below the tool where they stand unchanged.
+    /// The definition, and the place of its parameters below the tool where they stand unchanged. Parameters that need no
+    /// reading stay there alone.
     pub(super) fn read(
         &self,
         shape: Shape,
@@ -72,7 +74,7 @@ impl Shapes {
         findings: &mut Vec<Finding>,
     ) -> Option<(Definition, Option<String>)> {
         let mut native = |object: Map<String, Value>| {
-            self.native.get_or_init(Reader::compile).read(&Value::Object(object), place, findings)
+            self.native.get_or_init(Reader::compile).read(Value::Object(object), place, findings)
         };
         match shape {
             Shape::Registry => {
@@ -81,9 +83,12 @@ impl Shapes {
                 Some((definition, written))
             }
             Shape::Native => {
-                let definition = native(object.clone())?;
-                let written = definition.parameters.is_some().then(|| "/parameters".to_string());
-                Some((definition, written))
+                let is_schema = |key: &str, value: &Value| key == "parameters" && value.is_object();
+                let read = object.iter().filter(|(key, value)| !is_schema(key, value));
+                let definition = native(read.map(|(key, value)| (key.clone(), value.clone())).collect())?;
+                let is_written = object.iter().any(|(key, value)| is_schema(key, value));
+                let written = is_written || definition.parameters.is_some();
+                Some((definition, written.then(|| "/parameters".to_string())))
             }
             Shape::Flat => Some(flat(object, "")),
             Shape::Function => {
@@ -98,7 +103,7 @@ impl Shapes {
             Shape::ToolSpec => Some(flat(object.get("toolSpec").and_then(Value::as_object)?, "/toolSpec")),
             Shape::ArgumentList => {
                 let (mut definition, written) = flat(object, "");
-                if definition.parameters.is_none() {
+                if written.is_none() && definition.parameters.is_none() {
                     definition.parameters = argument_list(object, &definition.name, place, findings);
                 }
                 Some((definition, written))
@@ -108,16 +113,16 @@ impl Shapes {
 }
 
 fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String>) {
-    let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_string);
+    let text = |key: &str| keyword(object, key).and_then(Value::as_str).map(str::to_string);
     let mut tool = Definition {
         name: text("name").unwrap_or_default(),
         description: text("description").unwrap_or_default(),
         title: text("title"),
         short_description: text("short_description"),
-        strict: object.get("strict").and_then(Value::as_bool),
+        strict: keyword(object, "strict").and_then(Value::as_bool),
         ..Definition::default()
     };
-    let schema = |key: &str| object.get(key).filter(|value| value.is_object());
+    let schema = |key: &str| keyword(object, key).filter(|value| value.is_object());
     let found = SCHEMA_KEYS.iter().find_map(|path| schema(&path[1..]).map(|value| (*path, value)));
     let mut written = None;
     if let Some((path, value)) = found {
@@ -129,27 +134,26 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
             let properties = serde_json::json!({ "type": "object", "properties": value });
             tool.parameters = Some(Schema::from_value(properties));
         } else {
-            tool.parameters = Some(Schema::from_value(value.clone()));
             written = Some(format!("{prefix}{path}"));
         }
     }
     let result = RESULT_KEYS[..4].iter().find_map(|key| schema(key));
     tool.result_schema = result.map(|value| Schema::from_value(value.clone()));
-    if let Some(examples) = object.get("input_examples").and_then(Value::as_array) {
+    if let Some(examples) = keyword(object, "input_examples").and_then(Value::as_array) {
         let arguments = examples.iter().filter_map(Value::as_object);
         tool.examples = arguments
             .map(|arguments| Example { arguments: arguments.clone(), ..Example::default() })
             .collect();
     }
-    let callers = object.get("allowed_callers").and_then(Value::as_array).into_iter().flatten();
+    let callers = keyword(object, "allowed_callers").and_then(Value::as_array).into_iter().flatten();
     tool.allowed_callers = callers.filter_map(Value::as_str).map(str::to_string).collect();
-    if let Some(annotations) = object.get("annotations").and_then(Value::as_object) {
+    if let Some(annotations) = keyword(object, "annotations").and_then(Value::as_object) {
         read_annotations(annotations, &mut tool);
     }
     read_deferral(object, &mut tool);
     read_canonical(object, &mut tool);
-    if object.contains_key("inputSchema") {
-        let listed = MCP_KEYS.iter().filter_map(|key| Some((key.to_string(), object.get(*key)?.clone())));
+    if keyword(object, "inputSchema").is_some() {
+        let listed = MCP_KEYS.iter().filter_map(|key| Some((key.to_string(), keyword(object, key)?.clone())));
         tool.mcp = listed.collect();
     }
     (tool, written)
@@ -176,19 +180,20 @@ fn of_registry(object: &Map<String, Value>) -> Map<String, Value> {
 
 /// The fields of a canonical definition as some documents spell them.
 fn read_canonical(object: &Map<String, Value>, tool: &mut Definition) {
-    let flag = |key: &str| object.get(key).and_then(Value::as_bool);
-    let texts =
-        |key: &str| object.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let flag = |key: &str| keyword(object, key).and_then(Value::as_bool);
+    let texts = |key: &str| {
+        keyword(object, key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    };
     tool.allow_no_schema = flag("allowNoSchema").unwrap_or(false);
-    tool.no_schema_mode = object.get("noSchemaMode").and_then(|mode| NoSchemaMode::deserialize(mode).ok());
-    tool.provider_schema = object
-        .get("providerSchema")
+    tool.no_schema_mode =
+        keyword(object, "noSchemaMode").and_then(|mode| NoSchemaMode::deserialize(mode).ok());
+    tool.provider_schema = keyword(object, "providerSchema")
         .filter(|schema| schema.is_object())
         .map(|schema| Schema::from_value(schema.clone()));
     tool.safe = flag("safe");
     tool.tags.extend(texts("tags").map(str::to_string));
     tool.capabilities.extend(texts("capabilities").map(str::to_string));
-    let named = object.get("capabilities").and_then(Value::as_object).into_iter().flatten();
+    let named = keyword(object, "capabilities").and_then(Value::as_object).into_iter().flatten();
     tool.capabilities
         .extend(named.filter(|(_, has)| **has == Value::Bool(true)).map(|(name, _)| name.clone()));
 }

@@ -1,7 +1,8 @@
 //! The effect of a tool, judged by the verb in its name when no better source is known.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 
 use super::{Effect, words};
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::effect::has_effect;
 
@@ -50,18 +50,20 @@ pub enum WordClass {
     Noun,
 }
 
-static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+/// The classes of listed words; of several lists that have a word, the last counts.
+static CLASSES: LazyLock<HashMap<&str, WordClass>> = LazyLock::new(|| {
     let listed = include_str!("action_words.txt").lines().filter(|line| !line.starts_with('#'));
     let listed = listed.flat_map(str::split_whitespace).filter(|word| !names_an_agent(word));
-    listed.chain(MORE_VERBS.split_whitespace()).collect()
-});
-static OTHERS: LazyLock<Vec<(WordClass, HashSet<&str>)>> = LazyLock::new(|| {
-    let set = |words: &'static str| words.split_whitespace().collect();
-    vec![
-        (WordClass::VerbOrNoun, set(EITHER)),
-        (WordClass::Preposition, set(PREPOSITIONS)),
-        (WordClass::Empty, EMPTY.split_whitespace().chain(ADJECTIVES.split_whitespace()).collect()),
-    ]
+    let verbs = listed.chain(MORE_VERBS.split_whitespace()).map(|word| (word, WordClass::Verb));
+    let lists = [
+        (WordClass::Empty, ADJECTIVES),
+        (WordClass::Empty, EMPTY),
+        (WordClass::Preposition, PREPOSITIONS),
+        (WordClass::VerbOrNoun, EITHER),
+    ];
+    let others =
+        lists.into_iter().flat_map(|(class, words)| words.split_whitespace().map(move |word| (word, class)));
+    verbs.chain(others).collect()
 });
 static UNCHANGED: LazyLock<HashSet<&str>> = LazyLock::new(|| NO_PLURALS.split_whitespace().collect());
 
@@ -76,9 +78,9 @@ fn names_an_agent(word: &str) -> bool {
 impl WordClass {
     /// The class of a word in lower case.
     pub fn of(word: &str) -> Self {
-        match OTHERS.iter().find(|(_, words)| words.contains(word)) {
-            Some((class, _)) => *class,
-            None if VERBS.contains(word) || has_effect(word) => Self::Verb,
+        match CLASSES.get(word) {
+            Some(class) => *class,
+            None if has_effect(word) => Self::Verb,
             None if word.bytes().all(|byte| byte.is_ascii_digit()) => Self::Empty,
             None => Self::Noun,
         }

@@ -127,34 +127,38 @@ fn is_reserved(name: &str) -> bool {
 
 /// The words of an identifier: split at separators and at changes from lower to upper case.
 pub fn words(identifier: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut current = String::new();
-    let mut before = ' ';
-    let mut chars = identifier.chars().peekable();
-    while let Some(c) = chars.next() {
-        let after = chars.peek();
-        let is_hump = c.is_uppercase()
-            && (before.is_lowercase()
-                || before.is_numeric()
-                || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase())));
-        if (is_hump || !c.is_alphanumeric()) && !current.is_empty() {
-            words.push(std::mem::take(&mut current));
-        }
-        if c.is_ascii_alphanumeric() {
-            current.push(c.to_ascii_lowercase());
-        } else if c.is_alphanumeric() {
-            current.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    words.extend((!current.is_empty()).then_some(current));
-    words
+    each_word(identifier).collect()
+}
+
+/// The same words, made one at a time: long texts are often read at their beginning only.
+pub fn each_word(mut rest: &str) -> impl Iterator<Item = String> + use<'_> {
+    std::iter::from_fn(move || {
+        let text = &rest[rest.find(char::is_alphanumeric)?..];
+        let mut chars = text.char_indices();
+        let (_, mut before) = chars.next()?;
+        let is_end = |(at, c): &(usize, char)| {
+            let is_hump = c.is_uppercase()
+                && (before.is_lowercase()
+                    || before.is_numeric()
+                    || (before.is_uppercase() && text[at + c.len_utf8()..].starts_with(char::is_lowercase)));
+            before = *c;
+            is_hump || !c.is_alphanumeric()
+        };
+        let (word, after) = text.split_at(chars.find(is_end).map_or(text.len(), |(at, _)| at));
+        rest = after;
+        Some(match word.is_ascii() {
+            true => word.to_ascii_lowercase(),
+            false => word.chars().flat_map(char::to_lowercase).collect(),
+        })
+    })
 }
 
 /// Lower-case words joined by `_`: a segment of an op, a file stem, a heading id. Keeps letters of any script.
 pub fn slug(text: &str) -> String {
-    let normal: String = text.nfc().collect();
-    words(&normal).join("_")
+    if text.is_ascii() {
+        return words(text).join("_");
+    }
+    words(&text.nfc().collect::<String>()).join("_")
 }
 
 /// Whether two names differ in letter case and separators alone, as `onto_task_list` and `onto.task.list` do.

@@ -1,6 +1,6 @@
 //! A JSON Schema as its author wrote it, byte for byte, beside its parsed form.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 /// A schema: the author's bytes, and the value they stand for. Never changed; every other form is derived.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    text: Arc<RawValue>,
+    /// Written at its first use where there are no author's bytes.
+    text: OnceLock<Arc<RawValue>>,
     value: Arc<Value>,
 }
 
@@ -18,27 +19,32 @@ impl Schema {
     /// Keeps `text` as the verbatim form of `value`. The caller vouches that one is the other.
     pub fn verbatim(text: &str, value: Arc<Value>) -> Self {
         let raw = RawValue::from_string(text.to_string());
-        Self::raw(raw.unwrap_or_else(|_| text_of(&value)), value)
+        raw.map_or_else(|_| Self::shared_value(Arc::clone(&value)), |raw| Self::raw(raw, Arc::clone(&value)))
     }
 
     /// Keeps a text that is known to be JSON as the verbatim form of `value`.
     pub fn raw(text: Box<RawValue>, value: Arc<Value>) -> Self {
-        Self { text: text.into(), value }
+        Self { text: OnceLock::from(Arc::from(text)), value }
     }
 
     /// A schema without a text of its own, such as one from YAML or an OpenAPI operation.
     pub fn from_value(value: Value) -> Self {
-        Self::raw(text_of(&value), Arc::new(compact(value)))
+        Self::shared_value(Arc::new(compact(value)))
+    }
+
+    /// The same of a value that has no spare capacity, as a document that was just read has none.
+    pub fn shared_value(value: Arc<Value>) -> Self {
+        Self { text: OnceLock::new(), value }
     }
 
     /// The author's bytes.
     pub fn text(&self) -> &str {
-        self.text.get()
+        self.raw_text().get()
     }
 
     /// The author's bytes, known to be JSON.
     pub fn raw_text(&self) -> &RawValue {
-        &self.text
+        self.text.get_or_init(|| to_raw_value(&self.value).unwrap_or_default().into())
     }
 
     /// The parsed form.
@@ -50,10 +56,6 @@ impl Schema {
     pub fn shared(&self) -> Arc<Value> {
         Arc::clone(&self.value)
     }
-}
-
-fn text_of(value: &Value) -> Box<RawValue> {
-    to_raw_value(value).unwrap_or_default()
 }
 
 /// The same value without spare capacity. Maps that grew or were cloned have room for twice their content, and
@@ -78,7 +80,7 @@ impl PartialEq for Schema {
 
 impl Serialize for Schema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(serializer)
+        self.raw_text().serialize(serializer)
     }
 }
 

@@ -15,7 +15,9 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Whether a text is ASCII without controls except line ends, as nearly all texts are; then nothing in it is hidden.
 fn is_plain_ascii(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+    // Whole pieces at a time, which the processor looks at at once.
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    text.as_bytes().chunks(64).all(|piece| piece.iter().fold(true, |all, byte| all & is_plain(byte)))
 }
 
 /// The hidden characters of a text, each once, in order of appearance.
@@ -51,11 +53,19 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean.trim_matches('\n').trim_end().to_string())
 }
 
+/// The beginning of a text, at most this many characters.
+pub fn beginning(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
 /// The beginning of a text, at most this many characters; a longer one ends in an ellipsis.
 pub fn clipped(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
+    match beginning(text, most) {
+        whole if whole.len() == text.len() => Cow::Borrowed(text),
+        start => Cow::Owned(format!("{start}…")),
     }
 }
 
@@ -73,7 +83,7 @@ const MAX_QUOTED: usize = 80;
 
 /// A foreign text as a message repeats it: its beginning, on one line.
 pub fn quoted(text: &str) -> String {
-    clean_line(&text.chars().take(MAX_QUOTED).collect::<String>())
+    clean_line(beginning(text, MAX_QUOTED))
 }
 
 #[cfg(test)]

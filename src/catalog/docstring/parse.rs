@@ -95,9 +95,9 @@ pub(super) fn heading<'a>(lines: &[&'a str], at: usize) -> Option<Heading<'a>> {
 
 fn section_of(text: &str) -> Option<Section> {
     let word = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':'));
-    let capital = word.starts_with(|c: char| c.is_ascii_uppercase());
-    let word = word.to_ascii_lowercase();
-    HEADINGS.iter().find(|(name, _)| capital && *name == word).map(|(_, section)| *section)
+    let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_it = |(name, _): &&(&str, Section)| is_capital && name.eq_ignore_ascii_case(word);
+    HEADINGS.iter().find(is_it).map(|(_, section)| *section)
 }
 
 /// The line after the block of a heading.

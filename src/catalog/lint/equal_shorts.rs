@@ -1,6 +1,6 @@
 //! Tools with equal short descriptions: an index cannot tell them apart.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::catalog::Tool;
 use crate::finding::{Code, Finding};

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::schema::{Parameters, properties};
 use super::{Catalog, Resolved, Tool};
 use crate::finding::{Code, Finding, Place, pointer_join};
-use crate::tool::{Definition, clean_line, hidden_characters, words};
+use crate::tool::{Definition, clean_line, each_word, hidden_characters, words};
 
 pub(super) use equal_shorts::equal_shorts;
 pub(super) use near_duplicates::pairs;
@@ -68,12 +68,10 @@ fn is_tautology(name: &str, description: &str) -> bool {
     ];
     let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_string();
     let known: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
-    let telling: Vec<String> = words(description)
-        .iter()
-        .filter(|word| !EMPTY.contains(&word.as_str()))
-        .map(|word| stem(word))
-        .collect();
-    !known.is_empty() && telling.len() <= known.len() + 1 && telling.iter().all(|word| known.contains(word))
+    let mut telling = each_word(description).filter(|word| !EMPTY.contains(&word.as_str()));
+    !known.is_empty()
+        && telling.by_ref().take(known.len() + 1).all(|word| known.contains(&stem(&word)))
+        && telling.next().is_none()
 }
 
 fn undocumented(parameters: &Parameters, place: &Place, report: &mut impl FnMut(Finding)) {

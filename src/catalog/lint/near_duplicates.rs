@@ -1,7 +1,6 @@
 //! Near duplicates: pairs of tools with nearly the same description, between which a model can only guess.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::distinctive_words;
@@ -23,10 +22,11 @@ const MAX_PAIRS: usize = 3;
 pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
     let word_sets: Vec<Vec<u32>> = ranked_words(tools);
     let prefix = |set: &[u32]| set.len() - (MIN_SIMILARITY * set.len() as f64).ceil() as usize + 1;
-    let mut by_word: HashMap<u32, Vec<usize>> = HashMap::new();
+    let ranks = word_sets.iter().filter_map(|set| set.last()).max().map_or(0, |last| *last as usize + 1);
+    let mut by_word: Vec<Vec<usize>> = vec![Vec::new(); ranks];
     for (index, set) in word_sets.iter().enumerate().filter(|(_, set)| set.len() >= MIN_WORDS) {
         for &word in &set[..prefix(set)] {
-            by_word.entry(word).or_default().push(index);
+            by_word[word as usize].push(index);
         }
     }
     let twins = |index: usize| -> Vec<usize> {
@@ -37,7 +37,7 @@ pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
         let mut candidates: Vec<usize> = set[..prefix(set)]
             .iter()
             .flat_map(|word| {
-                by_word.get(word).into_iter().flatten().copied().take_while(|&other| other < index).take(200)
+                by_word[*word as usize].iter().copied().take_while(|&other| other < index).take(200)
             })
             .collect();
         candidates.sort_unstable();
@@ -74,7 +74,7 @@ fn ranked_words(tools: &[Tool]) -> Vec<Vec<u32>> {
     let ranks: HashMap<&str, u32> =
         ranked.into_iter().zip(0..).map(|((word, _), rank)| (word, rank)).collect();
     words
-        .iter()
+        .par_iter()
         .map(|words| {
             let mut set: Vec<u32> =
                 words.iter().filter_map(|word| ranks.get(word.as_str()).copied()).collect();
@@ -85,6 +85,11 @@ fn ranked_words(tools: &[Tool]) -> Vec<Vec<u32>> {
 }
 
 fn similarity(a: &[u32], b: &[u32]) -> f64 {
-    let shared = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
+    let (mut shared, mut in_a, mut in_b) = (0, 0, 0);
+    while let (Some(one), Some(other)) = (a.get(in_a), b.get(in_b)) {
+        shared += usize::from(one == other);
+        in_a += usize::from(one <= other);
+        in_b += usize::from(other <= one);
+    }
     shared as f64 / (a.len() + b.len() - shared).max(1) as f64
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::catalog::repair::standard_type;
-use crate::finding::keyword::{TYPES, each_with_pointer, is_in_place};
+use crate::finding::keyword::{TYPES, each_with_pointer, is_in_place, keyword};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::tool::clean_line;
 
@@ -24,7 +24,7 @@ const FORMATS: [&str; 44] = [
 /// Reports the mistakes of a schema as its author wrote it.
 pub(super) fn report(schema: &Value, place: &Place, report: &mut impl FnMut(Finding)) {
     let mut found = Vec::new();
-    visit(schema, &place.pointer, true, 0, &mut found);
+    visit(schema, &mut place.pointer.clone(), true, 0, &mut found);
     for (pointer, message, help) in found.into_iter().take(MAX) {
         let finding = Finding::new(Code::SchemaDoubtful, message).at(Place::new(&place.file, pointer));
         report(finding.help(help));
@@ -35,15 +35,14 @@ pub(super) fn report(schema: &Value, place: &Place, report: &mut impl FnMut(Find
 type Mistake = (String, String, String);
 
 /// `is_whole` is false below `allOf` and the like, where a name may be declared beside the schema.
-fn visit(schema: &Value, pointer: &str, is_whole: bool, depth: usize, found: &mut Vec<Mistake>) {
+fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, found: &mut Vec<Mistake>) {
     let Some(schema) = schema.as_object().filter(|_| depth < MAX_DEPTH && found.len() < MAX) else { return };
     unknown_type(schema, pointer, found);
     default_outside(schema, pointer, found);
     unknown_format(schema, pointer, found);
-    let is_combined = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas"]
-        .iter()
-        .any(|key| schema.contains_key(*key));
-    if is_whole && !is_combined {
+    const COMBINED: [&str; 7] =
+        ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas"];
+    if is_whole && !schema.keys().any(|key| COMBINED.contains(&key.as_str())) {
         undeclared(schema, pointer, found);
     }
     each_with_pointer(schema, pointer, &mut |keyword, at, child| {
@@ -52,7 +51,7 @@ fn visit(schema: &Value, pointer: &str, is_whole: bool, depth: usize, found: &mu
 }
 
 fn unknown_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
-    let Some(word) = schema.get("type").and_then(Value::as_str) else { return };
+    let Some(word) = keyword(schema, "type").and_then(Value::as_str) else { return };
     if standard_type(word).is_none() && !matches!(word.to_lowercase().as_str(), "any" | "file" | "") {
         let near = nearest(word, TYPES);
         let help = near.first().map_or_else(
@@ -65,7 +64,8 @@ fn unknown_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mist
 }
 
 fn default_outside(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
-    let (Some(default), Some(Value::Array(values))) = (schema.get("default"), schema.get("enum")) else {
+    let (Some(default), Some(Value::Array(values))) = (keyword(schema, "default"), keyword(schema, "enum"))
+    else {
         return;
     };
     let is_listed = |value: &Value| match value {
@@ -86,7 +86,7 @@ fn default_outside(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<M
 
 /// Formats of one's own are common; only one that is nearly a known one is a mistake.
 fn unknown_format(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
-    let Some(format) = schema.get("format").and_then(Value::as_str) else { return };
+    let Some(format) = keyword(schema, "format").and_then(Value::as_str) else { return };
     // Short words are near to many.
     if FORMATS.contains(&format) || (format.len() < 5 && format != "url") {
         return;
@@ -99,7 +99,7 @@ fn unknown_format(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mi
 
 fn undeclared(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
     let (Some(Value::Object(properties)), Some(Value::Array(required))) =
-        (schema.get("properties"), schema.get("required"))
+        (keyword(schema, "properties"), keyword(schema, "required"))
     else {
         return;
     };

@@ -3,7 +3,7 @@
 use super::*;
 
 fn check(description: &str, dos: &[&str], donts: &[&str], edge_cases: &[&str]) {
-    let policy = extract(description).unwrap_or_default();
+    let policy = extract(description, &docstring::split(description)).unwrap_or_default();
     assert_eq!(
         (policy.dos, policy.donts, policy.edge_cases),
         (owned(dos), owned(donts), owned(edge_cases)),
@@ -85,14 +85,14 @@ fn a_description_without_rules_has_no_policy() {
         "Use this tool to list files.\n- fast\n- safe",
         "Returns null if the file does not exist. Important: results are paged.",
     ] {
-        assert_eq!(extract(text), None, "{text:?}");
+        assert_eq!(extract(text, &docstring::split(text)), None, "{text:?}");
     }
 }
 
 proptest::proptest! {
     #[test]
     fn any_text_is_taken(text in "(\\PC|[ \n:.-]|when|DO NOT |✅){0,120}") {
-        if let Some(policy) = extract(&text) {
+        if let Some(policy) = extract(&text, &docstring::split(&text)) {
             for item in policy.dos.iter().chain(&policy.donts).chain(&policy.edge_cases) {
                 proptest::prop_assert!(item.chars().count() <= 160 && !item.contains('\n'));
             }

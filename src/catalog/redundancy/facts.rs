@@ -12,27 +12,37 @@ const MAX_LISTED: usize = 240;
 const MAX_DEFAULT: usize = 60;
 
 /// The facts of one place.
-#[derive(Default)]
 pub(super) struct Facts<'a> {
     /// The values allowed, all of them strings; empty where the schema lists none.
     pub(super) values: Vec<&'a str>,
     /// The default, where it is told in full.
     pub(super) default: Option<&'a Value>,
-    /// Names of JSON types.
-    types: Vec<&'a str>,
+    view: SchemaView<'a>,
     is_required: Option<bool>,
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(view: &SchemaView<'a>, is_required: Option<bool>) -> Self {
-        let values = values(view);
+    pub(super) fn of(view: SchemaView<'a>, is_required: Option<bool>) -> Self {
+        let values = values(&view);
         let values = if values.is_empty() {
             view.items().map(|items| self::values(&view.at(items))).unwrap_or_default()
         } else {
             values
         };
         let default = view.get("default").filter(|value| is_told(value));
-        Self { values, default, types: types(view), is_required }
+        Self { values, default, view, is_required }
+    }
+
+    /// Whether a text may tell a fact other than a type, by its words alone: most texts tell none.
+    pub(super) fn may_be_in(&self, text: &str) -> bool {
+        let need = self.is_required.map(|is_required| if is_required { "required" } else { "optional" });
+        let default = self.default.map(|_| "default");
+        let has_word = |word: &str| {
+            text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let has_value = |value: &&str| value.split_whitespace().next().is_none_or(|word| text.contains(word));
+        need.into_iter().chain(default).any(has_word)
+            || (!self.values.is_empty() && self.values.iter().all(has_value))
     }
 
     /// Whether a word only names a type of the place, or says again whether it is required.
@@ -50,7 +60,7 @@ impl<'a> Facts<'a> {
             "dict" | "object" => "object",
             _ => return false,
         };
-        self.types.contains(&named)
+        types(&self.view).contains(&named)
     }
 }
 

@@ -35,6 +35,12 @@ pub(super) fn without_repetition(text: &str, facts: &Facts<'_>) -> Option<String
         let (_, rest) = without_label(text, facts);
         return (rest.len() < text.trim_start().len()).then(|| rest.to_string());
     }
+    if !text.contains('(') && !facts.may_be_in(text) {
+        let first = text.split('\n').next().unwrap_or_default();
+        if without_label(first, facts).1.len() == first.trim_start().len() {
+            return None;
+        }
+    }
     let is_list = text.lines().any(|line| line.trim_start().starts_with(['-', '*', '\u{2022}']));
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
     // A line in the middle of a sentence means nothing by itself.
@@ -146,6 +152,9 @@ fn rest_of(inner: &str, facts: &Facts<'_>) -> Option<String> {
 
 /// The start of a last clause that only repeats a fact, where text is before it.
 fn last_clause(sentence: &str, facts: &Facts<'_>) -> Option<usize> {
+    if !facts.may_be_in(sentence) {
+        return None;
+    }
     let starts = [", ", "; ", ": ", " - ", " such as ", " (", " as "];
     let mut places: Vec<usize> =
         starts.iter().flat_map(|start| sentence.match_indices(start).map(|(at, _)| at)).collect();
@@ -167,7 +176,7 @@ fn is_closed(clause: &str) -> bool {
 
 /// Whether a clause says nothing but facts: a default, a list of all values, or both.
 fn repeats(clause: &str, facts: &Facts<'_>) -> bool {
-    if clause.len() > MAX_CLAUSE {
+    if clause.len() > MAX_CLAUSE || !facts.may_be_in(clause) {
         return false;
     }
     let tokens = tokens(clause);

@@ -16,9 +16,11 @@ fn is_form(word: &str) -> bool {
     let is_letter = |c: char| matches!(c.to_ascii_lowercase(), 'y' | 'm' | 'd' | 'h' | 's' | 't' | 'z');
     let is_made =
         word.len() <= 32 && word.chars().all(|c| is_letter(c) || matches!(c, '-' | '/' | '.' | ':'));
-    let lower = word.to_ascii_lowercase();
-    let is_date = lower.contains("yyyy") || ["mm-dd", "mm/dd", "dd/mm"].contains(&lower.as_str());
-    is_made && (is_date || is_time(word))
+    let is_date = || {
+        let lower = word.to_ascii_lowercase();
+        lower.contains("yyyy") || ["mm-dd", "mm/dd", "dd/mm"].contains(&lower.as_str())
+    };
+    is_made && (is_date() || is_time(word))
 }
 
 fn is_time(word: &str) -> bool {

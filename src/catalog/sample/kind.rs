@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::tool::beginning;
+
 pub(super) fn fits(value: &Value, kind: &str) -> bool {
     is_kind(value, kind) && value.to_string().len() <= 400
 }
@@ -75,7 +77,7 @@ pub(super) fn described_kind(schema: &Map<String, Value>) -> &'static str {
         ("(number", "number"),
     ];
     let description = schema.get("description").and_then(Value::as_str).unwrap_or("");
-    let start = description.trim_start().chars().take(40).collect::<String>().to_ascii_lowercase();
+    let start = beginning(description.trim_start(), 40).to_ascii_lowercase();
     let start = ["a ", "an ", "the "].into_iter().find_map(|word| start.strip_prefix(word)).unwrap_or(&start);
     OPENINGS.iter().find(|(opening, _)| start.starts_with(opening)).map_or("string", |(_, kind)| kind)
 }

@@ -8,7 +8,7 @@ use super::kind::{fits, required};
 use super::{Sampler, mention};
 use crate::finding::pointer_join;
 use crate::tool::grammar::singular;
-use crate::tool::words;
+use crate::tool::{beginning, each_word, words};
 
 /// Most elements of an array in an example.
 const MAX_ITEMS: u64 = 16;
@@ -77,7 +77,7 @@ impl Sampler<'_> {
 
 /// Whether a list of numbers is a place on Earth.
 fn is_coordinates(name: &str, about: &str) -> bool {
-    let lower = about.chars().take(120).collect::<String>().to_ascii_lowercase();
+    let lower = beginning(about, 120).to_ascii_lowercase();
     words(name).iter().any(|word| word.starts_with("coord") || word == "location")
         && lower.contains("latitude")
 }
@@ -86,7 +86,7 @@ fn is_coordinates(name: &str, about: &str) -> bool {
 fn is_pair(name: &str, about: &str) -> bool {
     const PAIRS: [&str; 8] =
         ["point", "coordinates", "coordinate", "location", "position", "size", "resolution", "range"];
-    words(name).iter().chain(words(about).iter().take(3)).any(|word| PAIRS.contains(&word.as_str()))
+    each_word(name).chain(each_word(about).take(3)).any(|word| PAIRS.contains(&word.as_str()))
 }
 
 /// The elements that the description of a list of texts names.

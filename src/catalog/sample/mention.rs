@@ -1,13 +1,19 @@
 //! Values that a description names: `e.g. octocat`, `such as 'SFO'`, `(Buy/Sell)`, `Defaults to main`.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::literal::literal;
+use super::phrases::Phrases;
+use crate::tool::beginning;
 
 /// Most characters of a description that are read.
 const MAX_READ: usize = 800;
 /// Most values of one description.
 const MAX_VALUES: usize = 3;
+/// Most places of one marker that are read.
+const MAX_PLACES: usize = 4;
 
 /// The form of a value after a marker that stands without quotes.
 #[derive(Clone, Copy, PartialEq)]
@@ -63,12 +69,12 @@ const MARKERS: [(&str, Bare); 38] = [
 
 /// The first values that a description names; none where it names none.
 pub(super) fn named(description: &str) -> Vec<String> {
-    let start: String = description.chars().take(MAX_READ).collect();
-    let marked = after_markers(&start).find_map(|(rest, bare)| marked(rest, bare));
+    let start = beginning(description, MAX_READ);
+    let marked = after_markers(start).find_map(|(rest, bare)| marked(rest, bare));
     marked
-        .or_else(|| loose_list(&start))
-        .or_else(|| alternatives(&start))
-        .or_else(|| kinds(&start))
+        .or_else(|| loose_list(start))
+        .or_else(|| alternatives(start))
+        .or_else(|| kinds(start))
         .unwrap_or_default()
 }
 
@@ -88,10 +94,10 @@ fn marked(rest: &str, bare: Bare) -> Option<Vec<String>> {
 
 /// The first number that a description names.
 pub(super) fn number(description: &str) -> Option<f64> {
-    let start: String = description.chars().take(MAX_READ).collect();
+    let start = beginning(description, MAX_READ);
     let lower = start.to_ascii_lowercase();
-    let defaults = ["default", "default of"].into_iter().flat_map(|marker| after(&start, &lower, marker));
-    let marked = after_markers(&start).filter(|(_, bare)| *bare != Bare::No).map(|(rest, _)| rest);
+    let defaults = ["default", "default of"].into_iter().flat_map(|marker| after(start, &lower, marker));
+    let marked = after_markers(start).filter(|(_, bare)| *bare != Bare::No).map(|(rest, _)| rest);
     marked.chain(defaults).find_map(|rest| {
         let rest = rest.trim_start_matches(['\'', '"', '`', '$']);
         let end =
@@ -104,8 +110,8 @@ pub(super) fn number(description: &str) -> Option<f64> {
 
 /// The list or object that a description writes out as an example.
 pub(super) fn structure(description: &str) -> Option<Value> {
-    let start: String = description.chars().take(MAX_READ).collect();
-    let found = after_markers(&start)
+    let start = beginning(description, MAX_READ);
+    let found = after_markers(start)
         .filter(|(rest, _)| rest.starts_with(['[', '{']))
         .find_map(|(rest, _)| literal(rest).map(|(value, _)| value));
     found.filter(|value| !super::kind::is_blank(value))
@@ -113,26 +119,43 @@ pub(super) fn structure(description: &str) -> Option<Value> {
 
 /// The texts after the markers of a description, by the rank of their markers.
 fn after_markers(text: &str) -> impl Iterator<Item = (&str, Bare)> {
+    static INDEX: LazyLock<Phrases> =
+        LazyLock::new(|| Phrases::of(MARKERS.iter().map(|(marker, _)| *marker)));
     let lower = text.to_ascii_lowercase();
-    MARKERS
-        .into_iter()
-        .flat_map(move |(marker, bare)| after(text, &lower, marker).map(move |rest| (rest, bare)))
+    let mut places = INDEX.places(&lower);
+    places.retain(|&(rank, at)| is_whole(&lower, at, MARKERS[rank].0));
+    let mut count = 0;
+    let mut before = None;
+    places.retain(|&(rank, _)| {
+        count = if before == Some(rank) { count + 1 } else { 1 };
+        before = Some(rank);
+        count <= MAX_PLACES
+    });
+    places.into_iter().map(move |(rank, at)| {
+        let (marker, bare) = MARKERS[rank];
+        (value_at(text, at + marker.len()), bare)
+    })
 }
 
 /// The text after each place of a marker.
 fn after<'t>(text: &'t str, lower: &str, marker: &str) -> impl Iterator<Item = &'t str> + use<'t> {
     let places: Vec<usize> = lower
         .match_indices(marker)
-        .filter(|(at, _)| !lower[..*at].ends_with(char::is_alphanumeric))
+        .filter(|(at, _)| !lower[..*at].ends_with(char::is_alphanumeric) && is_whole(lower, *at, marker))
         .map(|(at, _)| at + marker.len())
-        .filter(|end| {
-            !(marker.ends_with(char::is_alphabetic) && lower[*end..].starts_with(char::is_alphanumeric))
-        })
-        .take(4)
+        .take(MAX_PLACES)
         .collect();
-    places
-        .into_iter()
-        .map(move |end| text[end..].trim_start_matches([',', ':', ' ', '\n', '-', '(', '*', '•']))
+    places.into_iter().map(move |end| value_at(text, end))
+}
+
+/// Whether no word goes on after a marker.
+fn is_whole(lower: &str, at: usize, marker: &str) -> bool {
+    !(marker.ends_with(char::is_alphabetic) && lower[at + marker.len()..].starts_with(char::is_alphanumeric))
+}
+
+/// The text from a place on, without what stands before a value.
+fn value_at(text: &str, at: usize) -> &str {
+    text[at..].trim_start_matches([',', ':', ' ', '\n', '-', '(', '*', '•'])
 }
 
 /// The quoted values at the start of a text: `'a', 'b' or 'c'`.
@@ -175,19 +198,13 @@ fn loose_list(text: &str) -> Option<Vec<String>> {
         "via", "use", "using", "call", "by", "from", "with", "see", "through", "parameter", "parameters",
         "field", "tool",
     ];
-    let is_start = |(at, c): &(usize, char)| {
+    let is_start = |at: &usize| {
         let before = &text[..*at];
-        let word = before
-            .trim_end()
-            .rsplit(|c: char| !c.is_alphanumeric())
-            .next()
-            .unwrap_or("")
-            .to_ascii_lowercase();
-        matches!(c, '"' | '\'' | '`' | '“' | '‘')
-            && !before.ends_with(char::is_alphanumeric)
-            && !OF_OTHERS.contains(&word.as_str())
+        let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        !before.ends_with(char::is_alphanumeric) && !is_one_of(word, &OF_OTHERS)
     };
-    text.char_indices().filter(is_start).take(20).find_map(|(at, _)| {
+    let quotes = text.match_indices(['"', '\'', '`', '“', '‘']).map(|(at, _)| at);
+    quotes.filter(is_start).take(20).find_map(|at| {
         let list = quoted_list(&text[at..]);
         let is_explained = || {
             quoted(&text[at..]).is_some_and(|(_, after)| EXPLAINED.iter().any(|word| after.starts_with(word)))
@@ -199,7 +216,6 @@ fn loose_list(text: &str) -> Option<Vec<String>> {
 /// Words between slashes or bars, in parentheses or after a colon: `(Buy/Sell)`, `direction: up|down`.
 fn alternatives(text: &str) -> Option<Vec<String>> {
     let opens = text.char_indices().filter(|(_, c)| matches!(c, '(' | ':' | '['));
-    let is_query = is_query(text);
     let list = |(at, open): (usize, char)| {
         let inside = if at == 0 && open == ' ' { text } else { &text[at + 1..] };
         let end = match open {
@@ -211,7 +227,7 @@ fn alternatives(text: &str) -> Option<Vec<String>> {
         let words: Vec<&str> = match open {
             ' ' if inside.contains('|') => inside.split('|').map(str::trim).collect(),
             ' ' => inside.split(" or ").map(str::trim).collect(),
-            '(' if inside.matches(", ").count() > 1 && !is_query => {
+            '(' if inside.matches(", ").count() > 1 && !is_query(text) => {
                 inside.trim_end_matches(", etc").split(", ").collect()
             }
             _ => inside.split(['/', '|']).map(str::trim).collect(),
@@ -283,14 +299,21 @@ fn is_proper(text: &str) -> bool {
 
 /// Whether a mention is a value and not a placeholder or a word of the sentence.
 pub(super) fn is_value(text: &str) -> bool {
-    const NO_VALUES: &str = "the a an if in to for when this use it we empty not any all your string str int integer float \
-        number boolean bool list array dict object optional required and or json see default provided specified s n etc";
-    let lower = text.to_ascii_lowercase();
-    NO_VALUES.split_whitespace().all(|word| word != lower) && !is_nothing(text) && !is_placeholder(text)
+    const NO_VALUES: [&str; 41] = [
+        "the", "a", "an", "if", "in", "to", "for", "when", "this", "use", "it", "we", "empty", "not", "any",
+        "all", "your", "string", "str", "int", "integer", "float", "number", "boolean", "bool", "list",
+        "array", "dict", "object", "optional", "required", "and", "or", "json", "see", "default", "provided",
+        "specified", "s", "n", "etc",
+    ];
+    !is_one_of(text, &NO_VALUES) && !is_nothing(text) && !is_placeholder(text)
 }
 
 fn is_nothing(text: &str) -> bool {
-    ["none", "null", "undefined", "true", "false"].contains(&text.to_ascii_lowercase().as_str())
+    is_one_of(text, &["none", "null", "undefined", "true", "false"])
+}
+
+fn is_one_of(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Whether a text stands for another: `<id>`, `your_key`, `YYYY-MM-DD`.

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
+use crate::tool::beginning;
+
 /// Whether the description of an optional argument asks for it in a call with these values: "(required)", or "Required for
 /// 'create'" where a value is `create`.
 pub(super) fn is_needed(description: &str, made: &Map<String, Value>) -> bool {
-    let start: String = description.chars().take(600).collect();
-    let lower = start.to_ascii_lowercase();
+    let lower = beginning(description, 600).to_ascii_lowercase();
     lower.match_indices("required").any(|(at, word)| {
         let before = lower[..at].trim_end();
         let is_own = before.is_empty() || before.ends_with(['.', '(', '[', '*', '-']);
@@ -36,7 +37,7 @@ fn clause(text: &str) -> &str {
 pub(super) fn alternative<'n>(description: &str, names: impl Iterator<Item = &'n String>) -> Option<&'n str> {
     const CUES: [&str; 6] =
         ["must be provided", "at least one", "exactly one", "must provide", "must specify", "is required"];
-    let start: String = description.chars().take(2_000).collect();
+    let start = beginning(description, 2_000);
     let asks = |sentence: &&str| {
         let lower = sentence.to_ascii_lowercase();
         CUES.iter().any(|cue| lower.contains(cue)) && lower.contains(" or ")

@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use super::{Source, mention, values};
+use crate::tool::beginning;
 
 /// A number for a schema, and its source; `None` when its limits leave none.
 pub(super) fn sample(schema: &Map<String, Value>, name: &str, whole: bool) -> Option<(Value, Source)> {
@@ -57,7 +58,7 @@ fn within_words(number: f64, description: &str, whole: bool) -> f64 {
 }
 
 fn range(description: &str) -> Option<(f64, f64)> {
-    let start: String = description.chars().take(300).collect();
+    let start = beginning(description, 300);
     let words: Vec<&str> =
         start.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']')).collect();
     let number = |word: &str| {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::kind::{is_blank, required};
 use super::{Sampler, list, needed};
-use crate::tool::{Effect, words};
+use crate::tool::{Effect, beginning, words};
 
 /// Most members that an object gets because it needs a number of them.
 const MAX_MEMBERS: u64 = 16;
@@ -148,7 +148,7 @@ impl Sampler<'_> {
 pub(super) fn is_on(schema: &Map<String, Value>, name: &str) -> bool {
     const HARMFUL: [&str; 6] = ["force", "permanent", "permanently", "hard", "recursive", "overwrite"];
     let description = schema.get("description").and_then(Value::as_str).unwrap_or("");
-    let lower = description.chars().take(600).collect::<String>().to_ascii_lowercase();
+    let lower = beginning(description, 600).to_ascii_lowercase();
     let is_off = lower.match_indices("default").any(|(at, _)| {
         let after = lower[at..].trim_start_matches(char::is_alphabetic);
         let after = after.trim_start_matches([' ', ':', '=', '`', '"', '\'', '(']);

@@ -1,7 +1,8 @@
 //! Tables of plausible values, read from `values.txt`.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 
 type Words = HashMap<&'static str, &'static str>;
 

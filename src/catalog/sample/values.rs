@@ -1,25 +1,30 @@
 //! Plausible values by the name of an argument, or else by the subject of its description.
 
+use std::sync::LazyLock;
+
 use super::About;
 use super::date;
+use super::phrases::Phrases;
 use super::tables::{FILES, FORMATS, NAMES, NUMBERS, PHRASES, SENSES};
 use crate::tool::grammar::singular;
-use crate::tool::words;
+use crate::tool::{beginning, each_word, words};
 
 /// Words that say of which kind a value is and not what it is about.
-const VAGUE: &str = "name value string text number code type title id ids identifier list array names \
-    details input kind full new updated";
+const VAGUE: [&str; 20] = [
+    "name", "value", "string", "text", "number", "code", "type", "title", "id", "ids", "identifier", "list",
+    "array", "names", "details", "input", "kind", "full", "new", "updated",
+];
 /// Names that say more of a value than a phrase of the description does.
-const CLEAR: &str = "url uri link domain host hostname website path file description summary title \
-    message content text comment question";
+const CLEAR: [&str; 17] = [
+    "url", "uri", "link", "domain", "host", "hostname", "website", "path", "file", "description", "summary",
+    "title", "message", "content", "text", "comment", "question",
+];
 /// Words that end the subject of a description.
-const SUBJECT_ENDS: &str = "of to for in from that which where as on used is with being whose who at by \
-    must should and or created during within into containing based relative";
-
-/// Whether a list has a word.
-fn has(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
-}
+const SUBJECT_ENDS: [&str; 29] = [
+    "of", "to", "for", "in", "from", "that", "which", "where", "as", "on", "used", "is", "with", "being",
+    "whose", "who", "at", "by", "must", "should", "and", "or", "created", "during", "within", "into",
+    "containing", "based", "relative",
+];
 
 /// A value for a format of JSON Schema or OpenAPI.
 pub(super) fn by_format(format: &str) -> Option<&'static str> {
@@ -63,8 +68,8 @@ pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Op
         let is_past = ["histor", "past", "birth"].iter().any(|cue| place(&lower, cue).is_some());
         return if is_past { date.replacen("2030", "2020", 1) } else { date };
     }
-    let is_clear = names.last().is_some_and(|last| has(CLEAR, last));
-    if let Some((_, value)) = PHRASES.iter().find(|(phrase, _)| !is_clear && tells(&lower, phrase)) {
+    let is_clear = names.last().is_some_and(|last| CLEAR.contains(&last.as_str()));
+    if !is_clear && let Some(value) = by_phrase(&lower) {
         return value.to_string();
     }
     if let [.., last] = names.as_slice()
@@ -107,16 +112,16 @@ fn unknown(names: &[String], subject: &[String]) -> String {
 fn described<T>(subject: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let end = subject.len();
     let together = (end > 1).then(|| find(&subject[end - 2..].join("_"))).flatten();
-    let telling = subject.iter().rev().filter(|word| !has(VAGUE, word));
+    let telling = subject.iter().rev().filter(|word| !says_kind(word));
     together.or_else(|| telling.take(1).find_map(|word| find(word).or_else(|| find(&singular(word)))))
 }
 
 /// The value of a word with several senses, by the words around it.
 fn sense(names: &[String], lower: &str, about: &About<'_>) -> Option<&'static str> {
-    let telling = names.iter().rev().find(|word| !has(VAGUE, word)).or(names.last())?;
+    let telling = names.iter().rev().find(|word| !says_kind(word)).or(names.last())?;
     let name = singular(telling.trim_end_matches(|c: char| c.is_ascii_digit()));
     let senses = SENSES.get(name.as_str())?;
-    let opening: String = about.description.chars().take(160).collect();
+    let opening = beginning(about.description, 160);
     let around = format!("{} {}", words(about.name).join(" "), opening).to_ascii_lowercase();
     let near = |text: &str| {
         let is_near = |cues: &[&str]| cues.iter().any(|cue| place(text, cue).is_some());
@@ -134,17 +139,31 @@ fn place<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
 
 /// Whether a text has a phrase as whole words.
 fn tells(text: &str, phrase: &str) -> bool {
-    place(text, phrase).is_some_and(|after| {
-        let after = after.strip_prefix('s').unwrap_or(after);
-        !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
-    })
+    place(text, phrase).is_some_and(begins_word)
+}
+
+/// Whether the word before a text ends there, be it in the plural.
+fn begins_word(after: &str) -> bool {
+    let after = after.strip_prefix('s').unwrap_or(after);
+    !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// The value of the clearest phrase that a text has as whole words, where it begins for the first time.
+fn by_phrase(text: &str) -> Option<&'static str> {
+    static INDEX: LazyLock<Phrases> =
+        LazyLock::new(|| Phrases::of(PHRASES.iter().map(|(phrase, _)| *phrase)));
+    let mut places = INDEX.places(text);
+    places.retain(|&(_, at)| !text[..at].ends_with('_'));
+    places.dedup_by_key(|(rank, _)| *rank);
+    let told = places.into_iter().find(|&(rank, at)| begins_word(&text[at + PHRASES[rank].0.len()..]));
+    told.map(|(rank, _)| PHRASES[rank].1)
 }
 
 /// A name for the noun that a description is about, or else that the tool's name ends in.
 fn by_noun(description: &str, nouns: Vec<String>) -> String {
     let about = subject(description);
     let is_named = tells(&description.to_ascii_lowercase(), "name");
-    let of = |word: &&String| !has(VAGUE, word);
+    let of = |word: &&String| !says_kind(word);
     let told = about.iter().rev().find(of).filter(|_| is_named && !description.starts_with("A "));
     let Some(noun) = told.or_else(|| nouns.iter().rev().find(of)).map(|noun| singular(noun)) else {
         return "example".to_string();
@@ -176,7 +195,7 @@ fn ordinal(name: &str, description: &str) -> usize {
     match digits.parse::<usize>() {
         Ok(number @ 1..=9) => number - 1,
         _ if words(name).iter().any(|word| OTHERS.contains(&word.as_str())) => 1,
-        _ => usize::from(words(description).iter().take(4).any(|word| word == "second")),
+        _ => usize::from(each_word(description).take(4).any(|word| word == "second")),
     }
 }
 
@@ -193,14 +212,18 @@ fn file(names: &[String], lower: &str) -> Option<String> {
     if !lower.contains("file") && (lower.contains("directory") || lower.contains("folder")) {
         return Some("docs".to_string());
     }
-    let said = words(lower);
-    let mut all = names.iter().chain(said.iter().take(30));
+    let mut all = names.iter().cloned().chain(each_word(lower).take(30));
     let kind = all.find_map(|word| FILES.get(word.as_str()))?;
     Some(if lower.contains("absolute") { format!("/data/{kind}") } else { kind.to_string() })
 }
 
 fn is_vague(names: &[String]) -> bool {
-    names.iter().all(|word| has(VAGUE, word))
+    names.iter().all(|word| says_kind(word))
+}
+
+/// Whether a word says of which kind a value is and not what it is about.
+fn says_kind(word: &str) -> bool {
+    VAGUE.contains(&word)
 }
 
 /// The longest run of words at the end of a name that a table knows; of a vague name any word. `date_of_birth` is a date.
@@ -214,8 +237,8 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
         .filter(|word| !word.is_empty())
         .collect();
     let longer = (0..words.len().saturating_sub(1)).find_map(|start| find(&words[start..].join("_")));
-    let vague = words.last().is_some_and(|word| has(VAGUE, word));
-    let before = || words.iter().rev().skip(1).filter(|word| !has(VAGUE, word)).find_map(|word| find(word));
+    let vague = words.last().is_some_and(|word| says_kind(word));
+    let before = || words.iter().rev().skip(1).filter(|word| !says_kind(word)).find_map(|word| find(word));
     let last = || words.last().and_then(|word| find(word).or_else(|| find(&singular(word))));
     if words.last() == Some(&"text") && words.len() > 1 {
         return longer.or_else(last);
@@ -231,12 +254,13 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
 /// The words of the subject of a description, the noun last: "The name of the soccer team" is about a soccer team.
 fn subject(description: &str) -> Vec<String> {
     let Some(sentence) = description.split(['.', ',', '(', ':', '\n']).next() else { return Vec::new() };
-    let sentence = sentence.split(" - ").next().unwrap_or("").replace("'s ", " ").replace("’s ", " ");
-    let said: Vec<String> = words(&sentence).into_iter().take(40).collect();
+    let sentence = sentence.split(" - ").next().unwrap_or("");
+    let owned = sentence.contains(['\'', '’']).then(|| sentence.replace("'s ", " ").replace("’s ", " "));
+    let said: Vec<String> = each_word(owned.as_deref().unwrap_or(sentence)).take(40).collect();
     let mut rest = said.as_slice();
     loop {
-        let end = rest.iter().position(|word| has(SUBJECT_ENDS, word)).unwrap_or(rest.len());
-        let is_about_next = end == 0 || has(VAGUE, &rest[end - 1]);
+        let end = rest.iter().position(|word| SUBJECT_ENDS.contains(&word.as_str())).unwrap_or(rest.len());
+        let is_about_next = end == 0 || says_kind(&rest[end - 1]);
         match rest.get(end).map(String::as_str) {
             Some("of" | "for") if is_about_next => rest = &rest[end + 1..],
             _ => {

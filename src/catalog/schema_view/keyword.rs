@@ -2,16 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::finding::keyword::keyword;
+
 /// The keywords of a schema.
 pub(super) type Keywords = Map<String, Value>;
-
-/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
-pub(super) fn keyword<'a>(part: &'a Keywords, name: &str) -> Option<&'a Value> {
-    if part.len() > 12 {
-        return part.get(name);
-    }
-    part.iter().find_map(|(key, value)| (key == name).then_some(value))
-}
 
 /// The elements of a keyword that should hold a list.
 pub(crate) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {

@@ -9,11 +9,12 @@ mod limits;
 
 use serde_json::Value;
 
+use self::keyword::{Keywords, is_null};
+use crate::finding::keyword::keyword;
 use crate::finding::resolve_local;
 use crate::tool::words;
-use keyword::{Keywords, is_null, keyword};
 
-pub(crate) use keyword::{last_segment, list};
+pub(crate) use self::keyword::{last_segment, list};
 pub(crate) use kind::{Kind, Type};
 
 /// Most schemas that are read as one.

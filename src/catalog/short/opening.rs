@@ -1,6 +1,7 @@
 //! Openings of descriptions that many tools share: they tell no tool from another, so that no short description is made of them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use super::plain_text::{sentence_end, without_marks};
 
@@ -23,18 +24,16 @@ impl SharedOpenings {
         let mut rests: Vec<&str> = descriptions.collect();
         let mut shared = Self::default();
         for _ in 0..MAX_OPENINGS {
+            let opening = |rest: &&str| split(rest).map(|(opening, _)| without_marks(opening));
+            let openings: Vec<String> = rests.par_iter().filter_map(opening).collect();
             let mut counts: HashMap<String, usize> = HashMap::new();
-            for rest in &rests {
-                if let Some((opening, _)) = split(rest) {
-                    *counts.entry(without_marks(opening)).or_default() += 1;
-                }
-            }
+            openings.into_iter().for_each(|opening| *counts.entry(opening).or_default() += 1);
             counts.retain(|_, count| *count >= MIN_TOOLS);
             if counts.is_empty() {
                 break;
             }
             shared.counts.extend(counts);
-            rests = rests.into_iter().filter_map(|rest| shared.without_one(rest)).collect();
+            rests = rests.into_par_iter().filter_map(|rest| shared.without_one(rest)).collect();
         }
         shared
     }

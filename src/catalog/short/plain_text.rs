@@ -103,7 +103,8 @@ static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// One line of plain text: links, emphasis, code ticks, bullets, headings and simple tags are taken away.
 pub(in crate::catalog) fn without_marks(line: &str) -> String {
     let line = clean_line(line);
-    let text = if line.contains(['*', '[', '<', '`', '&', '_']) { without_inline_marks(line) } else { line };
+    let has_marks = line.bytes().any(|byte| matches!(byte, b'*' | b'[' | b'<' | b'`' | b'&' | b'_'));
+    let text = if has_marks { without_inline_marks(line) } else { line };
     let text = text.trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
     text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c)).trim_end().to_string()
 }

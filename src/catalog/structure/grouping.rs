@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rayon::prelude::*;
+
 use super::object::Object;
 use super::similarity::WordVectors;
 use super::title::KnownTitles;
@@ -90,10 +92,8 @@ fn by_similarity(vectors: &WordVectors, members: &[usize], keys: &mut BTreeMap<u
     let names: Vec<String> = keys.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let group = |key: &String| names.binary_search(key).unwrap_or_default();
     let grouped: Vec<(usize, usize)> = keys.iter().map(|(&tool, key)| (tool, group(key))).collect();
-    let mut similarities = Vec::new();
-    let mut found = Vec::new();
-    for &tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
-        vectors.similarities(tool, &mut similarities);
+    let nearest = |tool: usize| {
+        let similarities = vectors.similarities(tool);
         let mut nearest = vec![[0.0_f32; NEAREST]; names.len()];
         for &(other, group) in &grouped {
             let best = &mut nearest[group];
@@ -103,12 +103,11 @@ fn by_similarity(vectors: &WordVectors, members: &[usize], keys: &mut BTreeMap<u
             }
         }
         let means = nearest.iter().map(|best| best.iter().sum::<f32>() / NEAREST as f32).enumerate();
-        if let Some((group, mean)) = means.max_by(|one, other| one.1.total_cmp(&other.1))
-            && mean >= MIN_SIMILARITY
-        {
-            found.push((tool, names[group].clone()));
-        }
-    }
+        let (group, mean) = means.max_by(|one, other| one.1.total_cmp(&other.1))?;
+        (mean >= MIN_SIMILARITY).then(|| (tool, names[group].clone()))
+    };
+    let without: Vec<usize> = members.iter().filter(|tool| !keys.contains_key(tool)).copied().collect();
+    let found: Vec<(usize, String)> = without.into_par_iter().filter_map(nearest).collect();
     keys.extend(found);
 }
 

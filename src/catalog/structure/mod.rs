@@ -8,6 +8,8 @@ mod title;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rayon::prelude::*;
+
 use self::grouping::group;
 use self::object::Object;
 use self::similarity::WordVectors;
@@ -42,8 +44,10 @@ pub(super) fn derive<'c>(
     let without: BTreeSet<usize> =
         without.into_iter().filter(|&index| tools[index].root_category() != LEFT_OVER).collect();
     let without_op: Vec<usize> = (0..tools.len()).filter(|&index| tools[index].op.is_empty()).collect();
-    for &index in &without_op {
-        tools[index].op = op::derived(&tools[index], without.contains(&index));
+    let ops: Vec<String> =
+        without_op.par_iter().map(|index| op::derived(&tools[*index], without.contains(index))).collect();
+    for (&index, op) in without_op.iter().zip(ops) {
+        tools[index].op = op;
     }
     for members in groups(tools.iter().map(|tool| Audience::of(&tool.definition))) {
         whole_names(tools, &members, &without_op, &without);
@@ -78,8 +82,7 @@ fn derive_categories<'c>(
     let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
     let is_public = |index: usize| audiences[index] == Audience::Everybody;
     let objects = objects(tools, &is_public);
-    let texts = tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_str()));
-    let vectors = WordVectors::of(texts);
+    let vectors = WordVectors::of(tools);
     let authored = (0..tools.len()).filter(|&index| is_public(index)).map(|index| tools[index].category());
     let known = title::known(authored.chain(described.map(|category| category.path.as_str())));
     let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -142,7 +145,7 @@ fn objects(tools: &[Tool], is_public: &dyn Fn(usize) -> bool) -> Vec<Object> {
         Some(path) => Object::of_path(&path[common.min(path.len() - 1)..], &tool.name),
         None => Object::of_name(&tool.name),
     };
-    tools.iter().zip(&paths).map(object).collect()
+    tools.par_iter().zip(&paths).map(object).collect()
 }
 
 /// The fixed segments of the path of a tool's request.

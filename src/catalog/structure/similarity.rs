@@ -1,10 +1,12 @@
 //! Similarity of tools by the words of their names and descriptions. Each word has the same weight in every catalog,
 //! so that the similarity of two tools does not depend on a third.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
+use crate::catalog::Tool;
 use crate::tool::grammar::{WordClass, singular};
-use crate::tool::words;
+use crate::tool::{beginning, each_word};
 
 /// Most characters of a description that are read: the beginning says what a tool does.
 const MAX_CHARS: usize = 600;
@@ -25,12 +27,20 @@ pub(super) struct WordVectors {
 }
 
 impl WordVectors {
-    /// Vectors of tools, given as names and descriptions.
-    pub(super) fn of<'a>(tools: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut ids: HashMap<String, u32> = HashMap::new();
+    /// Vectors of tools.
+    pub(super) fn of(tools: &[Tool]) -> Self {
         let empty: HashSet<&str> = EMPTY.split_whitespace().collect();
-        let vectors: Vec<_> =
-            tools.map(|(name, description)| vector(name, description, &mut ids, &empty)).collect();
+        let weighted: Vec<_> =
+            tools.par_iter().map(|tool| weighted(&tool.name, &tool.description, &empty)).collect();
+        let mut ids: HashMap<String, u32> = HashMap::new();
+        let mut id = |word: String| {
+            let next = ids.len() as u32;
+            *ids.entry(word).or_insert(next)
+        };
+        let vectors: Vec<Vec<(u32, f32)>> = weighted
+            .into_iter()
+            .map(|words| words.into_iter().map(|(word, weight)| (id(word), weight)).collect())
+            .collect();
         let mut holders = vec![Vec::new(); ids.len()];
         for (tool, words) in vectors.iter().enumerate() {
             words.iter().for_each(|&(word, weight)| holders[word as usize].push((tool as u32, weight)));
@@ -38,49 +48,38 @@ impl WordVectors {
         Self { vectors, holders }
     }
 
-    /// Writes the similarities of a tool with all tools, from 0 to 1, by their positions.
-    pub(super) fn similarities(&self, tool: usize, similarities: &mut Vec<f32>) {
-        similarities.clear();
-        similarities.resize(self.vectors.len(), 0.0);
+    /// The similarities of a tool with all tools, from 0 to 1, by their positions.
+    pub(super) fn similarities(&self, tool: usize) -> Vec<f32> {
+        let mut similarities = vec![0.0; self.vectors.len()];
         for &(word, weight) in &self.vectors[tool] {
             for &(other, of_other) in &self.holders[word as usize] {
                 similarities[other as usize] += weight * of_other;
             }
         }
+        similarities
     }
 }
 
-fn vector(
-    name: &str,
-    description: &str,
-    ids: &mut HashMap<String, u32>,
-    empty: &HashSet<&str>,
-) -> Vec<(u32, f32)> {
-    let end = description.char_indices().nth(MAX_CHARS).map_or(description.len(), |(end, _)| end);
-    let mut in_name = words(name);
-    in_name.truncate(MAX_NAME_WORDS);
-    let mut counts: Vec<(u32, f32, f32)> = Vec::new();
-    for (word, is_name) in in_name
-        .iter()
-        .map(|word| (word, true))
-        .chain(words(&description[..end]).iter().map(|word| (word, false)))
-    {
-        if word.chars().count() < 2
-            || empty.contains(word.as_str())
-            || WordClass::of(word) == WordClass::Empty
-        {
+/// The words of a tool with the weights of a unit vector.
+fn weighted(name: &str, description: &str, empty: &HashSet<&str>) -> Vec<(String, f32)> {
+    let in_name = each_word(name).take(MAX_NAME_WORDS).map(|word| (word, true));
+    let in_description = each_word(beginning(description, MAX_CHARS)).map(|word| (word, false));
+    let mut counts: Vec<(String, f32, f32)> = Vec::new();
+    for (word, is_name) in in_name.chain(in_description) {
+        let class = WordClass::of(&word);
+        if word.chars().nth(1).is_none() || empty.contains(word.as_str()) || class == WordClass::Empty {
             continue;
         }
-        let next = ids.len() as u32;
-        let id = *ids.entry(singular(word)).or_insert(next);
-        let weight = if is_name && WordClass::of(word) != WordClass::Verb { NAME_WEIGHT } else { 1.0 };
-        match counts.iter_mut().find(|(known, ..)| *known == id) {
+        let weight = if is_name && class != WordClass::Verb { NAME_WEIGHT } else { 1.0 };
+        let word = singular(&word);
+        match counts.iter_mut().find(|(known, ..)| *known == word) {
             Some((_, count, most)) => (*count, *most) = (*count + 1.0, most.max(weight)),
-            None => counts.push((id, 1.0, weight)),
+            None => counts.push((word, 1.0, weight)),
         }
     }
-    let weighted: Vec<(u32, f32)> =
-        counts.into_iter().map(|(id, count, weight)| (id, (1.0 + count.ln()) * weight)).collect();
+    let mut weighted: Vec<(String, f32)> =
+        counts.into_iter().map(|(word, count, weight)| (word, (1.0 + count.ln()) * weight)).collect();
     let length = weighted.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
-    weighted.into_iter().map(|(id, weight)| (id, weight / length.max(f32::MIN_POSITIVE))).collect()
+    weighted.iter_mut().for_each(|(_, weight)| *weight /= length.max(f32::MIN_POSITIVE));
+    weighted
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use rayon::prelude::*;
+
 use super::object::Object;
 use crate::catalog::Tool;
 use crate::tool::grammar::{plural, singular};
@@ -47,7 +49,7 @@ pub(super) fn titles(
         (1..=path.len()).for_each(|depth| members.entry(&path[..depth]).or_default().push(tool));
     }
     members
-        .into_iter()
+        .into_par_iter()
         .map(|(path, tools_of)| {
             let told = known.get(&path[0]).filter(|_| path.len() == 1).cloned();
             (path.to_vec(), told.unwrap_or_else(|| title(tools, objects, path, &tools_of)))

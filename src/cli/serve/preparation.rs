@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
 use super::{ServeArgs, callers, downloads};
-use crate::catalog::{Catalog, Checked};
+use crate::catalog::{Catalog, CatalogCache, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
 use crate::cli::reload::keep_current;
@@ -76,7 +76,7 @@ impl Prepared {
         let Self { args, live, follow, state, configured, door, days } = self;
         let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
-            let live = Arc::clone(&live);
+            let (live, args) = (Arc::clone(&live), Arc::clone(&args));
             std::thread::spawn(move || keep_current(&live, &args.catalog, follow))
         };
         runtime.block_on(begin(&*state, days))?;
@@ -90,6 +90,7 @@ impl Prepared {
         runtime.shutdown_background();
         // The servers that it has started end with it.
         let _ = following.join();
+        args.catalog.cache().iter().for_each(CatalogCache::wait);
         served.map_err(failed)
     }
 }

@@ -137,7 +137,7 @@ impl LabelFile {
             fields.insert("gold".into(), Value::Array(Vec::new()));
         }
         let mut findings = Vec::new();
-        let line = reader.read(&document.value, &Place::new(&self.shown, ""), &mut findings);
+        let line = reader.read(document.value.take(), &Place::new(&self.shown, ""), &mut findings);
         // The wrong field was left out, and without it the query would be another one.
         findings.truncate(1);
         for finding in &mut findings {

@@ -22,8 +22,9 @@ const MAX_ANSWERS: usize = 16;
 /// Longest answer that is kept, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
 
-/// Finds the file of answers; there is none while the catalog is not as it was when it was read.
-type Place = Box<dyn Fn() -> Option<PathBuf> + Send + Sync>;
+/// Finds the file of answers, after a wait for the catalog to be kept where it is told to wait; there is none while the
+/// catalog is not kept, or not as it was when it was read.
+type Place = Box<dyn Fn(bool) -> Option<PathBuf> + Send + Sync>;
 
 /// The first answers of one connection.
 #[derive(Default)]
@@ -37,15 +38,27 @@ pub struct FirstAnswers {
     asked: HashMap<RequestId, String>,
     /// Requests that were answered before the server was there.
     given: HashSet<RequestId>,
+    /// Whether answers are not in the file yet.
+    are_new: bool,
+}
+
+impl Drop for FirstAnswers {
+    fn drop(&mut self) {
+        if self.are_new {
+            self.write(true);
+        }
+    }
 }
 
 impl FirstAnswers {
     /// The answers in the file at this place, which the place of a changed catalog no longer names.
-    pub fn kept_at(place: impl Fn() -> Option<PathBuf> + Send + Sync + 'static) -> Self {
+    pub fn kept_at(place: impl Fn(bool) -> Option<PathBuf> + Send + Sync + 'static) -> Self {
         let limit = (MAX_ANSWERS * MAX_ANSWER) as u64;
-        let text = place().and_then(|file| private_file::read(&file, limit).ok());
+        let text = place(false).and_then(|file| private_file::read(&file, limit).ok());
         let kept = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        Self { place: Some(Box::new(place)), kept, ..Self::default() }
+        let (place, handshake, asked, given): (Option<Place>, _, _, _) =
+            (Some(Box::new(place)), String::new(), HashMap::new(), HashSet::new());
+        Self { place, kept, handshake, asked, given, are_new: false }
     }
 
     /// Whether there is any answer to give.
@@ -112,8 +125,8 @@ impl FirstAnswers {
         }
     }
 
-    /// Keeps an answer for the next server, or forgets it. Where that fails, the next one answers a little later. The file
-    /// is written at once, since a later task could end before an earlier one, or not begin before the server ends.
+    /// Keeps an answer for the next server, or forgets it. The file is written at once, since a later task could end before
+    /// an earlier one, or not begin before the server ends; while the catalog is not kept, at the end.
     fn keep(&mut self, asked: String, result: Option<Box<RawValue>>) {
         match result.filter(|result| result.get().len() <= MAX_ANSWER) {
             Some(result) => self.kept.insert(asked, result),
@@ -122,12 +135,16 @@ impl FirstAnswers {
         while self.kept.len() > MAX_ANSWERS {
             self.kept.shift_remove_index(0);
         }
-        let (Some(file), Ok(text)) =
-            (self.place.as_ref().and_then(|place| place()), serde_json::to_vec(&self.kept))
-        else {
-            return;
-        };
-        let _ = private_file::write(&file, &text);
+        self.write(false);
+    }
+
+    /// Writes the file. Where that fails, the next server answers a little later.
+    fn write(&mut self, waits: bool) {
+        let file = self.place.as_ref().and_then(|place| place(waits));
+        self.are_new = file.is_none();
+        if let (Some(file), Ok(text)) = (file, serde_json::to_vec(&self.kept)) {
+            let _ = private_file::write(&file, &text);
+        }
     }
 }
 
