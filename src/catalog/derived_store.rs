@@ -1,5 +1,5 @@
-//! What was made of a catalog, kept between starts: its search indexes, and seals of its docs. The key of indexes
-//! says what they were made of, and a seal is checked, so that nothing else is ever used.
+//! Search indexes of a catalog and seals of its docs, kept between starts. The key of indexes says what they were made of, and a
+//! seal is checked, so that nothing else is ever used.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -17,7 +17,8 @@ impl Kept {
     /// A cache for a catalog of so many tools that its docs are sealed.
     fn large() -> Self {
         let kept = Self::new();
-        let tool = |number: usize| json!({"name": format!("read_{number}"), "description": "Reads a thing."});
+        let schema = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+        let tool = |number: usize| json!({"name": format!("read_{number}"), "description": "Reads a thing.", "parameters": schema});
         let tools: Vec<_> = (0..300).map(tool).collect();
         fs::write(kept.definitions(), serde_json::to_string(&tools).unwrap()).unwrap();
         kept
