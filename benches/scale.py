@@ -150,6 +150,7 @@ def renders(arguments, catalog, cache, size):
             shutil.rmtree(out, ignore_errors=True)
             wall, processor = timed(command, 1, env=environment)
             walls.append(wall), processors.append(processor)
+        time.sleep(2.1)
         again, of_processor = timed(command, arguments.rounds, env=environment)
         walked = []
         for _ in range(arguments.rounds):

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::index_store::INDEXES;
+use super::derived_store::INDEXES;
 use super::{Catalog, Checked, restored, stored};
 use crate::bundle::{Bundle, BundleWriter};
 use crate::config::{BundledConfig, CONFIGURATION, Config, Overlay, Workspace, unreadable_bundle};

@@ -4,8 +4,8 @@
 //!
 //! An entry is two files: `ID.json`, with the state of the files and the name of the bundle, and the bundle
 //! `VERSION.crib`. Beside them may be answers that were made of a catalog, and `KEY.index`, the search
-//! indexes of what some callers see of one. All are written whole or not at all, so that any number of processes share the
-//! folder. The folder is for its owner alone; a file that others can write to is not used.
+//! indexes of what some callers see of one or the seal of a folder of docs. All are written whole or not at all, so that any
+//! number of processes share the folder. The folder is for its owner alone; a file that others can write to is not used.
 
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Checked, IndexKey, IndexStore, open_with, restored, stored};
+use super::{Checked, DerivedKey, DerivedStore, open_with, restored, stored};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
 use crate::config::Workspace;
 use crate::finding::Severity;
@@ -27,8 +27,6 @@ use crate::sources::{InputFiles, Listings};
 const MIN_TOOLS: usize = 24;
 /// Most bytes of all files in the folder; the ones used least recently are removed.
 const MAX_BYTES: u64 = 1 << 30;
-/// Fewer bytes of indexes are made faster than they are read.
-const MIN_INDEXES: usize = 4 << 10;
 /// Most bytes of the state of files.
 const MAX_ENTRY: u64 = 64 << 20;
 
@@ -71,7 +69,7 @@ impl CatalogCache {
     /// The catalog of a workspace, as it was read before, or read now and kept, which [`CatalogCache::wait`] waits for. Its search indexes are kept when they are made.
     pub fn open(&self, workspace: Workspace, listings: &Listings) -> Opened {
         let mut opened = self.open_catalog(workspace, listings);
-        opened.checked.catalog.add_index_store(Arc::new(self.clone()));
+        opened.checked.catalog.add_derived_store(Arc::new(self.clone()));
         opened
     }
 
@@ -217,32 +215,32 @@ impl CatalogCache {
         self.folder.join(format!("{name}.crib"))
     }
 
-    fn indexes(&self, key: &IndexKey) -> PathBuf {
+    fn derived(&self, key: &DerivedKey) -> PathBuf {
         let name = blake3::hash(format!("{} {key}", self.program).as_bytes()).to_hex();
         self.folder.join(format!("{}.index", &name[..32]))
     }
 }
 
-/// Indexes are files of their own, bundles of one part, since they are made after the catalog was read.
-impl IndexStore for CatalogCache {
-    fn read(&self, key: &IndexKey) -> Option<Bytes> {
-        let bundle = Bundle::of_file(private_file::open(&self.indexes(key)).ok()?).ok()?;
+/// Files of their own, bundles of one part, since they are made after the catalog was read.
+impl DerivedStore for CatalogCache {
+    fn read(&self, key: &DerivedKey) -> Option<Bytes> {
+        let bundle = Bundle::of_file(private_file::open(&self.derived(key)).ok()?).ok()?;
         bundle.part(0).ok().map(Bytes::from)
     }
 
-    fn has(&self, key: &IndexKey) -> bool {
-        self.indexes(key).exists()
+    fn has(&self, key: &DerivedKey) -> bool {
+        self.derived(key).exists()
     }
 
-    fn keep(&self, key: &IndexKey, bytes: &[u8]) {
-        if bytes.len() < MIN_INDEXES || private_file::create_folder(&self.folder).is_err() {
+    fn keep(&self, key: &DerivedKey, bytes: &[u8]) {
+        if private_file::create_folder(&self.folder).is_err() {
             return;
         }
         let mut bundle = BundleWriter::default();
         bundle.add(bytes.to_vec());
         self.make_room(bytes.len() as u64);
-        // Indexes that cannot be kept are made again.
-        let _ = private_file::write(&self.indexes(key), &bundle.finish());
+        // Bytes that cannot be kept are made again.
+        let _ = private_file::write(&self.derived(key), &bundle.finish());
     }
 }
 

@@ -22,10 +22,10 @@ mod build;
 mod bundled;
 #[cfg(feature = "runtime")]
 mod cache;
+mod derived_store;
 mod docstring;
 mod findings;
 mod functions;
-mod index_store;
 mod lint;
 mod names;
 mod op;
@@ -66,9 +66,9 @@ use crate::tool::{clean_line, is_respelled};
 pub use bundled::{bundled, unportable};
 #[cfg(feature = "runtime")]
 pub use cache::{CatalogCache, Opened};
+pub use derived_store::{DerivedKey, DerivedStore};
 pub use findings::{Counts, Findings};
 pub use functions::functions;
-pub use index_store::{IndexKey, IndexStore};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
@@ -100,7 +100,7 @@ pub struct Catalog {
     shared_texts: OnceLock<shared_text::SharedTexts>,
     /// The bundle that has them.
     stored_texts: Option<stored::StoredTexts>,
-    index_stores: Vec<Arc<dyn IndexStore>>,
+    derived_stores: Vec<Arc<dyn DerivedStore>>,
 }
 
 /// Result of looking up a name.
@@ -290,7 +290,7 @@ impl Catalog {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
         let (by_name, shared_texts) = Default::default();
-        let (complete, stored_texts, index_stores) = (true, None, Vec::new());
+        let (complete, stored_texts, derived_stores) = (true, None, Vec::new());
         Self {
             tools,
             config,
@@ -300,7 +300,7 @@ impl Catalog {
             contested,
             shared_texts,
             stored_texts,
-            index_stores,
+            derived_stores,
         }
     }
 
@@ -326,7 +326,7 @@ impl Catalog {
         Self {
             complete: self.complete,
             stored_texts,
-            index_stores: self.index_stores.clone(),
+            derived_stores: self.derived_stores.clone(),
             ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
         }
     }

@@ -24,7 +24,7 @@ use super::audience::Contested;
 use super::findings::{Counts, Findings};
 use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
-use super::{Callable, Catalog, Checked, IndexStore, Parameters, Tool, ToolArgument, ToolContent};
+use super::{Callable, Catalog, Checked, DerivedStore, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
 use crate::config::{Category, Config, Server};
 use crate::tool::{Definition, Example, Policy, Schema};
@@ -121,8 +121,8 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
     let findings = Findings::stored(bundle, FINDINGS, findings);
     let mut catalog = Catalog::of(all, contested, Arc::new(config));
     let version = catalog.version.clone();
-    let indexes: Arc<dyn IndexStore> = Arc::clone(bundle) as _;
-    catalog.add_index_store(indexes);
+    let indexes: Arc<dyn DerivedStore> = Arc::clone(bundle) as _;
+    catalog.add_derived_store(indexes);
     catalog.stored_texts = Some(StoredTexts { bundle: Arc::clone(bundle), version });
     Ok(Checked { catalog, findings, parts, bases, ..Checked::default() })
 }

@@ -6,15 +6,18 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use super::category_entries::category_entries;
-use crate::catalog::{Catalog, CategoryTree, IndexKey};
+use crate::catalog::{Catalog, CategoryTree, DerivedKey};
 use crate::search::{Index, IndexEntry, index_basis};
+
+/// Fewer bytes of indexes are made faster than they are read.
+const MIN_KEPT: usize = 4 << 10;
 
 /// The indexes, and what was stored of them.
 #[derive(Debug, Default)]
 pub(super) struct SearchIndexes {
     tools: OnceLock<Index>,
     categories: OnceLock<Index>,
-    key: OnceLock<IndexKey>,
+    key: OnceLock<DerivedKey>,
     stored: OnceLock<Option<Stored>>,
     is_stored: OnceLock<bool>,
 }
@@ -57,7 +60,10 @@ impl SearchIndexes {
     pub(super) fn build<'t>(&self, catalog: &Catalog, tree: impl Fn() -> &'t CategoryTree) {
         self.tools(catalog);
         if self.stored(catalog).is_none() {
-            catalog.keep_indexes(self.key(catalog), &self.bytes(catalog, tree()));
+            let bytes = self.bytes(catalog, tree());
+            if bytes.len() >= MIN_KEPT {
+                catalog.keep_derived(self.key(catalog), &bytes);
+            }
         }
     }
 
@@ -69,7 +75,7 @@ impl SearchIndexes {
 
     /// Whether both were stored.
     pub(super) fn are_stored(&self, catalog: &Catalog) -> bool {
-        *self.is_stored.get_or_init(|| catalog.has_stored_indexes(self.key(catalog)))
+        *self.is_stored.get_or_init(|| catalog.has_derived(self.key(catalog)))
     }
 
     /// Both, behind their key, as the part of a bundle.
@@ -77,12 +83,12 @@ impl SearchIndexes {
         [&self.key(catalog).as_bytes()[..], &self.bytes(catalog, tree)].concat()
     }
 
-    fn key(&self, catalog: &Catalog) -> &IndexKey {
+    fn key(&self, catalog: &Catalog) -> &DerivedKey {
         self.key.get_or_init(|| catalog.index_key(&index_basis(&catalog.config.search)))
     }
 
     fn stored(&self, catalog: &Catalog) -> Option<&Stored> {
-        let read = || Stored::split(catalog.stored_indexes(self.key(catalog))?);
+        let read = || Stored::split(catalog.derived(self.key(catalog))?);
         self.stored.get_or_init(read).as_ref()
     }
 

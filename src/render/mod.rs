@@ -44,14 +44,18 @@ pub struct Docs<'a> {
     catalog: &'a Catalog,
     profile: Profile<'a>,
     templates: &'a Templates,
-    index: DocIndex,
+    /// Laid out when it is first needed: a folder that is current needs none.
+    index: OnceLock<DocIndex>,
 }
 
 impl<'a> Docs<'a> {
-    /// Lays out the documentation of a profile.
+    /// The documentation of a profile.
     pub fn new(catalog: &'a Catalog, profile: Profile<'a>, templates: &'a Templates) -> Self {
-        let index = DocIndex::lay_out(catalog, &profile);
-        Self { catalog, profile, templates, index }
+        Self { catalog, profile, templates, index: OnceLock::new() }
+    }
+
+    fn doc_index(&self) -> &DocIndex {
+        self.index.get_or_init(|| DocIndex::lay_out(self.catalog, &self.profile))
     }
 
     /// The profile documented.
@@ -70,10 +74,12 @@ impl<'a> Docs<'a> {
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
-        self.try_one()?;
-        let files = self.files_below("", root)?;
-        let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::sync(root, &files.set(&render), progress)?)
+        folder::unless_sealed(root, &self.key(), self.catalog, progress, || {
+            self.try_one()?;
+            let files = self.files_below("", root)?;
+            let render = |index: usize| Ok(files.render(index)?);
+            Ok(folder::sync(root, &files.set(&render), progress)?)
+        })
     }
 
     /// The changes that [`Docs::write`] would make, without making them.
@@ -96,13 +102,13 @@ impl<'a> Docs<'a> {
 
     /// The index, `README.md`.
     pub fn index(&self) -> Result<String, TemplateError> {
-        self.index.readme(self.templates, &self.catalog.version)
+        self.doc_index().readme(self.templates, &self.catalog.version)
     }
 
     /// The pages that the index is split into where there are many tools: path, heading, markdown.
     pub fn index_pages(&self) -> impl Iterator<Item = (&str, &str, Result<String, TemplateError>)> {
         let render = |page: &index::CategoryPage| page.render(self.templates, &self.catalog.version);
-        self.index.pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
+        self.doc_index().pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
     }
 
     /// A broken template is reported before anything is written.
@@ -159,7 +165,7 @@ impl<'a> Docs<'a> {
             push(&format!("{}.md", entry.tool.safe_name), File::Tool(place));
         }
         if !withholds_index {
-            self.index.pages().iter().for_each(|page| push(&page.path, File::Page(page)));
+            self.doc_index().pages().iter().for_each(|page| push(&page.path, File::Page(page)));
             push("README.md", File::Index);
             push("registry.json", File::Registry);
             // Only the whole set has a key: under it, each file is assumed to be the one that this run would write.
@@ -206,11 +212,6 @@ enum File<'f> {
 impl DocFiles<'_, '_> {
     pub(crate) fn paths(&self) -> &[String] {
         &self.paths
-    }
-
-    /// The hash of all inputs of the files; empty where the index stays as it is.
-    pub(crate) fn key(&self) -> &str {
-        &self.key
     }
 
     /// Whether the index stays as it is.

@@ -47,9 +47,11 @@ impl<'a> Folder<'a> {
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
-        let files = self.files(root)?;
-        let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::sync(root, &files.set(&render), progress)?)
+        folder::unless_sealed(root, &self.key(), self.site.catalog, progress, || {
+            let files = self.files(root)?;
+            let render = |index: usize| Ok(files.render(index)?);
+            Ok(folder::sync(root, &files.set(&render), progress)?)
+        })
     }
 
     /// The changes that [`Folder::write`] would make, without making them.
@@ -67,6 +69,15 @@ impl<'a> Folder<'a> {
     /// Approximate number of files.
     pub fn count(&self) -> usize {
         self.tools() + self.site.addresses().len()
+    }
+
+    /// A hash of all inputs of the files.
+    fn key(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"site\0").update(self.docs.key().as_bytes());
+        let findings = serde_json::to_vec(self.site.findings).unwrap_or_default();
+        hasher.update(&findings).update(self.site.notice.unwrap_or_default().as_bytes());
+        hasher.finalize().to_hex()[..16].to_string()
     }
 
     fn files(&self, root: &Path) -> Result<Files<'_, 'a>, RenderError> {
@@ -118,7 +129,8 @@ impl<'f> Files<'f, '_> {
             Other::LlmsFull => "llms-full.txt".into(),
         });
         let paths = self.docs.paths().iter().cloned().chain(others).collect();
-        FileSet { paths, render, key: self.key(), prune: site.catalog.complete }
+        let key = if self.docs.withholds_index() { String::new() } else { self.folder.key() };
+        FileSet { paths, render, key, prune: site.catalog.complete }
     }
 
     fn render(&self, index: usize) -> Result<String, TemplateError> {
@@ -126,18 +138,5 @@ impl<'f> Files<'f, '_> {
             None => self.docs.render(index),
             Some(other) => self.folder.other(self.others[other]),
         }
-    }
-
-    /// A hash of all inputs of the files; empty where that of the docs is not known.
-    fn key(&self) -> String {
-        let docs = self.docs.key();
-        if docs.is_empty() {
-            return String::new();
-        }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"site\0").update(docs.as_bytes());
-        let findings = serde_json::to_vec(self.folder.site.findings).unwrap_or_default();
-        hasher.update(&findings).update(self.folder.site.notice.unwrap_or_default().as_bytes());
-        hasher.finalize().to_hex()[..16].to_string()
     }
 }

@@ -27,13 +27,13 @@ struct InputFile {
 
 /// Facts of a file that change with its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct FileState {
+pub(crate) struct FileState {
     length: u64,
     modified: Option<Duration>,
     changed: (i64, i64),
     number: (u64, u64),
     /// Whether its times are old enough to tell a later change.
-    is_settled: bool,
+    pub(crate) is_settled: bool,
 }
 
 impl InputFiles {
@@ -44,9 +44,8 @@ impl InputFiles {
         let mut paths: Vec<String> = listed.chain(parts.into_iter().cloned()).collect();
         paths.sort_unstable();
         paths.dedup();
-        #[expect(clippy::disallowed_methods, reason = "the age of a file, which no output depends on")]
-        let now = SystemTime::now();
-        let file = |path: String| InputFile { state: FileState::of(&workspace.root.join(&path), now), path };
+        let state = |path: &String| workspace.root.join(path).metadata().ok().map(|it| FileState::of(&it));
+        let file = |path: String| InputFile { state: state(&path), path };
         Self { files: paths.into_iter().map(file).collect() }
     }
 
@@ -88,22 +87,23 @@ impl InputFiles {
 }
 
 impl FileState {
-    fn of(path: &Path, now: SystemTime) -> Option<Self> {
-        let metadata = path.metadata().ok()?;
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "the age of a file, which no output depends on")]
+        let now = SystemTime::now();
         let modified = metadata.modified().ok();
-        let changed = changed(&metadata);
+        let changed = changed(metadata);
         let age = |time: SystemTime| now.duration_since(time).unwrap_or_default();
         let is_settled = modified.is_some_and(|time| age(time) > UNSETTLED)
             && SystemTime::UNIX_EPOCH
                 .checked_add(Duration::from_secs(changed.0.try_into().unwrap_or_default()))
                 .is_some_and(|time| age(time) > UNSETTLED);
-        Some(Self {
+        Self {
             length: metadata.len(),
             modified: modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()),
             changed,
-            number: number(&metadata),
+            number: number(metadata),
             is_settled,
-        })
+        }
     }
 }
 

@@ -25,6 +25,7 @@ mod shape;
 
 pub use files::{entries, roots};
 #[cfg(feature = "runtime")]
+pub(crate) use inputs::FileState;
 pub use inputs::InputFiles;
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;

@@ -1,6 +1,8 @@
 //! Catalogs that were read before are used while nothing has changed, and are never wrong.
 
 mod first_answers;
+#[cfg(unix)]
+mod sealed_docs;
 mod search_indexes;
 
 use std::fs;

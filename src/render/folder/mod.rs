@@ -15,6 +15,7 @@ mod manifest;
 mod path;
 mod plan;
 mod reserved;
+mod seal;
 mod stage;
 #[cfg(all(test, unix))]
 mod tests;
@@ -36,6 +37,7 @@ pub use diff::unified;
 pub use disk::write_whole;
 pub use error::FolderError;
 pub use reserved::MANIFEST;
+pub use seal::unless_sealed;
 
 /// Most bytes of diff that a check returns.
 const DIFF_LIMIT: usize = 1 << 20;
