@@ -12,6 +12,7 @@ export TOOLCRIB_NODE_PROFILE=${TOOLCRIB_NODE_PROFILE:-dev} TOOLCRIB_CHECKOUT=$he
 
 CARGO_TARGET_DIR=$target npm pack --loglevel=error --pack-destination "$scratch"
 cd "$scratch"
+echo '{"private": true}' >package.json
 npm install --loglevel=error --offline --no-audit --no-fund --ignore-scripts --omit=peer ./toolcrib-*.tgz
 # What the frameworks need is shared; the package is not.
 ln -s "$here"/node_modules/* node_modules/
