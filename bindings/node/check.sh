@@ -19,4 +19,4 @@ ln -s "$here"/node_modules/* node_modules/
 ln -s "$here"/node_modules/.bin/tsc node_modules/.bin/tsc
 cp -r "$here/tests" "$here/examples" .
 npx --offline toolcrib --version
-node --test --test-reporter=dot tests
+node --test --test-reporter=dot tests/*.test.mjs
