@@ -26,7 +26,7 @@ test("a program of CommonJS runs without a warning", () => {
   assert.deepEqual([stdout, stderr], ["0\n", ""]);
 });
 
-for (const [module, resolution] of [["nodenext", "nodenext"], ["preserve", "bundler"]]) {
+for (const [module, resolution] of [["node20", "node16"], ["nodenext", "nodenext"], ["preserve", "bundler"]]) {
   for (const program of ["esm.mts", "commonjs.cts"]) {
     test(`${program} has types with the module setting ${module}`, () => {
       const compiler = join(require.resolve("typescript/package.json"), "../bin/tsc");
