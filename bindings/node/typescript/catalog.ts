@@ -6,7 +6,7 @@ import { FindingsError } from "./errors.js";
 import { FunctionTool } from "./functions.js";
 import { asked, awaited, native, type NativeCatalog, type NativeStream } from "./native.js";
 import { Payload } from "./payload.js";
-import { jsonText, plain } from "./plain.js";
+import { isEvents, jsonText, plain } from "./plain.js";
 import { callsOf, findingsOf, findingText, foundOf, toolOf } from "./read.js";
 import type { Binding, Call, Finding, Found, JsonObject, Provider, Surface, Tool, Written } from "./types.js";
 
@@ -97,14 +97,19 @@ export class Catalog {
   }
 
   /**
-   * The calls of a response, each with arguments that fit or with what is wrong with it. The response is JSON text, or an
-   * object of the provider's SDK or of `JSON.parse`.
+   * The calls of a response, each with arguments that fit or with what is wrong with it. The response is JSON text, an
+   * object of the provider's SDK or of `JSON.parse`, or an iterable of the events of a stream.
    */
   parse(provider: Provider, response: unknown, { profile }: { profile?: string } = {}): Call[] {
+    if (isEvents(response)) {
+      const stream = this.stream(provider, { profile });
+      for (const event of response) stream.push(event);
+      return stream.finish();
+    }
     return callsOf(asked(() => this.#core.parse(provider, jsonText(response), profile)));
   }
 
-  /** The calls of a stream: of the SDK's events, or of the chunks of a body. */
+  /** The calls of a stream that is awaited: of the SDK's events, or of the chunks of a body. */
   async parseStream(provider: Provider, events: Events, options: { profile?: string } = {}): Promise<Call[]> {
     const stream = this.stream(provider, options);
     for await (const event of events) stream.push(event);
@@ -121,7 +126,7 @@ export class Catalog {
    * an envelope `{ ok: false, error }`. Of a call with an error, the error is told.
    */
   results(provider: Provider, results: Iterable<Answered>, { profile }: { profile?: string } = {}): any {
-    const answered = Array.from(results, (one) => (isPair(one) ? entryOf(...one) : one));
+    const answered = Array.from(results, (one) => (isPair(one) ? entryOf(one[0], one[1]) : one));
     return JSON.parse(asked(() => this.#core.results(provider, jsonText(answered), profile)));
   }
 
@@ -140,7 +145,10 @@ export class Catalog {
     return asked(() => this.#core.receipt(name));
   }
 
-  /** Help on one tool: `summary`, `usage`, `args`, and a `call` that fits. */
+  /**
+   * Help on one tool: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools, such as `issues`: its `groups`
+   * and `ops`, one line each; `root` has all.
+   */
   help(name: string): JsonObject {
     return JSON.parse(asked(() => this.#core.help(name)));
   }

@@ -1,8 +1,10 @@
 /** One job of an agent: its calls are checked, run, and answered in envelopes, as the gateway answers them. */
 
+import { batched } from "./batch.js";
 import type { Catalog } from "./catalog.js";
 import { ToolcribError } from "./errors.js";
 import { plain, sortedText } from "./plain.js";
+import { refusal, type Refused } from "./refusal.js";
 import type { Call, Envelope, JsonObject, Provider } from "./types.js";
 
 /** Equal failures after which a call is stopped. */
@@ -30,7 +32,7 @@ interface Running {
 /**
  * Runs the calls of one agent. A call runs only with arguments that fit. The doc of a tool that `[exec] require_doc` covers
  * has to be read first: the refusal carries it, and the next call passes. A call that has failed equally often is stopped.
- * The functions `read_tool_doc`, `tool_search`, `tool_help` and `tool_exec` are answered here.
+ * The functions `read_tool_doc`, `tool_search`, `tool_help`, `tool_exec` and `tool_batch` are answered here.
  */
 export class Session {
   readonly profile: string | undefined;
@@ -52,6 +54,7 @@ export class Session {
       ["read_tool_doc", (given) => this.#readToolDoc(given)],
       ["tool_search", (given) => this.#toolSearch(given)],
       ["tool_help", (given) => this.catalog.help(String(given["path"] ?? ""))],
+      ["tool_batch", (given) => batched(given["calls"], (name, input) => this.run(this.call(name, input)))],
     ]);
   }
 
@@ -105,15 +108,16 @@ export class Session {
     const run = this.#runs.get(name);
     const ours = this.#ours.get(name);
     if (ours && !run) return { name, args, run: ours, isRead: true };
+    const tool = this.catalog.tools.find((one) => one.name === name);
+    if (!tool) return this.#withoutFunction(name, args);
     const unread = this.#withoutDoc(name, receipt);
     if (unread) return unread;
-    const isRead = this.#isRead(name);
+    const isRead = tool.effect === "read";
     if (!isRead && (this.#failures.get(key(name, args, "run")) ?? 0) >= STOP_AFTER - 1) {
       const message = `stop: this same call of \`${name}\` was run ${STOP_AFTER - 1} times, and failed; it is not run again`;
       return refusal("LOOP_STOPPED", message, anotherWay(name), { is_run: false });
     }
-    if (run) return { name, args, run, isRead };
-    return this.#counted(name, args, refusal("NOT_FOUND", `nothing runs \`${name}\` here`, anotherWay(name)));
+    return run ? { name, args, run, isRead } : this.#withoutFunction(name, args);
   }
 
   #misfit(name: string, error: JsonObject): Envelope {
@@ -122,8 +126,8 @@ export class Session {
     return this.#counted(name, error, told);
   }
 
-  #isRead(name: string): boolean {
-    return this.catalog.tools.find((tool) => tool.name === name)?.effect === "read";
+  #withoutFunction(name: string, args: JsonObject): Envelope {
+    return this.#counted(name, args, refusal("NOT_FOUND", `nothing runs \`${name}\` here`, anotherWay(name)));
   }
 
   #withoutDoc(name: string, receipt: string | undefined): Envelope | undefined {
@@ -146,7 +150,7 @@ export class Session {
     return this.#counted(name, args, refusal(code, told, "correct the call, or try another way"));
   }
 
-  #counted(name: string, args: JsonObject, refused: Envelope & { ok: false }): Envelope {
+  #counted(name: string, args: JsonObject, refused: Refused): Envelope {
     const { code, message } = refused.error;
     const failures = this.#count(key(name, args, code));
     if (failures < STOP_AFTER) return refused;
@@ -172,14 +176,10 @@ export class Session {
   }
 
   #toolSearch(given: JsonObject): JsonObject {
-    const found = this.catalog.search(String(given["query"] ?? ""), Number(given["limit"] ?? 5));
+    const found = this.catalog.search(String(given["query"] ?? ""), Number(given["limit"] || 5));
     const hits = found.hits.map(({ name, op, summary, reason }) => ({ name, op, summary, reason }));
     return found.isMatch ? { results: hits } : { no_match: true, nearest: hits, unmet: found.unmet };
   }
-}
-
-function refusal(code: string, message: string, nextAction: string, hints: JsonObject = {}): Envelope & { ok: false } {
-  return { ok: false, error: { code, message, next_action: nextAction, ...hints } };
 }
 
 function key(name: string, args: JsonObject, code: string): string {

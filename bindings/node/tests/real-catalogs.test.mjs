@@ -1,0 +1,98 @@
+/** Real catalogs: each is opened, bound for every provider, and a call of every tool comes back from each wire as it was. */
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+
+import { PayloadError, open } from "toolcrib";
+
+import { root } from "./checkout.mjs";
+
+const TOOLS = {
+  "bfcl-functions.json": 1853,
+  "box-openapi.json": 294,
+  "discord-openapi.json": 242,
+  "docker-registry-tools.json": 755,
+  "livemcpbench-servers.json": 527,
+  "notion-openapi.json": 24,
+  "toucan-nasty-servers.json": 851,
+};
+const PROVIDERS = [
+  "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama", "mistral", "cohere", "mcp",
+  "langchain",
+];
+
+const json = JSON.stringify;
+const toolUses = (calls) => calls.map(([name, input], at) => ({ type: "tool_use", id: `${at}`, name, input }));
+const functions = (calls) =>
+  calls.map(([name, args], at) => ({ id: `${at}`, type: "function", function: { name, arguments: json(args) } }));
+const openai = (calls) => ({ choices: [{ message: { role: "assistant", tool_calls: functions(calls) } }] });
+
+/** A response of each provider with these calls. */
+const WIRES = {
+  openai,
+  mistral: openai,
+  anthropic: (calls) => ({ content: toolUses(calls) }),
+  cohere: (calls) => ({ message: { role: "assistant", tool_calls: functions(calls) } }),
+  "openai-responses": (calls) => ({
+    output: calls.map(([name, args], at) => ({ type: "function_call", call_id: `${at}`, name, arguments: json(args) })),
+  }),
+  gemini: (calls) => ({
+    candidates: [{ content: { role: "model", parts: calls.map(([name, args]) => ({ functionCall: { name, args } })) } }],
+  }),
+  bedrock: (calls) => {
+    const content = calls.map(([name, input], at) => ({ toolUse: { toolUseId: `${at}`, name, input } }));
+    return { output: { message: { role: "assistant", content } } };
+  },
+  ollama: (calls) => {
+    const parts = calls.map(([name, args]) => ({ function: { name, arguments: args } }));
+    return { message: { role: "assistant", tool_calls: parts }, done: true };
+  },
+  langchain: (calls) => ({ tool_calls: calls.map(([name, args], at) => ({ id: `${at}`, name, args })) }),
+};
+
+for (const [file, count] of Object.entries(TOOLS)) {
+  const path = join(root, "tests/data/catalogs", file);
+  describe(file, { skip: !existsSync(path) && "it is not in this checkout" }, () => {
+    const catalog = open(path);
+    const made = catalog.tools
+      .map((tool) => ({ tool, call: catalog.help(tool.name).call }))
+      .filter(({ call }) => call);
+
+    test("is read as a whole", () => {
+      assert.deepEqual([catalog.tools.length, catalog.isComplete], [count, true]);
+      assert.ok(made.length > 0);
+    });
+
+    for (const provider of PROVIDERS) {
+      test(`is bound for ${provider}`, () => {
+        const payload = catalog.payload(provider);
+        const body = JSON.parse(payload.text);
+        assert.deepEqual({ ...payload }, Array.isArray(body) ? { tools: body } : body);
+        try {
+          const { text } = catalog.payload(provider, { surface: "full" });
+          for (const { tool } of made) {
+            const names = [tool.name, tool.safeName, tool.safeName.replaceAll("-", "_")];
+            assert.ok(names.some((name) => text.includes(json(name))), tool.name);
+          }
+        } catch (refused) {
+          assert.ok(refused instanceof PayloadError && refused.message.includes("too many"), refused);
+        }
+      });
+    }
+
+    for (const [provider, responseOf] of Object.entries(WIRES)) {
+      test(`calls of all tools come back from ${provider} as they were`, () => {
+        const response = responseOf(made.map(({ tool, call }) => [tool.safeName, call.args]));
+        const calls = catalog.parse(provider, response);
+        assert.deepEqual(
+          calls.map((call) => [call.name, call.arguments]),
+          made.map(({ tool, call }) => [tool.name, call.args]),
+        );
+        const answered = json(catalog.results(provider, calls.map((call) => [call, { ok: true, result: call.name }])));
+        assert.ok(made.every(({ tool }) => answered.includes(tool.name)));
+      });
+    }
+  });
+}

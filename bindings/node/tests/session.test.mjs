@@ -1,0 +1,127 @@
+/** A session checks, runs and answers calls. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ResponseError, Session, open, tool } from "toolcrib";
+import { z } from "zod";
+
+const text = z.object({ text: z.string() });
+let calls = [];
+
+function addTool(effect) {
+  return tool({
+    name: "add",
+    description: "Adds two numbers.",
+    parameters: z.object({ a: z.int(), b: z.int().default(2) }),
+    ...(effect && { effect }),
+    run({ a, b }) {
+      calls.push([a, b]);
+      return a + b;
+    },
+  });
+}
+
+const fail = tool({
+  name: "fail",
+  description: "Creates something, in vain.",
+  parameters: text,
+  effect: "write",
+  run({ text }) {
+    calls.push(text);
+    throw new Error("no disk");
+  },
+});
+
+const later = tool({
+  name: "later",
+  description: "Gets a text, later.",
+  parameters: text,
+  run: async ({ text }) => text.toUpperCase(),
+});
+
+function session(functions, options) {
+  calls = [];
+  return new Session(open(functions), options);
+}
+
+async function errorOf(envelope) {
+  const { ok, error } = await envelope;
+  assert.equal(ok, false);
+  return error;
+}
+
+test("only arguments that fit reach a function", async () => {
+  const agent = session([addTool()]);
+  assert.deepEqual(await agent.run(agent.call("add", { a: "4" })), { ok: true, result: 6 });
+  const refused = await errorOf(agent.run(agent.call("add", { a: "four" })));
+  assert.equal(refused.field_errors[0].pointer, "/a");
+  assert.deepEqual(calls, [[4, 2]]);
+  assert.ok((await errorOf(agent.run(agent.call("ad", {})))).nearest.length > 0);
+  assert.equal((await errorOf(agent.run(agent.call("add", '{"a": ')))).code, "PARSE");
+});
+
+test("the doc is read before the first call", async () => {
+  const agent = session([addTool("write")], { requireDocs: true });
+  const call = agent.call("add", { a: 1 });
+  const refused = await errorOf(agent.run(call));
+  assert.equal(refused.code, "DOC_REQUIRED");
+  assert.ok(refused.help.args);
+  assert.deepEqual(calls, []);
+  assert.equal((await agent.run(call)).result, 3);
+  const reader = session([addTool()], { requireDocs: true });
+  assert.match((await reader.run(reader.call("read_tool_doc", { name: "add" }))).result, /^# add/);
+  assert.ok((await reader.run(reader.call("add", { a: 1 }))).ok);
+});
+
+test("a write that fails again and again is not run a third time", async () => {
+  const agent = session([fail]);
+  const codes = [];
+  for (let turn = 0; turn < 3; turn += 1) codes.push((await errorOf(agent.run(agent.call("fail", { text: "x" })))).code);
+  assert.deepEqual(codes, ["TOOL_ERROR", "TOOL_ERROR", "LOOP_STOPPED"]);
+  assert.deepEqual(calls, ["x", "x"]);
+  assert.equal((await errorOf(agent.run(agent.call("fail", { text: "y" })))).code, "TOOL_ERROR");
+});
+
+test("a turn answers every call in the message of the provider", async () => {
+  const agent = session([addTool(), later]);
+  const part = { type: "tool_use", id: "1", name: "add", input: { a: 1 } };
+  const { message } = await agent.turn("anthropic", { content: [part, { ...part, id: "2", input: {} }] });
+  assert.deepEqual(message.content.map((block) => block.tool_use_id), ["1", "2"]);
+  assert.equal(message.content[0].content, "3");
+  assert.ok(message.content[1].is_error);
+  const done = await agent.turn("anthropic", { content: [{ type: "text", text: "done" }] });
+  assert.deepEqual(done, { calls: [], message: undefined });
+  const wait = { type: "tool_use", id: "3", name: "later", input: { text: "a" } };
+  assert.equal((await agent.turn("anthropic", { content: [wait] })).message.content[0].content, "A");
+  await assert.rejects(agent.turn("anthropic", "{"), ResponseError);
+});
+
+test("the functions of the gateway are answered", async () => {
+  const agent = session([addTool()]);
+  const result = async (name, args) => (await agent.run(agent.call(name, args))).result;
+  assert.equal((await result("tool_search", { query: "add two numbers" })).results[0].name, "add");
+  assert.equal(await result("tool_exec", { op: "add", args: { a: 5 } }), 7);
+  assert.ok((await errorOf(agent.run(agent.call("tool_exec", { op: "add", args: {} })))).field_errors);
+  assert.ok((await result("tool_help", { path: "add" })).args);
+});
+
+test("a batch runs calls in order, and passes on results", async () => {
+  const agent = session([addTool()]);
+  const exec = (a, id) => ({ function: "tool_exec", input: { op: "add", args: { a } }, ...(id && { id }) });
+  const calls = [exec(1, "one"), exec({ $from: "one" }), exec({ $from: 7 }), exec("x"), exec({ $from: 3 }), exec({ $from: 0, pointer: "/a" })];
+  const { result } = await agent.run(agent.call("tool_batch", { calls }));
+  assert.deepEqual(result.results.map((one) => one.result ?? one.error.code), [
+    3, 5, "VALIDATION_ERROR", "SCHEMA", "NOT_RUN", "VALIDATION_ERROR",
+  ]);
+  assert.deepEqual([result.failed, result.results[0].id, result.results[1].function], [4, "one", "tool_exec"]);
+  assert.equal((await errorOf(agent.run(agent.call("load_toolset", { names: ["x"] })))).code, "NOT_FOUND");
+});
+
+test("functions run tools that are no functions of the catalog", async () => {
+  const catalog = open([{ name: "get_me", description: "Who I am.", inputSchema: { type: "object", properties: {} } }]);
+  const agent = new Session(catalog, { run: { get_me: () => new Map([["login", "octocat"]]) } });
+  assert.deepEqual(await agent.run(agent.call("get_me", {})), { ok: true, result: { login: "octocat" } });
+  const nobody = new Session(catalog);
+  assert.equal((await errorOf(nobody.run(nobody.call("get_me", {})))).code, "NOT_FOUND");
+});

@@ -1,0 +1,49 @@
+/**
+ * LangChain and LangGraph: a middleware that binds tools by surface, and checks and answers their calls.
+ *
+ * ```js
+ * const agent = createAgent({ model, tools: [], middleware: [toolcribMiddleware(catalog, { surface: "hybrid" })] });
+ * ```
+ */
+
+import { createMiddleware, tool, ToolMessage, type AgentMiddleware, type DynamicStructuredTool } from "langchain";
+
+import { boundTools, contentOf, joined, type BindOptions, type BoundFunction } from "../bound.js";
+import type { Catalog } from "../catalog.js";
+import type { Session } from "../session.js";
+import type { Envelope } from "../types.js";
+
+/** The tools of a profile, bound in full, for `createAgent({ tools })` and a `ToolNode` of LangGraph. */
+export function tools(catalog: Catalog, options: Omit<BindOptions, "surface"> = {}): DynamicStructuredTool[] {
+  const { session, functions } = boundTools(catalog, "langchain", { ...options, surface: "full" });
+  return functions.map((one) => toolOf(session, one));
+}
+
+/**
+ * Binds the tools of a catalog for each request, and runs their calls in a session. Tools of the agent itself stay bound, and
+ * are run by the agent.
+ */
+export function toolcribMiddleware(catalog: Catalog, options: BindOptions = {}): AgentMiddleware {
+  const { session, tools, prompt } = boundTools(catalog, "langchain", options);
+  return createMiddleware({
+    name: "toolcrib",
+    wrapModelCall(request, handler) {
+      const { tools: own = [], systemPrompt } = request;
+      return handler({ ...request, tools: [...own, ...tools], systemPrompt: joined(systemPrompt, prompt) });
+    },
+    async wrapToolCall(request, handler) {
+      if (request.tool) return handler(request);
+      const { name, args, id = "" } = request.toolCall;
+      return messageOf(name, id, await session.run(session.call(name, args)));
+    },
+  }) as AgentMiddleware;
+}
+
+function toolOf(session: Session, { name, description, parameters }: BoundFunction): DynamicStructuredTool {
+  const run = async (args: unknown) => contentOf(await session.run(session.call(name, args as object)));
+  return tool(run, { name, description, schema: parameters as any }) as unknown as DynamicStructuredTool;
+}
+
+function messageOf(name: string, id: string, envelope: Envelope): ToolMessage {
+  return new ToolMessage({ content: contentOf(envelope), name, tool_call_id: id, status: envelope.ok ? "success" : "error" });
+}
