@@ -81,3 +81,25 @@ def test_the_gateway_functions_are_answered():
     assert agent.run(agent.call("tool_exec", {"op": "add", "args": {"a": 5}}))["result"] == 7
     assert error_of(agent.run(agent.call("tool_exec", {"op": "add", "args": {}})))["field_errors"]
     assert agent.run(agent.call("tool_help", {"path": "add"}))["result"]["args"]
+
+
+def test_a_batch_runs_calls_in_order_and_passes_on_results():
+    agent = session(add)
+
+    def execution(a, **more):
+        return {"function": "tool_exec", "input": {"op": "add", "args": {"a": a}}, **more}
+
+    sources = [1, {"$from": "one"}, {"$from": 7}, "x", {"$from": 3}, {"$from": 0, "pointer": "/a"}]
+    items = [execution(source, **({"id": "one"} if source == 1 else {})) for source in sources]
+    call = agent.call("tool_batch", {"calls": items})
+    for envelope in agent.run(call), asyncio.run(agent.arun(call)):
+        results = envelope["result"]["results"]
+        codes = [result["result"] if result["ok"] else result["error"]["code"] for result in results]
+        assert codes == [3, 5, "VALIDATION_ERROR", "SCHEMA", "NOT_RUN", "VALIDATION_ERROR"]
+        assert envelope["result"]["failed"] == 4
+        assert results[0]["id"] == "one" and results[1]["function"] == "tool_exec"
+
+
+def test_a_function_that_is_not_answered_here_is_a_refusal():
+    agent = session(add)
+    assert error_of(agent.run(agent.call("load_toolset", {"names": ["x"]})))["code"] == "NOT_FOUND"

@@ -8,19 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ._batch import batched
 from ._catalog import Call, Catalog, Provider
 from ._plain import json_text, plain
+from ._refusal import Envelope, refusal
 from .errors import Error
 
 STOP_AFTER = 3
 """Equal failures after which a call is stopped."""
 
-Envelope = dict[str, Any]
 Run = Callable[[Mapping[str, Any]], Any]
-
-
-def _refusal(code: str, message: str, next_action: str, **hints: Any) -> Envelope:
-    return {"ok": False, "error": {"code": code, "message": message, "next_action": next_action, **hints}}
 
 
 class Session:
@@ -28,7 +25,7 @@ class Session:
 
     A call runs only with arguments that fit. The doc of a tool that ``[exec] require_doc`` covers has to be read first: the
     refusal carries it, and the next call passes. A call that has failed equally often is stopped. The functions
-    ``read_tool_doc``, ``tool_search``, ``tool_help`` and ``tool_exec`` are answered here.
+    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec`` and ``tool_batch`` are answered here.
 
     ``run`` has functions for tools that are not Python functions of the catalog, by canonical name. ``require_docs`` decides
     in place of the configuration.
@@ -53,6 +50,7 @@ class Session:
             "read_tool_doc": self._read_tool_doc,
             "tool_search": self._tool_search,
             "tool_help": lambda given: self.catalog.help(str(given.get("path", ""))),
+            "tool_batch": self._batch,
         }
 
     def turn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
@@ -102,7 +100,7 @@ class Session:
         if not isinstance(answer, _Running):
             return answer
         try:
-            result = answer.run()
+            result = self._abatch(answer.arguments) if answer.function == self._batch else answer.run()
             return self._succeeded(answer, await result if inspect.isawaitable(result) else result)
         except Exception as error:
             return self._failed(answer, error)
@@ -115,24 +113,27 @@ class Session:
         if call.error is not None:
             hints = {**call.error.entry}
             code, message = str(hints.pop("code")).upper(), str(hints.pop("message"))
-            refusal = _refusal(code, message, "correct the call, and send it again", **hints)
-            return self._counted(name, call.entry.get("error"), refusal)
+            refused = refusal(code, message, "correct the call, and send it again", **hints)
+            return self._counted(name, call.entry.get("error"), refused)
         arguments = call.arguments or {}
         if name in self._ours and name not in self._runs:
             return _Running(name, arguments, self._ours[name], is_read=True)
+        tool = next((tool for tool in self.catalog.tools if tool.name == name), None)
+        if tool is None:
+            return self._without_function(name, arguments)
         unread = self._without_doc(name, receipt)
         if unread:
             return unread
-        is_read = self._effect(name) == "read"
+        is_read = tool.effect == "read"
         if not is_read and self._failures[_key(name, arguments, "run")] >= STOP_AFTER - 1:
             message = f"stop: this same call of `{name}` was run {STOP_AFTER - 1} times, and failed; it is not run again"
-            return _refusal("LOOP_STOPPED", message, _another_way(name), is_run=False)
+            return refusal("LOOP_STOPPED", message, _another_way(name), is_run=False)
         if name not in self._runs:
-            return self._counted(name, arguments, _refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name)))
+            return self._without_function(name, arguments)
         return _Running(name, arguments, self._runs[name], is_read)
 
-    def _effect(self, name: str) -> str:
-        return next((tool.effect for tool in self.catalog.tools if tool.name == name), "write")
+    def _without_function(self, name: str, arguments: Any) -> Envelope:
+        return self._counted(name, arguments, refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name)))
 
     def _without_doc(self, name: str, receipt: str | None) -> Envelope | None:
         is_required, current = self.catalog.receipt(name)
@@ -142,7 +143,7 @@ class Session:
             return None
         self._read[name] = current
         message = f"the doc of `{name}` has to be read before it is called"
-        return _refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
+        return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
 
     def _succeeded(self, running: _Running, result: Any) -> Envelope:
         for key in [key for key in self._failures if key.startswith(running.name + "\n")]:
@@ -153,17 +154,17 @@ class Session:
         if not running.is_read:
             self._failures[_key(running.name, running.arguments, "run")] += 1
         code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
-        refusal = _refusal(code, f"{type(error).__name__}: {error}", "correct the call, or try another way")
-        return self._counted(running.name, running.arguments, refusal)
+        refused = refusal(code, f"{type(error).__name__}: {error}", "correct the call, or try another way")
+        return self._counted(running.name, running.arguments, refused)
 
-    def _counted(self, name: str, arguments: Any, refusal: Envelope) -> Envelope:
-        error = refusal["error"]
+    def _counted(self, name: str, arguments: Any, refused: Envelope) -> Envelope:
+        error = refused["error"]
         key = _key(name, arguments, error["code"])
         self._failures[key] += 1
         if self._failures[key] < STOP_AFTER:
-            return refusal
+            return refused
         message = f"stop: this same call of `{name}` has failed {self._failures[key]} times with {error['code']}: {error['message']}"
-        return _refusal("LOOP_STOPPED", message, _another_way(name), last_code=error["code"])
+        return refusal("LOOP_STOPPED", message, _another_way(name), last_code=error["code"])
 
     def _read_tool_doc(self, given: Mapping[str, Any]) -> Any:
         names = [name for name in [given.get("name"), *(given.get("names") or [])] if name]
@@ -172,6 +173,24 @@ class Session:
             docs.append(self.catalog.doc(name))
             self._read[self.call(name, {}).name or name] = self.catalog.receipt(name)[1]
         return "\n\n".join(docs)
+
+    def _batch(self, given: Mapping[str, Any]) -> Any:
+        batch = batched(given["calls"])
+        try:
+            asked = next(batch)
+            while True:
+                asked = batch.send(self.run(self.call(*asked)))
+        except StopIteration as done:
+            return done.value
+
+    async def _abatch(self, given: Mapping[str, Any]) -> Any:
+        batch = batched(given["calls"])
+        try:
+            asked = next(batch)
+            while True:
+                asked = batch.send(await self.arun(self.call(*asked)))
+        except StopIteration as done:
+            return done.value
 
     def _tool_search(self, given: Mapping[str, Any]) -> Any:
         found = self.catalog.search(str(given.get("query", "")), int(given.get("limit") or 5))

@@ -14,7 +14,8 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from .._catalog import Call, Catalog, Surface
-from .._session import Envelope, Run, Session
+from .._refusal import Envelope
+from .._session import Run, Session
 
 
 def tools(catalog: Catalog, *, profile: str | None = None, session: Session | None = None) -> list[BaseTool]:
