@@ -12,7 +12,6 @@ mod bundle;
 mod collect;
 mod combine;
 mod files;
-#[cfg(feature = "runtime")]
 mod inputs;
 mod listings;
 #[cfg(feature = "runtime")]
@@ -24,7 +23,6 @@ mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
-#[cfg(feature = "runtime")]
 pub(crate) use inputs::FileState;
 pub use inputs::InputFiles;
 pub use listings::{Awaited, Listings};
