@@ -7,7 +7,7 @@ use super::folder::{self, FileSet};
 use super::markdown::{inline, name};
 use super::{Docs, RenderError};
 use crate::catalog::{Catalog, CategoryTree, Profile};
-use crate::tool::{clean_line, clipped};
+use crate::tool::{clean_line, clipped, is_reserved};
 
 /// The file of a skill that an agent reads first.
 pub const SKILL: &str = "SKILL.md";
@@ -63,7 +63,8 @@ fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile:
         clean_line(summary).trim_end_matches('.'),
         names.join(", ")
     );
-    let description = clipped(&description, MAX_DESCRIPTION - 1).into_owned();
+    // Some readers end the front matter at three hyphens, wherever they are.
+    let description = clipped(&description.replace("---", "–"), MAX_DESCRIPTION - 1).into_owned();
     let quoted = serde_json::to_string(&description).unwrap_or_default();
     let mut markdown = format!(
         "---\nname: {name}\ndescription: {quoted}\n---\n\n# {}\n\n{}\n\nRead the page of a tool before its first call: it has \
@@ -91,11 +92,12 @@ fn free_name(title: &str, taken: &mut HashSet<String>) -> String {
     // Room for a number.
     name.truncate(MAX_NAME - 6);
     let name = match name.trim_end_matches('-') {
-        "" => "tools",
-        name => name,
+        "" => "tools".to_string(),
+        name if is_reserved(name) => format!("{name}-tools"),
+        name => name.to_string(),
     };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.to_string()).chain(numbered);
+    let mut names = std::iter::once(name.clone()).chain(numbered);
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
@@ -180,6 +182,7 @@ mod tests {
         assert_eq!(name("Pull Requests & Reviews"), "pull-requests-reviews");
         assert_eq!(name("pull_requests--reviews"), "pull-requests-reviews-2");
         assert_eq!(name("长长"), "tools");
+        assert_eq!(name("CON"), "con-tools");
         assert!(name(&"word ".repeat(40)).len() <= MAX_NAME);
     }
 }

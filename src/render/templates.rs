@@ -181,8 +181,8 @@ pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<S
         problem(
             name,
             format!(
-                "{error}\nGive a value of the job with `--var NAME=VALUE`; text that is meant to hold braces goes between \
-                 {{% raw %}} and {{% endraw %}}."
+                "{error}\nGive a value of the job with `--var NAME=VALUE`, or over HTTP in the query; text that is meant to hold braces \
+                 goes between {{% raw %}} and {{% endraw %}}."
             ),
         )
     })

@@ -46,10 +46,12 @@ pub struct Measured {
     /// Tokens of the section of the system prompt.
     pub prompt: Count,
     /// Saving over the surface `full`, in percent of o200k tokens: bound tokens and the section of the prompt.
+    #[serde(serialize_with = "in_tenths")]
     pub saving_percent: Option<f64>,
     /// Estimated o200k tokens of a whole task, with the host's own context in each request.
     pub task: usize,
     /// The same in percent of `full`; `None` when nothing is bound there.
+    #[serde(serialize_with = "in_tenths")]
     pub task_percent: Option<f64>,
     /// Bound tokens and the section of the prompt, in all requests of a job.
     pub job: Count,
@@ -114,12 +116,16 @@ fn measured(
         wrapping: bound.less(parts.sum()),
         sent,
         prompt,
-        saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)).map(tenth),
+        saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)),
         task: tokens,
-        task_percent: full.map(|full| tenth(percent(tokens, task(Surface::Full, full)))),
+        task_percent: full.map(|full| percent(tokens, task(Surface::Full, full))),
         job: job(each, iterations, Price::Plain),
         job_cached: job(each, iterations, Price::Cached),
     }
+}
+
+fn in_tenths<S: serde::Serializer>(percent: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    percent.map(tenth).serialize(serializer)
 }
 
 fn percent(part: usize, whole: usize) -> f64 {

@@ -31,7 +31,7 @@ impl TaskEstimate {
             Surface::Toolset => (1.8, 1_200),
             Surface::Core | Surface::Gateway => (2.5, 500),
         };
-        let uses_core = has_core && !matches!(surface, Surface::Gateway);
+        let uses_core = has_core && !matches!(surface, Surface::Gateway | Surface::Files);
         let share = if uses_core { 0.5 } else { 1.0 };
         Self { requests: REQUESTS + share * more, carried: (share * carried as f64) as usize }
     }

@@ -117,8 +117,8 @@ pub fn hashed_name(name: &str, salt: u32) -> String {
     format!("{start}{separator}_{}", &hash[..8])
 }
 
-/// Names that a folder of docs or an operating system reserves.
-fn is_reserved(name: &str) -> bool {
+/// Whether a folder of docs or an operating system reserves a name.
+pub fn is_reserved(name: &str) -> bool {
     const RESERVED: [&str; 8] = ["readme", "con", "prn", "aux", "nul", "categories", "schemas", "registry"];
     let lower = name.to_ascii_lowercase();
     let device = |prefix: &str| lower.strip_prefix(prefix).is_some_and(|n| n.len() == 1 && n != "0");

@@ -135,6 +135,20 @@ fn commands_of_all_other_pages_run() {
 }
 
 #[test]
+fn the_page_of_the_tutorial_is_the_one_that_seed_writes() {
+    let tutorial = fs::read_to_string(package().join("docs/seed.md")).unwrap();
+    let (_, shown) = tutorial.split_once("````markdown\n").unwrap();
+    let (shown, _) = shown.split_once("````\n").unwrap();
+    let reader = Reader::new();
+    let seed = "toolcrib seed workspace --catalog examples/universal-agent --profile creator";
+    assert!(reader.shell(seed).output().unwrap().status.success());
+    let page = fs::read_to_string(reader.folder.path().join("workspace/tools/web_search.md")).unwrap();
+    for line in shown.lines().filter(|line| *line != "- ...") {
+        assert!(page.lines().any(|written| written == line), "{line}");
+    }
+}
+
+#[test]
 fn each_requirement_has_a_command_that_runs() {
     let page = fs::read_to_string(package().join("docs/reference/requirements.md")).unwrap();
     let mut reader = Reader::new();

@@ -352,7 +352,9 @@ fn readme_table() -> String {
         table += &format!("| `{}` | {} |\n", surface.as_str(), cells.join(" | "));
     }
     table += "\n| a whole task, estimated | `creator` | `validator` | GitHub `core` |\n| --- | ---: | ---: | ---: |\n";
-    for surface in [Surface::Full, Surface::Hybrid, Surface::Core, Surface::Gateway] {
+    for surface in
+        [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Core, Surface::Gateway, Surface::Files]
+    {
         let cell = |report: &Report| {
             let row = on(report, surface);
             format!("{} ({:.0} %)", grouped(row.task), row.task_percent.unwrap())

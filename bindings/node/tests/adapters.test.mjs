@@ -115,3 +115,19 @@ test("a loop over Google runs functions", async () => {
   assert.equal(contents.at(-1).parts[0].text, "6");
   assert.equal(requests[0].config.tools[0].functionDeclarations[0].name, "add");
 });
+
+test("LangChain binds few tools of many by default, and loops keep what their caller has beside them", async () => {
+  const definition = { description: "Gets a thing.", inputSchema: { type: "object", properties: {} } };
+  const many = open(Array.from({ length: 400 }, (_, number) => ({ name: `get_thing_${number}`, ...definition })));
+  const { wrapModelCall } = langchain.toolcribMiddleware(many);
+  const { tools } = await wrapModelCall({ tools: [] }, (request) => request);
+  assert.ok(tools.length < 10);
+
+  const requests = [];
+  const client = { messages: { create: async (body) => (requests.push(body), { content: [{ type: "text", text: "6" }] }) } };
+  const own = { name: "own", input_schema: { type: "object" } };
+  const system = [{ type: "text", text: "You add." }];
+  await anthropicLoop(client, catalog, messages, { surface: "hybrid", model: "m", max_tokens: 9, system, tools: [own] });
+  assert.deepEqual([requests[0].system[0], requests[0].system.length], [system[0], 2]);
+  assert.ok(requests[0].tools.length > 1 && requests[0].tools.at(-1) === own);
+});

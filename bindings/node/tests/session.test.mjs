@@ -118,6 +118,14 @@ test("a batch runs calls in order, and passes on results", async () => {
   assert.equal((await errorOf(agent.run(agent.call("load_toolset", { names: ["x"] })))).code, "NOT_FOUND");
 });
 
+test("several queries have an answer each", async () => {
+  const agent = session([addTool()]);
+  const { result } = await agent.run(agent.call("tool_search", { queries: ["add two numbers", "water the plants"] }));
+  assert.deepEqual(result.results.map((one) => [one.query, one.no_match ?? false]), [
+    ["add two numbers", false], ["water the plants", true],
+  ]);
+});
+
 test("functions run tools that are no functions of the catalog", async () => {
   const catalog = open([{ name: "get_me", description: "Who I am.", inputSchema: { type: "object", properties: {} } }]);
   const agent = new Session(catalog, { run: { get_me: () => new Map([["login", "octocat"]]) } });

@@ -176,7 +176,13 @@ export class Session {
   }
 
   #toolSearch(given: JsonObject): JsonObject {
-    const found = this.catalog.search(String(given["query"] ?? ""), Number(given["limit"] || 5));
+    const queries: unknown[] = given["queries"] ?? [];
+    if (queries.length > 0) return { results: queries.map((query) => ({ query, ...this.#found(query, given) })) };
+    return this.#found(given["query"] ?? "", given);
+  }
+
+  #found(query: unknown, given: JsonObject): JsonObject {
+    const found = this.catalog.search(String(query), Number(given["limit"] || 5));
     const hits = found.hits.map(({ name, op, summary, reason }) => ({ name, op, summary, reason }));
     return found.isMatch ? { results: hits } : { no_match: true, nearest: hits, unmet: found.unmet };
   }

@@ -158,3 +158,35 @@ def test_a_loop_over_google_runs_functions(catalog):
     assert contents[2]["parts"][0]["functionResponse"]["response"]
     assert contents[-1]["parts"][0]["text"] == "6"
     types.GenerateContentConfig.model_validate(requests[0]["config"])
+
+
+def test_langchain_binds_few_tools_of_many_by_default():
+    pytest.importorskip("langchain")
+    from toolcrib.adapters.langchain import ToolcribMiddleware
+
+    definition = {"description": "Gets a thing.", "inputSchema": {"type": "object", "properties": {}}}
+    many = toolcrib.open([{"name": f"get_thing_{number}", **definition} for number in range(400)])
+    names = [tool["function"]["name"] for tool in ToolcribMiddleware(many)._payload["tools"]]
+    assert "tool_search" in names and len(names) < 10
+
+
+def test_loops_keep_the_instructions_and_tools_of_their_caller(catalog):
+    types = pytest.importorskip("google.genai").types
+    from toolcrib.adapters.loop import anthropic_loop, google_loop
+
+    create, requests = scripted(types.GenerateContentResponse.model_validate({"candidates": []}))
+    client = SimpleNamespace(models=SimpleNamespace(generate_content=create))
+    config = {"system_instruction": {"parts": [{"text": "BE POLITE"}]}, "tools": [{"google_search": {}}]}
+    asked = [{"role": "user", "parts": [{"text": "?"}]}]
+    google_loop(client, catalog, asked, surface="hybrid", model="m", config=config)
+    sent = requests[0]["config"]
+    assert sent["system_instruction"][0] == {"text": "BE POLITE"} and "read_tool_doc" in sent["system_instruction"][1]
+    assert len(sent["tools"]) == 2
+    types.GenerateContentConfig.model_validate(sent)
+
+    create, requests = scripted({"content": [{"type": "text", "text": "6"}]})
+    client = SimpleNamespace(messages=SimpleNamespace(create=create))
+    system, own = [{"type": "text", "text": "BE POLITE"}], {"name": "own", "input_schema": {"type": "object"}}
+    anthropic_loop(client, catalog, [{"role": "user", "content": "?"}], surface="hybrid", system=system, tools=[own])
+    assert requests[0]["system"][0] == system[0] and len(requests[0]["system"]) == 2
+    assert [tool["name"] for tool in requests[0]["tools"]][-1] == "own" and len(requests[0]["tools"]) > 1

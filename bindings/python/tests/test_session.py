@@ -103,3 +103,32 @@ def test_a_batch_runs_calls_in_order_and_passes_on_results():
 def test_a_function_that_is_not_answered_here_is_a_refusal():
     agent = session(add)
     assert error_of(agent.run(agent.call("load_toolset", {"names": ["x"]})))["code"] == "NOT_FOUND"
+
+
+def test_a_write_with_a_result_of_any_kind_is_told_as_run():
+    cycle = []
+    cycle.append(cycle)
+    results = [b"sent", b"\xff", {(1, 2): {3, "x"}}, float("nan"), "\ud800", cycle, object]
+    for result in results:
+
+        def send(to: str):
+            """Sends a parcel."""
+            return result
+
+        agent = session(FunctionTool.of(send, effect="write"))
+        response = {"content": [{"type": "tool_use", "id": "1", "name": "send", "input": {"to": "x"}}]}
+        (call,), message = agent.turn("anthropic", response)
+        assert call.error is None and not message["content"][0].get("is_error"), result
+    assert agent.run(agent.call("send", {"to": "x"}))["ok"]
+
+
+def test_several_queries_have_an_answer_each():
+    agent = session(add, fail)
+    found = agent.run(agent.call("tool_search", {"queries": ["add two numbers", "water the plants"]}))["result"]["results"]
+    assert found[0]["query"] == "add two numbers" and found[0]["results"][0]["name"] == "add"
+    assert found[1]["no_match"]
+
+
+def test_arguments_that_are_no_json_are_a_refusal():
+    agent = session(add)
+    assert error_of(agent.run(agent.call("add", '{"a": [')))

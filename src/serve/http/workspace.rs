@@ -42,8 +42,17 @@ async fn answer(
         archive(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
     };
     let made: Result<Vec<u8>, RenderError> = shared.blocking_pool.run(making).await?;
-    let bytes = made.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+    let bytes = made.map_err(problem)?;
     CachedBody::of_type(Bytes::from(bytes), media).answer(&request, Vary::Encoding)
+}
+
+/// A template fails here at a value of the job that is missing.
+fn problem(error: RenderError) -> Problem {
+    let code = match error {
+        RenderError::Template(_) => ProblemCode::ValidationError,
+        _ => ProblemCode::Internal,
+    };
+    Problem::new(code, error.to_string())
 }
 
 fn values(query: &str) -> Result<Map<String, Value>, Problem> {

@@ -106,6 +106,18 @@ fn a_value_that_no_template_can_name_is_refused() {
     }
 }
 
+#[test]
+fn a_value_that_the_template_names_and_the_job_lacks_is_asked_for() {
+    let template = fixture::folder(&[("AGENTS.md", "Job {{ job_id }}\n\n{{ tools }}\n")]);
+    let options = ["--template", fixture::text(template.path())];
+    let server = Server::start(fixture::text(&catalog()), &options, &[]);
+    let refused = server.get("/v1/workspace.tar", &[]);
+    assert_eq!(refused.status(), 400);
+    let error = refused.json::<Value>().unwrap()["error"].clone();
+    let message = error["message"].as_str().unwrap();
+    assert!(error["code"] == "VALIDATION_ERROR" && message.contains("job_id"), "{message}");
+}
+
 fn posted(server: &Server, path: &str, body: &Value) -> String {
     let answer = server.posting(path, body).send().unwrap();
     let (status, text) = (answer.status(), answer.text().unwrap());

@@ -24,7 +24,10 @@ export function tools(catalog: Catalog, options: Omit<BindOptions, "surface"> = 
  * are run by the agent.
  */
 export function toolcribMiddleware(catalog: Catalog, options: BindOptions = {}): AgentMiddleware {
-  const { session, tools, prompt } = boundTools(catalog, "langchain", options);
+  // What `auto` defers natively, LangChain would send in full: it reads no `extras` of a plain object.
+  const { surface, profile = options.session?.profile } = options;
+  const isNative = surface !== "native" && catalog.payload("langchain", { surface, profile }).surface === "native";
+  const { session, tools, prompt } = boundTools(catalog, "langchain", isNative ? { ...options, surface: "core" } : options);
   return createMiddleware({
     name: "toolcrib",
     wrapModelCall(request, handler) {

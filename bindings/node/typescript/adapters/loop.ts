@@ -68,7 +68,7 @@ export function openaiLoop(
     provider: "openai",
     send(sent, payload, prompt) {
       const system = prompt ? [{ role: "system", content: prompt }] : [];
-      return client.chat.completions.create({ messages: [...system, ...sent], ...payload, ...request });
+      return client.chat.completions.create({ messages: [...system, ...sent], ...payload, ...request, ...tools(payload, request) });
     },
     replyOf: (response) => [response.choices[0].message],
   };
@@ -85,8 +85,9 @@ export function anthropicLoop(
   const wire: Wire = {
     provider: "anthropic",
     send(sent, payload, prompt) {
-      const texts = joined(system, prompt);
-      const body = { messages: sent, ...payload, ...request, ...(texts && { system: texts }) };
+      const block = prompt ? [{ type: "text", text: prompt }] : [];
+      const texts = Array.isArray(system) ? [...system, ...block] : joined(system, prompt);
+      const body = { messages: sent, ...payload, ...request, ...tools(payload, request), ...(texts && { system: texts }) };
       return client.messages.create(body, { headers: payload.headers });
     },
     replyOf: (response) => [{ role: "assistant", content: response.content }],
@@ -104,11 +105,17 @@ export function googleLoop(
   const wire: Wire = {
     provider: "gemini",
     send(sent, payload, prompt) {
-      const system = joined(config?.systemInstruction, prompt);
-      const settings = { ...config, ...payload, ...(system && { systemInstruction: system }) };
+      const system = [config?.systemInstruction?.parts ?? config?.systemInstruction, prompt].flat().filter(Boolean);
+      const settings = { ...config, ...payload, ...tools(payload, config), ...(system.length > 0 && { systemInstruction: system }) };
       return client.models.generateContent({ contents: sent, ...request, config: settings });
     },
-    replyOf: (response) => [response.candidates[0].content],
+    replyOf: (response) => [response.candidates?.[0]?.content].filter(Boolean),
   };
   return loop(wire, session, contents, { surface, maxTurns });
+}
+
+/** The tools of the catalog, then those that the caller has beside them. */
+function tools(payload: Payload, given: JsonObject | undefined): { tools?: unknown[] } {
+  const both = [...(payload["tools"] ?? []), ...(given?.["tools"] ?? [])];
+  return both.length > 0 ? { tools: both } : {};
 }

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from . import _toolcrib
 from ._functions import FunctionTool, definition_of
-from ._plain import is_response, json_text, plain
+from ._plain import is_response, json_text, plain, plain_result
 from .errors import FindingsError
 
 Provider = Literal[
@@ -298,7 +298,7 @@ class Catalog:
 
     def search(self, query: str, limit: int = 5) -> Found:
         """The tools that fit what somebody wants, by words. The first search makes the index."""
-        found = json.loads(self._core.search(query, limit))
+        found = json.loads(self._core.search(query, max(limit, 0)))
         return Found(found["is_match"], found["unmet"], [FoundTool(**hit) for hit in found["hits"]])
 
     def doc(self, name: str) -> str:
@@ -350,7 +350,7 @@ class Catalog:
 
 
 def _answered(call: Call, answer: Any) -> dict[str, Any]:
-    return call.entry if call.error else {**call.entry, "envelope": plain(answer)}
+    return call.entry if call.error else {**call.entry, "envelope": plain_result(answer)}
 
 
 def open(

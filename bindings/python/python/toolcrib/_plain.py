@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import enum
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
+
+
+MAX_DEPTH = 64
+"""Levels of a result; what lies deeper is left out."""
 
 
 def plain(value: Any) -> Any:
@@ -19,11 +25,40 @@ def json_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (bytes, bytearray)):
-        return bytes(value).decode()
+        return bytes(value).decode(errors="replace")
     if hasattr(value, "model_dump_json"):
         text: str = value.model_dump_json(by_alias=True, exclude_none=True)
         return text
     return json.dumps(value, default=_default, ensure_ascii=False, separators=(",", ":"))
+
+
+def plain_result(value: Any, above: tuple[int, ...] = ()) -> Any:
+    """What a function has returned as JSON values, whatever it is: the function has run, and its caller is told."""
+    if value is None or isinstance(value, (bool, int)) and not isinstance(value, enum.Enum):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str) and not isinstance(value, enum.Enum):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, (bytes, bytearray)):
+        return _text_of(bytes(value))
+    if id(value) in above or len(above) > MAX_DEPTH:
+        return "..."
+    above = (*above, id(value))
+    if isinstance(value, Mapping):
+        return {str(plain_result(name, above)): plain_result(one, above) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_result(one, above) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain_result(one, above) for one in value), key=repr)
+    return plain_result(_default(value), above)
+
+
+def _text_of(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return base64.b64encode(value).decode()
 
 
 def is_response(value: Any) -> bool:
@@ -47,7 +82,5 @@ def _default(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     if isinstance(value, (bytes, bytearray)):
-        import base64
-
         return base64.b64encode(value).decode()
     return str(value)

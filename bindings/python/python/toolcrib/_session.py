@@ -10,7 +10,7 @@ from typing import Any
 
 from ._batch import batched
 from ._catalog import Call, Catalog, Provider
-from ._plain import json_text, plain
+from ._plain import json_text, plain, plain_result
 from ._refusal import Envelope, refusal
 from .errors import Error
 
@@ -75,10 +75,11 @@ class Session:
         return self.catalog.results(provider, entries, profile=self.profile)
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> Call:
-        """A call of a tool by name, checked."""
-        given = json.loads(arguments or "{}") if isinstance(arguments, str) else plain(dict(arguments))
-        part = {"type": "tool_use", "id": "call", "name": name, "input": given}
-        return self.catalog.parse("anthropic", {"content": [part]}, profile=self.profile)[0]
+        """A call of a tool by name, checked; ``arguments`` may be the JSON text of a model."""
+        text = (arguments or "{}") if isinstance(arguments, str) else json.dumps(plain(dict(arguments)))
+        call = {"id": "call", "type": "function", "function": {"name": name, "arguments": text}}
+        response = {"choices": [{"message": {"tool_calls": [call]}}]}
+        return self.catalog.parse("openai", response, profile=self.profile)[0]
 
     def run(self, call: Call) -> Envelope:
         """The envelope of a call: ``{"ok": True, "result": ...}``, or ``{"ok": False, "error": ...}``."""
@@ -146,9 +147,10 @@ class Session:
         return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
 
     def _succeeded(self, running: _Running, result: Any) -> Envelope:
+        told = plain_result(result)
         for key in [key for key in self._failures if key.startswith(running.name + "\n")]:
             del self._failures[key]
-        return {"ok": True, "result": plain(result)}
+        return {"ok": True, "result": told}
 
     def _failed(self, running: _Running, error: Exception) -> Envelope:
         if not running.is_read:
@@ -193,7 +195,12 @@ class Session:
             return done.value
 
     def _tool_search(self, given: Mapping[str, Any]) -> Any:
-        found = self.catalog.search(str(given.get("query", "")), int(given.get("limit") or 5))
+        if given.get("queries"):
+            return {"results": [{"query": query, **self._found(query, given)} for query in given["queries"]]}
+        return self._found(given.get("query", ""), given)
+
+    def _found(self, query: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+        found = self.catalog.search(str(query), int(given.get("limit") or 5))
         hits = [{"name": hit.name, "op": hit.op, "summary": hit.summary, "reason": hit.reason} for hit in found.hits]
         return {"results": hits} if found.is_match else {"no_match": True, "nearest": hits, "unmet": found.unmet}
 

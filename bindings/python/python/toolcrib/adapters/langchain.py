@@ -60,8 +60,12 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self.session = session or Session(catalog, run, profile=profile)
-        self._payload = catalog.payload("langchain", profile=profile, surface=surface)
-        self._prompt = catalog.prompt("langchain", profile=profile, surface=surface)
+        bound = catalog.payload("langchain", profile=self.session.profile, surface=surface)
+        if bound.surface == "native" and surface != "native":
+            # What `auto` defers natively, LangChain would send in full: it reads no `extras` of a dict.
+            surface = "core"
+        self._payload = catalog.payload("langchain", profile=self.session.profile, surface=surface)
+        self._prompt = catalog.prompt("langchain", profile=self.session.profile, surface=surface)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Binds the tools and adds their section to the system prompt."""

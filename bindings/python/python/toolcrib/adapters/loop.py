@@ -63,7 +63,8 @@ def openai_loop(
 
     def send(messages: list[Any], payload: Payload, prompt: str) -> Any:
         system = [{"role": "system", "content": prompt}] if prompt else []
-        return client.chat.completions.create(messages=[*system, *messages], **payload, **request)
+        settings = {**payload, **request, **_tools(payload, request)}
+        return client.chat.completions.create(messages=[*system, *messages], **settings)
 
     def reply_of(response: Any) -> list[Any]:
         return [plain(response.choices[0].message)]
@@ -80,15 +81,16 @@ def anthropic_loop(
     session: Session | None = None,
     surface: Surface | None = None,
     max_turns: int = 20,
-    system: str = "",
+    system: str | list[dict[str, Any]] = "",
     **request: Any,
 ) -> list[Any]:
     """Runs a job on an ``anthropic.Anthropic`` client; gives all messages."""
 
     def send(messages: list[Any], payload: Payload, prompt: str) -> Any:
-        texts = "\n\n".join(text for text in (system, prompt) if text)
+        texts = _system(system, prompt)
         headers = {**payload.headers, **request.get("extra_headers", {})}
-        settings = {**payload, **request, "extra_headers": headers, **({"system": texts} if texts else {})}
+        settings = {**payload, **request, **_tools(payload, request), "extra_headers": headers}
+        settings.update({"system": texts} if texts else {})
         return client.messages.create(messages=messages, **settings)
 
     def reply_of(response: Any) -> list[Any]:
@@ -112,15 +114,40 @@ def google_loop(
     """Runs a job on a ``google.genai.Client``; gives all contents."""
 
     def send(contents: list[Any], payload: Payload, prompt: str) -> Any:
-        settings = {**(config or {}), **_config(payload), **({"system_instruction": prompt} if prompt else {})}
+        given = dict(config or {})
+        instructions = [*_parts(given.pop("system_instruction", None)), *([prompt] if prompt else [])]
+        settings = {**given, **_config(payload), **({"system_instruction": instructions} if instructions else {})}
+        settings.update(_tools(payload, given))
         settings["automatic_function_calling"] = {"disable": True}
         return client.models.generate_content(model=model, contents=contents, config=settings)
 
     def reply_of(response: Any) -> list[Any]:
-        return [plain(response)["candidates"][0]["content"]]
+        candidates = plain(response).get("candidates") or [{}]
+        content = candidates[0].get("content")
+        return [content] if content else []
 
     running = session or Session(catalog)
     return loop("gemini", send, running, contents, reply_of=reply_of, surface=surface, max_turns=max_turns)
+
+
+def _tools(payload: Payload, given: dict[str, Any]) -> dict[str, Any]:
+    """The tools of the catalog, then those that the caller has beside them."""
+    tools = [*payload.get("tools", []), *(given.get("tools") or [])]
+    return {"tools": tools} if tools else {}
+
+
+def _system(system: str | list[dict[str, Any]], prompt: str) -> str | list[dict[str, Any]]:
+    """The caller's system prompt, as text or blocks, and the section after it."""
+    if isinstance(system, str):
+        return "\n\n".join(text for text in (system, prompt) if text)
+    return [*system, *([{"type": "text", "text": prompt}] if prompt else [])]
+
+
+def _parts(instruction: Any) -> list[Any]:
+    """The parts of an instruction: text, a list, or content."""
+    content = instruction if instruction is None or isinstance(instruction, (str, list)) else plain(instruction)
+    parts = content.get("parts", [content]) if isinstance(content, dict) else content
+    return list(parts) if isinstance(parts, list) else [parts] if parts else []
 
 
 def _config(payload: Payload) -> dict[str, Any]:
