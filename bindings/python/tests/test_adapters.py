@@ -190,3 +190,16 @@ def test_loops_keep_the_instructions_and_tools_of_their_caller(catalog):
     anthropic_loop(client, catalog, [{"role": "user", "content": "?"}], surface="hybrid", system=system, tools=[own])
     assert requests[0]["system"][0] == system[0] and len(requests[0]["system"]) == 2
     assert [tool["name"] for tool in requests[0]["tools"]][-1] == "own" and len(requests[0]["tools"]) > 1
+
+
+def test_agents_are_told_how_deferred_tools_are_reached(catalog):
+    pytest.importorskip("agents")
+    pytest.importorskip("pydantic_ai")
+    from toolcrib.adapters.openai_agents import instructions
+    from toolcrib.adapters.pydantic_ai import toolset
+
+    told = instructions(catalog, "You add.", surface="hybrid")
+    assert told.startswith("You add.\n\n") and "read_tool_doc" in told
+    assert "read_tool_doc" in asyncio.run(toolset(catalog, surface="hybrid").get_instructions(None))
+    with pytest.raises(toolcrib.ArgumentError, match="hybrid"):
+        toolset(catalog, surface="toolset")

@@ -16,6 +16,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from .._catalog import Call, Catalog, Surface
 from .._refusal import Envelope
 from .._session import Run, Session
+from ._bound import bound
 
 
 def tools(catalog: Catalog, *, profile: str | None = None, session: Session | None = None) -> list[BaseTool]:
@@ -60,12 +61,7 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self.session = session or Session(catalog, run, profile=profile)
-        bound = catalog.payload("langchain", profile=self.session.profile, surface=surface)
-        if bound.surface == "native" and surface != "native":
-            # What `auto` defers natively, LangChain would send in full: it reads no `extras` of a dict.
-            surface = "core"
-        self._payload = catalog.payload("langchain", profile=self.session.profile, surface=surface)
-        self._prompt = catalog.prompt("langchain", profile=self.session.profile, surface=surface)
+        self._payload, self._prompt = bound(self.session, "langchain", surface)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Binds the tools and adds their section to the system prompt."""

@@ -13,6 +13,7 @@ from .._catalog import Catalog, Payload, Provider, Surface
 from .._plain import plain
 from .._session import Session
 from ..errors import Error
+from ._bound import bound
 
 Send = Callable[[list[Any], Payload, str], Any]
 
@@ -36,9 +37,8 @@ def loop(
     ``send`` gets the messages, the payload and the section of the system prompt. ``reply_of`` takes the messages of the
     model out of a response.
     """
-    catalog, messages = session.catalog, list(messages)
-    payload = catalog.payload(provider, profile=session.profile, surface=surface)
-    prompt = catalog.prompt(provider, profile=session.profile, surface=surface)
+    messages = list(messages)
+    payload, prompt = bound(session, provider, surface)
     for _ in range(max_turns):
         response = send(messages, payload, prompt)
         messages.extend(reply_of(response))

@@ -1,6 +1,7 @@
 """OpenAI Agents SDK: the tools of a catalog as function tools of an agent.
 
->>> agent = Agent(name="helper", tools=tools(catalog, profile="core", surface="hybrid"))
+>>> told = instructions(catalog, "You help.", surface="hybrid")
+>>> agent = Agent(name="helper", instructions=told, tools=tools(catalog, surface="hybrid"))
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from agents import FunctionTool, Tool
 
 from .._catalog import Catalog, Surface
 from .._session import Run, Session
+from ._bound import bound
 
 
 def tools(
@@ -25,8 +27,16 @@ def tools(
 ) -> list[Tool]:
     """The tools that a surface binds. Their calls are checked and answered in one session."""
     running = session or Session(catalog, run, profile=profile)
-    payload = catalog.payload("openai", profile=profile, surface=surface)
+    payload, _ = bound(running, "openai", surface)
     return [_tool(running, entry["function"]) for entry in payload.get("tools", [])]
+
+
+def instructions(
+    catalog: Catalog, own: str = "", *, profile: str | None = None, surface: Surface | None = None
+) -> str:
+    """Instructions of an agent with these tools: its own, and the section that tells how the others are reached."""
+    _, prompt = bound(Session(catalog, profile=profile), "openai", surface)
+    return "\n\n".join(text for text in (own, prompt) if text)
 
 
 def _tool(session: Session, function: Mapping[str, Any]) -> Tool:

@@ -15,6 +15,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from .._catalog import Catalog, Surface
 from .._session import Run, Session
+from ._bound import bound
 
 # Arguments are checked by the session, which tells the model more than a validator would.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -25,13 +26,17 @@ class CatalogToolset(AbstractToolset[Any]):
 
     def __init__(self, session: Session, surface: Surface | None = None) -> None:
         self.session = session
-        payload = session.catalog.payload("openai", profile=session.profile, surface=surface)
+        payload, self._prompt = bound(session, "openai", surface)
         self._functions: list[dict[str, Any]] = [entry["function"] for entry in payload.get("tools", [])]
 
     @property
     def id(self) -> str | None:
         """The id of the toolset."""
         return "toolcrib"
+
+    async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
+        """The section of the system prompt that tells how the tools are reached."""
+        return self._prompt or None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools, by the names that the model sees."""
