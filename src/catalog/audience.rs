@@ -92,10 +92,13 @@ pub(super) struct Contested {
 }
 
 /// The tools that everybody in their audience gets, and the contested ones. All other tools are left out.
-pub(super) fn separate(tools: Vec<Tool>, findings: &mut Vec<Finding>) -> (Vec<Arc<Tool>>, Vec<Contested>) {
+pub(super) fn separate(
+    tools: Vec<Arc<Tool>>,
+    findings: &mut Vec<Finding>,
+) -> (Vec<Arc<Tool>>, Vec<Contested>) {
     let outcomes = name_outcomes(&tools, findings);
     let (mut kept, mut contested) = (Vec::with_capacity(tools.len()), Vec::new());
-    for (tool, fate) in tools.into_iter().map(Arc::new).zip(outcomes) {
+    for (tool, fate) in tools.into_iter().zip(outcomes) {
         match fate {
             NameOutcome::Kept => kept.push(tool),
             NameOutcome::Contested => {
@@ -115,7 +118,7 @@ enum NameOutcome {
     LeftOut,
 }
 
-fn name_outcomes(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<NameOutcome> {
+fn name_outcomes(tools: &[Arc<Tool>], findings: &mut Vec<Finding>) -> Vec<NameOutcome> {
     let mut outcomes = vec![NameOutcome::Kept; tools.len()];
     let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
     if audiences.iter().all(|audience| *audience == audiences[0]) {

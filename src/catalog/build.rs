@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::audience::{self, Audience};
+use super::definition_places::DefinitionPlaces;
+use super::lint::CatalogLint;
 use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::tool::WrittenFacts;
@@ -19,14 +21,14 @@ use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;
 use crate::tool::{Effect, Example, clean_line, clean_text};
 
-/// Builds the catalog; findings are added in the order of the tools. `described` are categories that sources describe; the
-/// descriptions of the configuration come before them.
+/// Builds the catalog; findings are added in the order of the tools, but for those of the lint that is returned. `described`
+/// are categories that sources describe; the descriptions of the configuration come before them.
 pub(super) fn build(
     mut workspace: Workspace,
     mut raw: Vec<RawTool>,
     described: Vec<Category>,
     findings: &mut Vec<Finding>,
-) -> Catalog {
+) -> (Catalog, CatalogLint) {
     names::clean(&mut raw, findings);
     trust::unused_hints(&workspace, &raw, findings);
     let used: Vec<Use> = workspace.overlays.iter().map(Use::of).collect();
@@ -35,14 +37,17 @@ pub(super) fn build(
     let public = raw.iter().zip(&audiences).filter(|(_, audience)| **audience == Audience::Everybody);
     context.openings = SharedOpenings::of(public.map(|(tool, _)| tool.definition.description.as_str()));
     let canonical = names::canonical(&raw, &audiences, findings);
-    let built: Vec<(Tool, Vec<Finding>)> =
+    let built: Vec<Built> =
         raw.into_par_iter().zip(canonical).map(|(raw, name)| context.tool(raw, name)).collect();
-    let mut tools = Vec::with_capacity(built.len());
-    for ((tool, of_tool), audience) in built.into_iter().zip(audiences) {
-        findings.extend(of_tool);
-        match Audience::of(&tool.definition) == audience {
-            true => tools.push(tool),
-            false => findings.push(audience::late(&tool)),
+    let (mut tools, mut places) = (Vec::with_capacity(built.len()), Vec::with_capacity(built.len()));
+    for (built, audience) in built.into_iter().zip(audiences) {
+        findings.extend(built.findings);
+        match Audience::of(&built.tool.definition) == audience {
+            true => {
+                tools.push(built.tool);
+                places.push((built.places, findings.len()));
+            }
+            false => findings.push(audience::late(&built.tool)),
         }
     }
     unused_overlays(&workspace, &used, findings);
@@ -50,8 +55,8 @@ pub(super) fn build(
     structure::derive(&mut tools, categories, workspace.config.catalog, findings);
     names::assign_unique(&mut tools, findings);
     steps::settle(&mut tools, findings);
-    lint::pairs(&tools, findings);
-    lint::equal_shorts(&tools, findings);
+    let tools: Vec<Arc<Tool>> = tools.into_iter().map(Arc::new).collect();
+    let lint = CatalogLint::new(tools.clone(), places, findings.len());
     let (tools, contested) = audience::separate(tools, findings);
     let configured = workspace.config.categories.len();
     workspace.config.categories.extend(purpose::of_sources(described));
@@ -59,7 +64,7 @@ pub(super) fn build(
     profile::check(&catalog, findings);
     tree::check(&catalog, configured, findings);
     lint::replacements(&catalog, findings);
-    catalog
+    (catalog, lint)
 }
 
 /// The parts of an overlay that some tool has used.
@@ -74,6 +79,13 @@ impl Use {
         let arguments = overlay.arguments.iter().map(|_| AtomicBool::new(false)).collect();
         Self { overlay: AtomicBool::new(false), arguments }
     }
+}
+
+/// A tool as it is built by itself.
+struct Built {
+    tool: Tool,
+    findings: Vec<Finding>,
+    places: DefinitionPlaces,
 }
 
 struct Context<'a> {
@@ -100,7 +112,7 @@ impl Context<'_> {
         raw.par_iter().map(audience).collect()
     }
 
-    fn tool(&self, mut raw: RawTool, name: String) -> (Tool, Vec<Finding>) {
+    fn tool(&self, mut raw: RawTool, name: String) -> Built {
         let mut findings = Vec::new();
         let config = &self.workspace.config;
         let mut definition = std::mem::take(&mut raw.definition);
@@ -110,6 +122,8 @@ impl Context<'_> {
         let is_effect_overlaid = overlaid.effect;
         let set_arguments = set_arguments::apply(&mut definition, overlaid.arguments);
         let RawTool { server, place, body, parameters, part_places, .. } = raw;
+        let schema = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
+        let places = DefinitionPlaces { definition: place.clone(), schema, body, parts: part_places };
         let description = clean_text(&definition.description).into_owned();
         let mut parts = docstring::split(&description);
         let cap = Cap {
@@ -117,25 +131,14 @@ impl Context<'_> {
             max_tokens: config.short_description.max_tokens,
         };
         let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));
-        let schema_place = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
-        let mut report = |finding: Finding| {
-            let at = || match field_of(finding.code) {
-                Some("parameters") => schema_place.clone(),
-                Some(field) => Place::new(&place.file, pointer_join(&body, field)),
-                None => place.clone(),
-            };
-            let at = finding.place.clone().unwrap_or_else(at);
-            let mut finding = finding.at(at).tool(&name);
-            part_places.iter().for_each(|places| places.explain(&mut finding));
-            findings.push(finding);
-        };
+        let mut report = |finding: Finding| findings.push(places.put(finding, &name));
         if definition.effect.is_none() && steps::of(&definition).is_none() {
             let message = format!("the effect `{}` was guessed from the name", effect.as_str());
             let help = "write `effect`, in the definition or in an [[overlay]]";
             report(Finding::new(Code::EffectGuessed, message).help(help));
         }
         doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
-        let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
+        let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
@@ -159,7 +162,7 @@ impl Context<'_> {
             );
             Some(policy)
         });
-        lint::tool(&definition, &description, &parameters, &schema_place, &mut report);
+        lint::arguments(&parameters, &places.schema, &mut report);
         let lines = |texts: &[String]| {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
@@ -206,7 +209,7 @@ impl Context<'_> {
             digest: OnceLock::new(),
             content: content.into(),
         };
-        (tool, findings)
+        Built { tool, findings, places }
     }
 
     fn overlay(
@@ -241,20 +244,6 @@ impl Context<'_> {
             }
         }
         overlaid
-    }
-}
-
-/// The field of a definition that a finding of this kind is about.
-fn field_of(code: Code) -> Option<&'static str> {
-    match code {
-        Code::DescriptionTautological | Code::PolicyExtracted | Code::TextHidden | Code::TextInstructs => {
-            Some("description")
-        }
-        Code::ShortTooLong => Some("short_description"),
-        Code::OpInvalid => Some("op"),
-        Code::CallUnderivable => Some("parameters"),
-        Code::BackendUntrusted => Some("backend"),
-        _ => None,
     }
 }
 

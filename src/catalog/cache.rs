@@ -90,7 +90,7 @@ impl CatalogCache {
         let root = workspace.root.clone();
         let again = workspace.clone();
         let checked = open_with(workspace, listings);
-        if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.counts().errors == 0 {
+        if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.errors().next().is_none() {
             let (cache, checked) = (self.clone(), checked.without_documents());
             self.keep_later(move || cache.keep(&id, &again, &before, &checked, &root));
         }

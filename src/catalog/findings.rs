@@ -1,10 +1,12 @@
-//! The findings of a catalog. A bundle tells their numbers and their hash; they are read from it at their first use.
+//! The findings of a catalog. A bundle tells their numbers and their hash, and has them; those of a catalog that was just
+//! read are completed by lint. Both is done at their first use.
 
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::unlinted::Unlinted;
 use crate::bundle::{Bundle, checksum};
 use crate::finding::{Finding, Severity};
 
@@ -14,8 +16,19 @@ pub struct Findings(Arc<LazyFindings>);
 
 #[derive(Debug, Default)]
 struct LazyFindings {
-    read: OnceLock<Vec<Finding>>,
-    stored: Option<(Arc<Bundle>, usize, Counts)>,
+    all: OnceLock<Vec<Finding>>,
+    source: Source,
+}
+
+/// Where findings come from at their first use.
+#[derive(Debug, Default)]
+enum Source {
+    /// They are there.
+    #[default]
+    Memory,
+    Stored(Arc<Bundle>, usize, Counts),
+    /// The errors among them, and what all are made of.
+    Unlinted(Vec<Finding>, Mutex<Option<Unlinted>>),
 }
 
 /// Number of findings by severity.
@@ -32,13 +45,22 @@ pub struct Counts {
 impl Findings {
     /// The findings in this part of a bundle, of which there are so many.
     pub(super) fn stored(bundle: &Arc<Bundle>, part: usize, counts: Counts) -> Self {
-        let stored = Some((Arc::clone(bundle), part, counts));
-        Self(Arc::new(LazyFindings { read: OnceLock::new(), stored }))
+        let source = Source::Stored(Arc::clone(bundle), part, counts);
+        Self(Arc::new(LazyFindings { all: OnceLock::new(), source }))
+    }
+
+    /// The findings that lint completes.
+    pub(super) fn unlinted(unlinted: Unlinted) -> Self {
+        let source = match unlinted.may_find_errors() {
+            true => return unlinted.linted().into(),
+            false => Source::Unlinted(unlinted.errors(), Mutex::new(Some(unlinted))),
+        };
+        Self(Arc::new(LazyFindings { all: OnceLock::new(), source }))
     }
 
     /// Number of findings by severity.
     pub fn counts(&self) -> Counts {
-        if let Some((_, _, counts)) = self.0.stored {
+        if let Source::Stored(_, _, counts) = self.0.source {
             return counts;
         }
         let count = |severity| self.iter().filter(|finding| finding.severity == severity).count();
@@ -49,10 +71,14 @@ impl Findings {
         }
     }
 
-    /// The errors.
+    /// The errors, which are known without lint.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
-        let all: &[Finding] = if self.counts().errors == 0 { &[] } else { self };
-        all.iter().filter(|finding| finding.severity == Severity::Error)
+        let among: &[Finding] = match &self.0.source {
+            Source::Unlinted(errors, _) => errors,
+            Source::Stored(_, _, counts) if counts.errors == 0 => &[],
+            _ => self,
+        };
+        among.iter().filter(|finding| finding.severity == Severity::Error)
     }
 
     /// Adds findings at the end.
@@ -69,7 +95,10 @@ impl Findings {
 
     /// A hash of all findings.
     pub fn hash(&self) -> [u8; 24] {
-        let stored = self.0.stored.as_ref().and_then(|(bundle, part, _)| bundle.checksum(*part));
+        let stored = match &self.0.source {
+            Source::Stored(bundle, part, _) => bundle.checksum(*part),
+            _ => None,
+        };
         stored.unwrap_or_else(|| checksum(&self.bytes().unwrap_or_default()))
     }
 }
@@ -78,17 +107,23 @@ impl Deref for Findings {
     type Target = [Finding];
 
     fn deref(&self) -> &[Finding] {
-        self.0.read.get_or_init(|| {
-            let stored = self.0.stored.as_ref();
-            let text = stored.and_then(|(bundle, part, _)| bundle.part(*part).ok());
-            text.and_then(|text| postcard::from_bytes(&text).ok()).unwrap_or_default()
+        self.0.all.get_or_init(|| match &self.0.source {
+            Source::Memory => Vec::new(),
+            Source::Stored(bundle, part, _) => {
+                let text = bundle.part(*part).ok();
+                text.and_then(|text| postcard::from_bytes(&text).ok()).unwrap_or_default()
+            }
+            Source::Unlinted(_, unlinted) => {
+                let unlinted = unlinted.lock().unwrap_or_else(PoisonError::into_inner).take();
+                unlinted.map(Unlinted::linted).unwrap_or_default()
+            }
         })
     }
 }
 
 impl From<Vec<Finding>> for Findings {
     fn from(findings: Vec<Finding>) -> Self {
-        Self(Arc::new(LazyFindings { read: OnceLock::from(findings), stored: None }))
+        Self(Arc::new(LazyFindings { all: OnceLock::from(findings), source: Source::Memory }))
     }
 }
 

@@ -22,6 +22,7 @@ mod build;
 mod bundled;
 #[cfg(feature = "runtime")]
 mod cache;
+mod definition_places;
 mod derived_store;
 mod docstring;
 mod findings;
@@ -50,15 +51,16 @@ mod structure;
 mod tool;
 mod tree;
 mod trust;
+mod unlinted;
 mod unresolved;
 mod validation_cost;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use crate::bundle::Bundle;
 use crate::config::{Config, Server, Workspace};
-use crate::finding::{Code, Finding, Limits, Severity, locate, nearest};
+use crate::finding::{Finding, Limits, Severity, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
@@ -77,6 +79,7 @@ pub use shared_text::SharedGroup;
 pub use stored::{Manifest, restored, stored};
 pub use tool::{PassingTool, Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
+use unlinted::Unlinted;
 pub use unresolved::UnresolvedName;
 
 /// The category of tools that have nothing in common with others.
@@ -186,49 +189,24 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     all.extend(findings);
     let tools = own_output::refuse(tools, &mut all);
     let tools = own_output::without_copies(tools, &registries, &mut all);
-    let catalog = build::build(workspace, tools, categories, &mut all);
-    catalog.configure(&mut all);
-    keep_first_in_parts(&parts, &mut all);
-    locate(&documents, &mut all);
+    let (catalog, lint) = build::build(workspace, tools, categories, &mut all);
+    let findings = Findings::unlinted(Unlinted {
+        findings: all,
+        lint,
+        config: Arc::clone(&catalog.config),
+        documents: documents.clone(),
+        parts: parts.clone(),
+    });
     let awaited = listings.awaited().cloned();
-    let mut checked =
-        Checked { catalog, findings: all.into(), documents, parts, awaited, bundle: None, bases };
+    let mut checked = Checked { catalog, findings, documents, parts, awaited, bundle: None, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
-}
-
-/// Keeps the first of equal findings in files that several tools share.
-fn keep_first_in_parts(parts: &BTreeSet<String>, findings: &mut Vec<Finding>) {
-    let mut seen = HashSet::new();
-    findings.retain(|finding| match &finding.place {
-        Some(place) if parts.contains(&place.file) => {
-            seen.insert((finding.code, finding.message.clone(), place.clone()))
-        }
-        _ => true,
-    });
 }
 
 impl Catalog {
     /// Applies configured severities and ignores.
     pub fn configure(&self, findings: &mut Vec<Finding>) {
-        use crate::config::LintLevel;
-        let lint = &self.config.lint;
-        for finding in findings.iter_mut() {
-            finding.severity = match lint.severity.get(finding.code.as_str()) {
-                Some(LintLevel::Error) => Severity::Error,
-                Some(LintLevel::Warning) => Severity::Warning,
-                Some(LintLevel::Info) => Severity::Info,
-                _ => finding.severity,
-            };
-        }
-        let off = |code: Code| lint.severity.get(code.as_str()) == Some(&LintLevel::Off);
-        let ignored = |finding: &Finding| {
-            let tool = finding.tool.as_deref().and_then(|name| self.named(name));
-            lint.ignore.iter().filter(|rule| rule.code == finding.code.as_str()).any(|rule| {
-                rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts()))
-            })
-        };
-        findings.retain(|finding| !off(finding.code) && !ignored(finding));
+        unlinted::configure(&self.config.lint, |name| self.named(name), findings);
     }
 
     /// The title: that of the configuration, else the name of the one server (of an OpenAPI document, its title).

@@ -21,7 +21,7 @@ fn catalog(categories: Vec<Category>) -> (Catalog, Vec<Finding>) {
     ];
     let config = Config { categories, ..Config::default() };
     let mut findings = Vec::new();
-    let catalog = build(Workspace { config, ..Workspace::default() }, raw, Vec::new(), &mut findings);
+    let (catalog, _) = build(Workspace { config, ..Workspace::default() }, raw, Vec::new(), &mut findings);
     findings.retain(|finding| finding.code == Code::CategoryUnused);
     (catalog, findings)
 }
@@ -80,6 +80,6 @@ fn what_the_author_says_wins_and_what_is_about_nothing_is_told() {
 fn a_path_without_end_has_one() {
     let deep = vec!["a"; 5_000].join("/");
     let raw = vec![tool("one", &[deep.as_str()], &[])];
-    let catalog = build(Workspace::default(), raw, Vec::new(), &mut Vec::new());
+    let (catalog, _) = build(Workspace::default(), raw, Vec::new(), &mut Vec::new());
     assert_eq!(CategoryTree::of(&catalog).nodes().len(), MAX_DEPTH + 1);
 }

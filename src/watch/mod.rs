@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
-use crate::catalog::{self, CatalogCache, Checked};
+use crate::catalog::{self, CatalogCache, Checked, Findings};
 use crate::config::{self, Workspace};
 use crate::finding::Code;
 use crate::sources::Listings;
@@ -92,7 +92,7 @@ pub struct Follow {
     parts: BTreeSet<PathBuf>,
     snapshot: Arc<FilesSnapshot>,
     /// The content that was returned last.
-    last: Option<blake3::Hash>,
+    last: Option<Content>,
     /// The missing input of the last good catalog.
     lost: LostInput,
     /// Number of live servers that it named.
@@ -229,7 +229,7 @@ impl Follow {
     /// The newly read catalog, if it differs from the last one returned.
     fn change(&mut self, checked: Checked) -> Option<Change> {
         let content = self.content(&checked);
-        if self.last == Some(content) {
+        if self.last.as_ref().is_some_and(|last| last.same_as(&content)) {
             return None;
         }
         let lost = lost(&checked);
@@ -251,20 +251,31 @@ impl Follow {
         Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.notices) })
     }
 
-    /// A hash of everything that a reader of the catalog can see.
-    fn content(&self, checked: &Checked) -> blake3::Hash {
+    fn content(&self, checked: &Checked) -> Content {
         let mut hasher = blake3::Hasher::new();
         let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
         hasher.update(checked.bundle.as_ref().map(|bundle| bundle.version()).unwrap_or_default().as_bytes());
-        hasher.update(&checked.findings.hash());
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());
         for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
             hasher.update(format!("{path:?} {stamp:?}").as_bytes());
         }
-        hasher.finalize()
+        Content { hash: hasher.finalize(), findings: checked.findings.clone() }
+    }
+}
+
+/// Everything that a reader of a catalog can see.
+struct Content {
+    /// The hash of all but its findings, which are made at their first use.
+    hash: blake3::Hash,
+    findings: Findings,
+}
+
+impl Content {
+    fn same_as(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.findings.hash() == other.findings.hash()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::finding::{Code, Finding};
 const LISTED: usize = 3;
 
 /// Reports each tool whose short description an earlier one has.
-pub(in crate::catalog) fn equal_shorts(tools: &[Tool], findings: &mut Vec<Finding>) {
+pub(super) fn equal_shorts(tools: &[&Tool], findings: &mut Vec<Finding>) {
     let mut holders: HashMap<String, Vec<&str>> = HashMap::new();
     for tool in tools {
         let earlier = holders.entry(tool.short.to_lowercase()).or_default();

@@ -1,5 +1,6 @@
 //! Lint: finds tools that are hard to choose, hard to call, or dangerous to show to a model.
 
+mod catalog_lint;
 mod equal_shorts;
 mod near_duplicates;
 mod prompt_injection;
@@ -12,33 +13,26 @@ use super::{Catalog, Resolved, Tool};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::tool::{Definition, clean_line, each_word, hidden_characters, words};
 
-pub(super) use equal_shorts::equal_shorts;
-pub(super) use near_duplicates::pairs;
+pub(super) use catalog_lint::CatalogLint;
 
-/// Looks at one tool.
-pub(super) fn tool(
-    tool: &Definition,
-    description: &str,
-    parameters: &Parameters,
-    schema_place: &Place,
-    report: &mut impl FnMut(Finding),
-) {
+/// Looks at one tool. What it reports changes nothing that is served.
+fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Finding)) {
+    let (definition, description) = (&tool.definition, &tool.description);
     if description.trim().is_empty() {
         let help = "say what it does and when to use it; models choose by it";
         report(Finding::new(Code::DescriptionMissing, "the tool has no description").help(help));
-    } else if is_tautology(&tool.name, description) {
+    } else if is_tautology(&definition.name, description) {
         let message = format!("\"{}\" only repeats the name", clean_line(description));
         report(
             Finding::new(Code::DescriptionTautological, message)
                 .help("say more than the name: when to use it, its input and its result"),
         );
     }
-    undocumented(parameters, schema_place, report);
-    if let Some(written) = &tool.parameters {
+    if let Some(written) = &definition.parameters {
         schema_mistakes::report(written.value(), schema_place, report);
     }
-    hidden(tool, report);
-    if let Some(quote) = prompt_injection::find(description, parameters.schema()) {
+    hidden(definition, report);
+    if let Some(quote) = prompt_injection::find(description, tool.parameters.schema()) {
         let message = format!("text that instructs the model: \"{quote}\"");
         let help = "descriptions say what a tool does; keep orders, secrets and other tools out of them, or trust the source less";
         report(Finding::new(Code::TextInstructs, message).help(help));
@@ -74,7 +68,8 @@ fn is_tautology(name: &str, description: &str) -> bool {
         && telling.next().is_none()
 }
 
-fn undocumented(parameters: &Parameters, place: &Place, report: &mut impl FnMut(Finding)) {
+/// Reports arguments without a description.
+pub(super) fn arguments(parameters: &Parameters, place: &Place, report: &mut impl FnMut(Finding)) {
     let described = |property: &Value| {
         let text =
             property.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());

@@ -19,7 +19,7 @@ const MAX_PAIRS: usize = 3;
 /// Two sets with a similarity of `MIN_SIMILARITY` must share one of their rarest words: with words ordered from rare
 /// to common, one among the first `n - ceil(MIN_SIMILARITY * n) + 1` of each (prefix filtering). So only few pairs
 /// are compared, at any size.
-pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
+pub(super) fn pairs(tools: &[&Tool], findings: &mut Vec<Finding>) {
     let word_sets: Vec<Vec<u32>> = ranked_words(tools);
     let prefix = |set: &[u32]| set.len() - (MIN_SIMILARITY * set.len() as f64).ceil() as usize + 1;
     let ranks = word_sets.iter().filter_map(|set| set.last()).max().map_or(0, |last| *last as usize + 1);
@@ -63,8 +63,8 @@ pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
 }
 
 /// The words of each description as numbers, rare words first.
-fn ranked_words(tools: &[Tool]) -> Vec<Vec<u32>> {
-    let words: Vec<Vec<String>> = tools.par_iter().map(distinctive_words).collect();
+fn ranked_words(tools: &[&Tool]) -> Vec<Vec<u32>> {
+    let words: Vec<Vec<String>> = tools.par_iter().map(|tool| distinctive_words(tool)).collect();
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for word in words.iter().flatten() {
         *counts.entry(word).or_default() += 1;
