@@ -66,14 +66,25 @@ impl CatalogCache {
         Self { folder, program, keeping: Arc::default() }
     }
 
-    /// The catalog of a workspace, as it was read before, or read now and kept, which [`CatalogCache::wait`] waits for. Its search indexes are kept when they are made.
-    pub fn open(&self, workspace: Workspace, listings: &Listings) -> Opened {
-        let mut opened = self.open_catalog(workspace, listings);
+    /// The catalog of a workspace, as it was read before, or read now and kept, which [`CatalogCache::wait`] waits for. From
+    /// then on, which `kept` is told, opening it again takes less memory. Its search indexes are kept when they are made.
+    pub fn open(
+        &self,
+        workspace: Workspace,
+        listings: &Listings,
+        kept: impl FnOnce() + Send + 'static,
+    ) -> Opened {
+        let mut opened = self.open_catalog(workspace, listings, kept);
         opened.checked.catalog.add_derived_store(Arc::new(self.clone()));
         opened
     }
 
-    fn open_catalog(&self, workspace: Workspace, listings: &Listings) -> Opened {
+    fn open_catalog(
+        &self,
+        workspace: Workspace,
+        listings: &Listings,
+        kept: impl FnOnce() + Send + 'static,
+    ) -> Opened {
         if workspace.bundle.is_some()
             || listings.awaited().is_some()
             || workspace.findings.iter().any(is_error)
@@ -92,7 +103,7 @@ impl CatalogCache {
         let checked = open_with(workspace, listings);
         if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.errors().next().is_none() {
             let (cache, checked) = (self.clone(), checked.without_documents());
-            self.keep_later(move || cache.keep(&id, &again, &before, &checked, &root));
+            self.keep_later(move || cache.keep(&id, &again, &before, &checked, &root).map(|()| kept()));
         }
         Opened { checked, note }
     }

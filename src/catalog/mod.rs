@@ -309,6 +309,12 @@ impl Catalog {
         }
     }
 
+    /// Whether its tools are in a bundle, and read when they are used.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn is_stored(&self) -> bool {
+        self.stored_texts.is_some()
+    }
+
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
         if let Some(tool) = self.named(name) {

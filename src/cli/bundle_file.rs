@@ -120,10 +120,10 @@ fn untrusted(path: &Path, problem: &str) -> Finding {
 }
 
 /// Fails where the catalog is a bundle that cannot be used.
-pub(super) fn refuse_unusable(findings: &[Finding]) -> Result<(), CommandError> {
+pub(super) fn refuse_unusable<'f>(errors: impl IntoIterator<Item = &'f Finding>) -> Result<(), CommandError> {
     let is_about =
         |finding: &&Finding| matches!(finding.code, Code::BundleUnreadable | Code::BundleUntrusted);
-    findings.iter().find(is_about).map_or(Ok(()), |finding| Err(told(finding)))
+    errors.into_iter().find(is_about).map_or(Ok(()), |finding| Err(told(finding)))
 }
 
 /// The error of a command about a bundle.

@@ -20,7 +20,7 @@ use crate::finding::{Code, Finding, Place};
 use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::watch::Reading;
-pub(super) use report::{complete, counted, report_briefly, report_lost, waiting_for};
+pub(super) use report::{complete, counted, report_briefly, report_errors, report_lost, waiting_for};
 
 /// Endings of files of definitions.
 const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];
@@ -91,6 +91,11 @@ impl CatalogArgs {
     /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
     pub(super) fn report_briefly(&self, checked: &Checked) {
         report_briefly(checked, self.catalog.as_deref());
+    }
+
+    /// Reports errors in one line.
+    pub(super) fn report_errors(&self, checked: &Checked) {
+        report_errors(checked, self.catalog.as_deref());
     }
 
     /// The same with this catalog, where there is one.
@@ -236,7 +241,7 @@ impl CatalogArgs {
 
     fn open_with(&self, workspace: Workspace, listings: &Listings) -> Checked {
         let Some(cache) = self.cache() else { return catalog::open_with(workspace, listings) };
-        let opened = cache.open(workspace, listings);
+        let opened = cache.open(workspace, listings, || {});
         cache.wait();
         opened.note.iter().for_each(print_note);
         opened.checked

@@ -23,7 +23,7 @@ pub(super) fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow
 }
 
 fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
-    let Change { checked, is_worse, files, notices } = change;
+    let Change { checked, is_same, is_worse, files, notices } = change;
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
     let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
@@ -35,6 +35,7 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
         tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
     }
     match super::render::templates(catalog, &checked, None) {
+        Ok(templates) if is_same => return live.lighten(checked, &Arc::new(templates)),
         Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
         Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
         Err(CommandError::Findings(None)) => {}

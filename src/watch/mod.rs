@@ -71,6 +71,8 @@ impl std::fmt::Debug for Reading {
 pub struct Change {
     /// The catalog as it is now.
     pub checked: Checked,
+    /// Whether it is as it was, and takes less memory: it was built before, and is now read from the cache in parts.
+    pub is_same: bool,
     /// Whether it lacks input that the last good one had, because an edit broke something. A user of a good one keeps
     /// that.
     pub is_worse: bool,
@@ -184,7 +186,9 @@ impl Follow {
         let root = workspace.root.clone();
         let checked = match &self.options.cache {
             Some(cache) => {
-                let opened = cache.open(workspace, &listings);
+                let debouncer = debouncer.clone();
+                let kept = move || debouncer.signal(ChangeSignal::Certain);
+                let opened = cache.open(workspace, &listings, kept);
                 self.notices.extend(opened.note);
                 opened.checked
             }
@@ -229,7 +233,9 @@ impl Follow {
     /// The newly read catalog, if it differs from the last one returned.
     fn change(&mut self, checked: Checked) -> Option<Change> {
         let content = self.content(&checked);
-        if self.last.as_ref().is_some_and(|last| last.same_as(&content)) {
+        let is_same = self.last.as_ref().is_some_and(|last| last.same_as(&content));
+        let was_stored = self.last.as_ref().is_some_and(|last| last.is_stored);
+        if is_same && content.is_stored <= was_stored {
             return None;
         }
         let lost = lost(&checked);
@@ -248,7 +254,7 @@ impl Follow {
             relative.to_string_lossy().into_owned()
         };
         let files = std::mem::take(&mut self.files).into_iter().map(shown).collect();
-        Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.notices) })
+        Some(Change { checked, is_same, is_worse, files, notices: std::mem::take(&mut self.notices) })
     }
 
     fn content(&self, checked: &Checked) -> Content {
@@ -262,7 +268,8 @@ impl Follow {
         for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
             hasher.update(format!("{path:?} {stamp:?}").as_bytes());
         }
-        Content { hash: hasher.finalize(), findings: checked.findings.clone() }
+        let is_stored = checked.catalog.is_stored();
+        Content { hash: hasher.finalize(), findings: checked.findings.clone(), is_stored }
     }
 }
 
@@ -271,6 +278,8 @@ struct Content {
     /// The hash of all but its findings, which are made at their first use.
     hash: blake3::Hash,
     findings: Findings,
+    /// Whether its tools are in a bundle.
+    is_stored: bool,
 }
 
 impl Content {

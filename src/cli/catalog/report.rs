@@ -20,11 +20,23 @@ pub(in crate::cli) fn waiting_for(servers: &[String]) -> String {
 pub(in crate::cli) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
     let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
     if errors + warnings > 0 {
-        let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
         let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-        let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
-        print_note(format!("{first}{errors} and {warnings}; `toolcrib check{named}` shows them"));
+        report(checked, catalog, &format!("{errors} and {warnings}"));
     }
+}
+
+/// The same without warnings; for a server, whose first answer does not wait for lint.
+pub(in crate::cli) fn report_errors(checked: &Checked, catalog: Option<&Path>) {
+    let errors = checked.findings.errors().count();
+    if errors > 0 {
+        report(checked, catalog, &counted(errors, "error"));
+    }
+}
+
+fn report(checked: &Checked, catalog: Option<&Path>, counted: &str) {
+    let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
+    let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
+    print_note(format!("{first}{counted}; `toolcrib check{named}` shows them"));
 }
 
 /// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.

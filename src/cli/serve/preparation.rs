@@ -120,7 +120,7 @@ impl ServeArgs {
                 let servers = clean_line(&awaited.servers.join(", "));
                 print_note(format!("waiting for the first list of tools of {servers}"));
             }
-            None => self.catalog.report_briefly(&checked),
+            None => self.catalog.report_errors(&checked),
         }
         refuse_broken_configuration(&checked)?;
         refuse_nothing(&checked)?;

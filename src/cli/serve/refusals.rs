@@ -16,7 +16,7 @@ pub(super) fn refuse_nothing(checked: &Checked) -> CommandResult {
 
 /// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
 pub(super) fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
-    refuse_unusable(&checked.findings)?;
+    refuse_unusable(checked.findings.errors())?;
     // An unreachable source is no mistake in the file that names it.
     let is_away = |finding: &Finding| match finding.code {
         Code::SourceUnreachable => true,
