@@ -27,6 +27,8 @@ use crate::sources::{InputFiles, Listings};
 const MIN_TOOLS: usize = 24;
 /// Most bytes of all files in the folder; the ones used least recently are removed.
 const MAX_BYTES: u64 = 1 << 30;
+/// Bytes of the stack of a thread that reads definitions.
+const STACK: usize = 16 << 20;
 /// Most bytes of the state of files.
 const MAX_ENTRY: u64 = 64 << 20;
 
@@ -100,7 +102,7 @@ impl CatalogCache {
         let before = InputFiles::of(&workspace, []);
         let root = workspace.root.clone();
         let again = workspace.clone();
-        let checked = open_with(workspace, listings);
+        let checked = on_threads(0, || open_with(workspace, listings));
         if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.errors().next().is_none() {
             let (cache, checked) = (self.clone(), checked.without_documents());
             self.keep_later(move || cache.keep(&id, &again, &before, &checked, &root).map(|()| kept()));
@@ -112,8 +114,7 @@ impl CatalogCache {
     /// catalog that cannot be kept is read again.
     fn keep_later(&self, keep: impl FnOnce() -> Option<()> + Send + 'static) {
         self.wait();
-        let on_one = || rayon::ThreadPoolBuilder::new().num_threads(1).build().ok();
-        let keep = move || on_one().and_then(|pool| pool.install(keep)).unwrap_or_default();
+        let keep = move || on_threads(1, keep).unwrap_or_default();
         *self.keeping.lock().unwrap_or_else(PoisonError::into_inner) =
             std::thread::Builder::new().spawn(keep).ok();
     }
@@ -252,6 +253,16 @@ impl DerivedStore for CatalogCache {
         self.make_room(bytes.len() as u64);
         // Bytes that cannot be kept are made again.
         let _ = private_file::write(&self.derived(key), &bundle.finish());
+    }
+}
+
+/// Does work on so many threads of its own, 0 for one on each processor. The allocator returns what was allocated on a thread
+/// that has ended; a thread that waits for more work keeps it.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
+    match pool {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
     }
 }
 

@@ -31,3 +31,4 @@ pub use live::{Generation, LiveCatalog, ServeOptions, StaleCatalog};
 pub use metrics::{Metrics, Route};
 pub use origin::{Download, Downloads, Nudge, Origin};
 pub use request_catalog::RequestCatalog;
+use request_catalog::SessionCatalog;

@@ -49,10 +49,10 @@ impl RequestCatalog {
         Self { root, chosen_by_header, ..self }
     }
 
-    /// The current generation, with the same profile, if it still has that.
-    pub(super) fn renewed(&self) -> Option<Self> {
-        let renewed = self.live.for_request().in_profile(self.profile_name())?;
-        Some(renewed.below(self.root.clone(), self.chosen_by_header))
+    /// The catalog of the session that this request belongs to.
+    pub(super) fn for_session(&self) -> SessionCatalog {
+        let (live, profile) = (Arc::clone(&self.live), self.profile_name().map(str::to_owned));
+        SessionCatalog { live, profile, root: self.root.clone(), chosen_by_header: self.chosen_by_header }
     }
 
     /// The name of the profile; `None` for the whole catalog.
@@ -68,11 +68,6 @@ impl RequestCatalog {
     /// Whether another caller without a token gets the same answer at the same address.
     pub(super) fn is_shared(&self) -> bool {
         !self.chosen_by_header
-    }
-
-    /// The signal of each new generation.
-    pub(super) fn subscribe(&self) -> watch::Receiver<()> {
-        self.live.subscribe()
     }
 
     /// The catalog view of this caller.
@@ -137,5 +132,27 @@ impl RequestCatalog {
             false => "this is the part that could be read",
         };
         Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
+    }
+}
+
+/// The catalog of a session, which lives longer than a generation, and so holds none.
+#[derive(Clone, Debug)]
+pub(super) struct SessionCatalog {
+    live: Arc<LiveCatalog>,
+    profile: Option<String>,
+    root: Option<Arc<str>>,
+    chosen_by_header: bool,
+}
+
+impl SessionCatalog {
+    /// The current generation with the profile of the session, if it still has that.
+    pub(super) fn now(&self) -> Option<RequestCatalog> {
+        let now = self.live.for_request().in_profile(self.profile.as_deref())?;
+        Some(now.below(self.root.clone(), self.chosen_by_header))
+    }
+
+    /// The signal of each new generation.
+    pub(super) fn subscribe(&self) -> watch::Receiver<()> {
+        self.live.subscribe()
     }
 }

@@ -271,7 +271,7 @@ impl ServerHandler for McpService {
             };
             let request = context.request_context();
             let (caller, catalog) = (caller(request), self.request_catalog(request));
-            notifications::listen(catalog, self.ended.clone(), &context, &caller).await;
+            notifications::listen(catalog.for_session(), self.ended.clone(), &context, &caller).await;
             Ok(())
         })
         .await

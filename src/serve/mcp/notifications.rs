@@ -16,14 +16,14 @@ use super::{resources, upstream_resources};
 use crate::exec::Caller;
 use crate::functions::CatalogView;
 use crate::guard::guarded_now;
-use crate::serve::RequestCatalog;
+use crate::serve::SessionCatalog;
 
 /// The docs of a client's subscriptions, with the versions it knows; `None` for a missing doc.
 type Subscriptions = HashMap<String, Option<String>>;
 
 /// Notifies one subscription of each new catalog, until it is cancelled or the connection ends.
 pub(super) async fn listen(
-    catalog: RequestCatalog,
+    catalog: SessionCatalog,
     ended: Option<watch::Receiver<bool>>,
     context: &SubscriptionContext,
     caller: &Caller,
@@ -42,13 +42,14 @@ pub(super) async fn listen(
 
 /// Notifies one subscription of each new catalog.
 async fn listen_here(
-    catalog: RequestCatalog,
+    catalog: SessionCatalog,
     ended: Option<watch::Receiver<bool>>,
     context: &SubscriptionContext,
     caller: &Caller,
 ) {
-    let (mut news, lists_tools) = (catalog.subscribe(), catalog.cache(caller).listing().lists_tools());
-    let view = || Some(Arc::clone(catalog.renewed()?.view(caller)));
+    let mut news = catalog.subscribe();
+    let view = || Some(Arc::clone(catalog.now()?.view(caller)));
+    let Some(lists_tools) = lists_tools(&catalog, caller) else { return };
     let uris = context.accepted().resource_subscriptions.iter().flatten();
     let Some(now) = view() else { return };
     let mut watched: Subscriptions = uris.map(|uri| (uri.clone(), resources::version(&now, uri))).collect();
@@ -92,14 +93,15 @@ async fn listen_here(
 
 /// Notifies a client of the older wire of each new catalog, until the connection ends.
 pub(super) async fn send_notifications(
-    (catalog, caller): (RequestCatalog, Caller),
+    (catalog, caller): (SessionCatalog, Caller),
     ended: watch::Receiver<bool>,
     client: Peer<RoleServer>,
     watched: Arc<Mutex<Subscriptions>>,
 ) {
-    let (mut news, lists_tools) = (catalog.subscribe(), catalog.cache(&caller).listing().lists_tools());
-    let view = || Some(Arc::clone(catalog.renewed()?.view(&caller)));
-    let mut known = catalog.view(&caller).content();
+    let mut news = catalog.subscribe();
+    let view = || Some(Arc::clone(catalog.now()?.view(&caller)));
+    let Some(lists_tools) = lists_tools(&catalog, &caller) else { return };
+    let Some(mut known) = view().map(|now| now.content()) else { return };
     loop {
         tokio::select! {
             changed = news.changed() => if changed.is_err() { return },
@@ -123,6 +125,11 @@ pub(super) async fn send_notifications(
             }
         }
     }
+}
+
+/// Whether the list of this caller has tools of the catalog.
+fn lists_tools(catalog: &SessionCatalog, caller: &Caller) -> Option<bool> {
+    Some(catalog.now()?.cache(caller).listing().lists_tools())
 }
 
 /// Whether the content has changed for this caller; stores the new content.

@@ -21,7 +21,7 @@ use super::upstream_changes::{Followed, Follower};
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
-use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
+use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};
 use crate::sources::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
 use crate::state::{Session, random_id};
 
@@ -57,7 +57,7 @@ pub struct McpService {
     /// The client of the connection, where servers can ask it.
     client: OnceLock<Arc<ClientSession>>,
     /// The catalog and the caller of the handshake.
-    owner: OnceLock<(RequestCatalog, Caller)>,
+    owner: OnceLock<(SessionCatalog, Caller)>,
     /// The level of log messages that the client has set.
     level: Mutex<Option<LoggingLevel>>,
     /// Resources of live servers that the client subscribed to; a subscription ends when its sender is dropped.
@@ -138,7 +138,7 @@ impl McpService {
         let catalog = self.request_catalog(context);
         self.live.listed_within(patience).await;
         match catalog.generation().awaited {
-            Some(_) => catalog.renewed().unwrap_or(catalog),
+            Some(_) => catalog.for_session().now().unwrap_or(catalog),
             None => catalog,
         }
     }
@@ -232,7 +232,7 @@ impl McpService {
                 catalog.services().backends.serve_client(client);
             }
         }
-        let _ = self.owner.set((catalog, caller(context)));
+        let _ = self.owner.set((catalog.for_session(), caller(context)));
     }
 
     /// Our name, and our capabilities together with those that a live server may have.
@@ -316,7 +316,7 @@ impl McpService {
     }
 
     /// The catalog and the caller of the handshake.
-    pub(super) fn owner(&self) -> Option<(RequestCatalog, Caller)> {
+    pub(super) fn owner(&self) -> Option<(SessionCatalog, Caller)> {
         self.owner.get().cloned()
     }
 

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use super::upstream_resources::{self, Located};
 use super::upstreams;
 use crate::exec::Caller;
-use crate::serve::RequestCatalog;
+use crate::serve::{RequestCatalog, SessionCatalog};
 use crate::sources::mcp::Changes;
 
 /// Wait before a server is followed again: at first, and at most.
@@ -42,7 +42,7 @@ impl Follower {
 /// The servers and changes that a client wants to know of.
 #[derive(Clone)]
 pub(super) struct Followed {
-    pub(super) catalog: RequestCatalog,
+    pub(super) catalog: SessionCatalog,
     pub(super) caller: Caller,
     pub(super) follower: Follower,
 }
@@ -57,8 +57,9 @@ impl Followed {
         let mut lists = wanted;
         (lists.resource_subscriptions, lists.tools_list_changed) = (None, None);
         if lists != SubscriptionFilter::default() {
-            let view = Arc::clone(self.catalog.view(&self.caller));
-            for (called, _) in view.catalog().config.live_sources() {
+            let config = |now: RequestCatalog| Arc::clone(&now.view(&self.caller).catalog().config);
+            let config = self.catalog.now().map(config).unwrap_or_default();
+            for (called, _) in config.live_sources() {
                 following.spawn(self.clone().follow_lists(called, lists.clone()));
             }
         }
@@ -68,8 +69,10 @@ impl Followed {
     /// Follows the lists of one server, also after it was away.
     async fn follow_lists(self, called: String, wanted: SubscriptionFilter) {
         let (mut pause, mut was_away) = (SOON, false);
-        while let Some(catalog) = self.catalog.renewed() {
-            if let Some(upstream) = upstreams::named(&catalog, &self.caller, &called).await {
+        while let Some(catalog) = self.catalog.now() {
+            let upstream = upstreams::named(&catalog, &self.caller, &called).await;
+            drop(catalog);
+            if let Some(upstream) = upstream {
                 let Ok(Some(mut changes)) = Changes::of(&upstream.session, &wanted).await else { return };
                 let missed = if was_away { changes.missed() } else { Vec::new() };
                 for change in missed {
@@ -91,8 +94,8 @@ impl Followed {
     /// Follows one resource, also after its server was away.
     async fn follow_resource(self, uri: String) {
         let mut pause = SOON;
-        while let Some(catalog) = self.catalog.renewed() {
-            if let Ok((located, changes)) = self.subscribe(&catalog, &uri).await {
+        while self.catalog.now().is_some() {
+            if let Ok((located, changes)) = self.subscribe(&uri).await {
                 pause = SOON;
                 if !self.pass_on(&located, changes).await {
                     return;
@@ -105,7 +108,7 @@ impl Followed {
 
     /// Follows one resource until the sender of `stop` is dropped. The error is the one of the server.
     pub(super) async fn subscribed(self, uri: String, stop: oneshot::Receiver<()>) -> Result<(), ErrorData> {
-        let (located, changes) = self.subscribe(&self.catalog, &uri).await?;
+        let (located, changes) = self.subscribe(&uri).await?;
         tokio::spawn(async move {
             let following = async {
                 if self.pass_on(&located, changes).await {
@@ -120,9 +123,13 @@ impl Followed {
         Ok(())
     }
 
-    async fn subscribe(&self, catalog: &RequestCatalog, uri: &str) -> Result<(Located, Changes), ErrorData> {
+    async fn subscribe(&self, uri: &str) -> Result<(Located, Changes), ErrorData> {
         let mut refusal = None;
-        for located in upstream_resources::locate(catalog, &self.caller, uri).await {
+        let found = match self.catalog.now() {
+            Some(catalog) => upstream_resources::locate(&catalog, &self.caller, uri).await,
+            None => Vec::new(),
+        };
+        for located in found {
             let session = &located.upstream.session;
             let wanted = SubscriptionFilter::builder().resource_subscription(located.own.clone()).build();
             match Changes::of(session, &wanted).await {
