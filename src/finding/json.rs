@@ -3,7 +3,9 @@
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
+use super::json_text::JsonText;
 use super::limits::{DocumentError, Limits};
+use super::long_array;
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 
@@ -13,6 +15,9 @@ const PARSER_DEPTH: usize = 128;
 /// Reads a JSON text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
+    if let Some(value) = long_array::parse(text, levels) {
+        return Ok(value);
+    }
     let meter = Meter::new(levels.saturating_sub(1));
     read(serde_json::Deserializer::from_str(text), &meter)
         .map_err(|error| document_error(text, &error, levels))
@@ -29,7 +34,7 @@ pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
     read(serde_json::Deserializer::from_slice(bytes), &Meter::new(PARSER_DEPTH))
 }
 
-fn read<'t, R: serde_json::de::Read<'t>>(
+pub(super) fn read<'t, R: serde_json::de::Read<'t>>(
     mut parser: serde_json::Deserializer<R>,
     meter: &Meter,
 ) -> serde_json::Result<Value> {
@@ -79,15 +84,13 @@ fn document_error(text: &str, error: &serde_json::Error, levels: usize) -> Docum
 
 /// Spans of the nodes of the tree, in one pass over a text that is known to be valid.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, tree, found: vec![None; tree.len()] };
+    let mut scan = Scan { text: JsonText::new(text), tree, found: vec![None; tree.len()] };
     scan.value(ROOT, None);
     scan.found
 }
 
 struct Scan<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    at: usize,
+    text: JsonText<'a>,
     tree: &'a PointerTree<'a>,
     found: Vec<Option<Span>>,
 }
@@ -95,132 +98,63 @@ struct Scan<'a> {
 impl Scan<'_> {
     /// Skips the value of a node and records its span. The depth of the tree bounds the recursion.
     fn value(&mut self, node: NodeId, key: Option<usize>) {
-        self.blanks();
-        let start = self.at;
-        match self.peek() {
+        self.text.blanks();
+        let start = self.text.at;
+        match self.text.peek() {
             Some(b'{') if !self.tree.is_leaf(node) => self.object(node),
             Some(b'[') if !self.tree.is_leaf(node) => self.array(node),
-            _ => self.skip(),
+            _ => self.text.skip(),
         }
         if let Some(slot) = self.found.get_mut(node) {
-            *slot = Some(Span { key, value: start..self.at });
+            *slot = Some(Span { key, value: start..self.text.at });
         }
     }
 
     fn object(&mut self, node: NodeId) {
-        self.at += 1;
+        self.text.at += 1;
         loop {
-            self.blanks();
-            match self.peek() {
+            self.text.blanks();
+            match self.text.peek() {
                 Some(b'"') => {
-                    let key = self.at;
-                    self.string();
-                    let child = self.key(key).and_then(|name| self.tree.member(node, &name));
-                    self.blanks();
-                    self.at += usize::from(self.peek() == Some(b':'));
-                    self.blanks();
+                    let key = self.text.at;
+                    self.text.string();
+                    let child = self.text.key(key).and_then(|name| self.tree.member(node, &name));
+                    self.text.blanks();
+                    self.text.at += usize::from(self.text.peek() == Some(b':'));
+                    self.text.blanks();
                     match child {
                         Some(child) => self.value(child, Some(key)),
-                        None => self.skip(),
+                        None => self.text.skip(),
                     }
                 }
-                Some(b',') => self.at += 1,
-                Some(b'}') => return self.at += 1,
-                _ => return self.give_up(),
+                Some(b',') => self.text.at += 1,
+                Some(b'}') => return self.text.at += 1,
+                _ => return self.text.give_up(),
             }
         }
     }
 
     fn array(&mut self, node: NodeId) {
-        self.at += 1;
+        self.text.at += 1;
         let mut index = 0;
         loop {
-            self.blanks();
-            let start = self.at;
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => return self.at += 1,
+            self.text.blanks();
+            let start = self.text.at;
+            match self.text.peek() {
+                Some(b',') => self.text.at += 1,
+                Some(b']') => return self.text.at += 1,
                 _ => {
                     match self.tree.element(node, index) {
                         Some(child) => self.value(child, None),
-                        None => self.skip(),
+                        None => self.text.skip(),
                     }
                     index += 1;
                 }
             }
-            if self.at == start {
-                return self.give_up();
+            if self.text.at == start {
+                return self.text.give_up();
             }
         }
-    }
-
-    /// The key that was just read, unescaped.
-    fn key(&self, start: usize) -> Option<std::borrow::Cow<'_, str>> {
-        let quoted = self.text.get(start..self.at)?;
-        if quoted.contains('\\') {
-            return serde_json::from_str::<String>(quoted).ok().map(Into::into);
-        }
-        Some(quoted.strip_prefix('"')?.strip_suffix('"')?.into())
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn blanks(&mut self) {
-        self.pass_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'));
-    }
-
-    fn pass_while(&mut self, passes: impl Fn(u8) -> bool) {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        self.at += rest.iter().position(|byte| !passes(*byte)).unwrap_or(rest.len());
-    }
-
-    /// Skips one value without looking into it.
-    fn skip(&mut self) {
-        match self.peek() {
-            Some(b'"') => self.string(),
-            Some(b'{' | b'[') => self.container(),
-            _ => self.pass_while(|byte| !matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t')),
-        }
-    }
-
-    fn container(&mut self) {
-        let mut depth = 0usize;
-        loop {
-            self.pass_while(|byte| !matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'));
-            match self.peek() {
-                Some(b'"') => {
-                    self.string();
-                    continue;
-                }
-                Some(b'{' | b'[') => depth += 1,
-                Some(_) => depth = depth.saturating_sub(1),
-                None => return,
-            }
-            self.at += 1;
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    fn string(&mut self) {
-        self.at += 1;
-        loop {
-            let rest = self.text.get(self.at..).unwrap_or_default();
-            let Some(end) = rest.find('"') else { return self.give_up() };
-            let escapes = rest.bytes().take(end).rev().take_while(|byte| *byte == b'\\').count();
-            self.at += end + 1;
-            if escapes.is_multiple_of(2) {
-                return;
-            }
-        }
-    }
-
-    /// The text is not valid JSON after all: no more spans are found.
-    fn give_up(&mut self) {
-        self.at = self.bytes.len();
     }
 }
 
