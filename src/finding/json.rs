@@ -1,13 +1,12 @@
 //! JSON: reads it, and locates values in its text.
 
-use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::json_text::JsonText;
 use super::limits::{DocumentError, Limits};
 use super::long_array;
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
-use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
+use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE, read_json};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.
 const PARSER_DEPTH: usize = 128;
@@ -19,27 +18,19 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError>
         return Ok(value);
     }
     let meter = Meter::new(levels.saturating_sub(1));
-    read(serde_json::Deserializer::from_str(text), &meter)
+    read_json(serde_json::Deserializer::from_str(text), Node::root(&meter))
         .map_err(|error| document_error(text, &error, levels))
 }
 
 /// Reads a JSON text that is, or is part of, a call. An object with a repeated key is refused: readers differ on
 /// which value counts, so the checked call could differ from the executed one.
 pub fn from_json(text: &str) -> serde_json::Result<Value> {
-    read(serde_json::Deserializer::from_str(text), &Meter::new(PARSER_DEPTH))
+    read_json(serde_json::Deserializer::from_str(text), Node::root(&Meter::new(PARSER_DEPTH)))
 }
 
 /// Reads such a text from bytes.
 pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
-    read(serde_json::Deserializer::from_slice(bytes), &Meter::new(PARSER_DEPTH))
-}
-
-pub(super) fn read<'t, R: serde_json::de::Read<'t>>(
-    mut parser: serde_json::Deserializer<R>,
-    meter: &Meter,
-) -> serde_json::Result<Value> {
-    let value = Node::root(meter).deserialize(&mut parser)?;
-    parser.end().map(|()| value)
+    read_json(serde_json::Deserializer::from_slice(bytes), Node::root(&Meter::new(PARSER_DEPTH)))
 }
 
 fn document_error(text: &str, error: &serde_json::Error, levels: usize) -> DocumentError {

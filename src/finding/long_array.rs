@@ -5,11 +5,10 @@
 use std::ops::Range;
 use std::sync::mpsc::channel;
 
-use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::json_text::JsonText;
-use super::value::{MAX_VALUES, Meter, Node};
+use super::value::{MAX_VALUES, Meter, Node, read_json};
 
 /// Bytes of an array for which it is worth while.
 const LONG: usize = 1 << 20;
@@ -123,7 +122,7 @@ impl LongArray {
     fn rest(self, text: &str, levels: usize) -> Option<(Value, Vec<Value>)> {
         let around = format!("{}[]{}", text.get(..self.span.start)?, text.get(self.span.end..)?);
         let meter = Meter::new(levels.saturating_sub(1));
-        let rest = super::json::read(serde_json::Deserializer::from_str(&around), &meter).ok()?;
+        let rest = read_json(serde_json::Deserializer::from_str(&around), Node::root(&meter)).ok()?;
         (meter.used() + self.count <= MAX_VALUES).then_some((rest, self.values))
     }
 }
@@ -132,10 +131,8 @@ impl LongArray {
 fn read_all(text: &str, places: &[Range<usize>], levels: usize, depth: usize) -> Option<(Vec<Value>, usize)> {
     let meter = Meter::new(levels.saturating_sub(1));
     let read = |place: &Range<usize>| {
-        let mut parser = serde_json::Deserializer::from_str(text.get(place.clone())?);
-        let value = Node::inside_of(&meter, depth).deserialize(&mut parser).ok()?;
-        parser.end().ok()?;
-        Some(value)
+        let parser = serde_json::Deserializer::from_str(text.get(place.clone())?);
+        read_json(parser, Node::inside_of(&meter, depth)).ok()
     };
     let values: Option<Vec<Value>> = places.iter().map(read).collect();
     Some((values?, meter.used() + places.len()))

@@ -75,6 +75,15 @@ impl<'m> Node<'m> {
     }
 }
 
+/// The value of a whole JSON text.
+pub(super) fn read_json<'t, R: serde_json::de::Read<'t>>(
+    mut parser: serde_json::Deserializer<R>,
+    node: Node<'_>,
+) -> serde_json::Result<Value> {
+    let value = node.deserialize(&mut parser)?;
+    parser.end().map(|()| value)
+}
+
 impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 

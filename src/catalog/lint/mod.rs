@@ -15,7 +15,7 @@ use crate::tool::{Definition, clean_line, each_word, hidden_characters, words};
 
 pub(super) use catalog_lint::CatalogLint;
 
-/// Looks at one tool. What it reports changes nothing that is served.
+/// Looks at one tool. Its findings change nothing that is served.
 fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Finding)) {
     let (definition, description) = (&tool.definition, &tool.description);
     if description.trim().is_empty() {
