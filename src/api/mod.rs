@@ -269,7 +269,8 @@ impl Catalog {
             let tool = summary(tools.get(hit.entry)?);
             Some(FoundTool { tool, confidence: hit.confidence, reason: hit.reason })
         };
-        Found { is_match, unmet, hits: found.hits.into_iter().filter_map(hit).collect() }
+        let is_complete = self.is_complete();
+        Found { is_match, is_complete, unmet, hits: found.hits.into_iter().filter_map(hit).collect() }
     }
 
     fn index(&self) -> &Index {

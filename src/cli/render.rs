@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::{CatalogArgs, counted, refuse_unread};
 use super::progress::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
@@ -120,6 +120,9 @@ impl Rerun for RenderArgs {
 
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
         self.with_output(checked, |output| {
+            if !self.has_result() && output.tools() == 0 {
+                refuse_unread(checked)?;
+            }
             let bar = Bar::new("writing docs", output.count() as u64);
             let report = output.write(self.folder(), &|done| bar.add(done)).map_err(failure)?;
             bar.finish();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalog::{CatalogArgs, word};
+use super::catalog::{CatalogArgs, refuse_unread, word};
 use super::render::templates;
 use super::state::{StateArgs, block_on};
 use super::{CommandError, failed, print_note};
@@ -71,6 +71,7 @@ impl TaskArgs {
         stub_backends(&mut workspace);
         let checked = catalog.open_workspace(workspace);
         catalog.report_briefly(&checked);
+        refuse_unread(&checked)?;
         let mut tasks = self.source.of_files()?;
         let mut called = BTreeSet::new();
         if let Some(events) = self.source.events()? {

@@ -60,5 +60,6 @@ mod tokens;
 mod trace;
 mod trust;
 mod tune;
+mod unread;
 mod usage;
 mod watch;

@@ -160,8 +160,11 @@ impl Catalog {
             fields.insert("reason".into(), hit.reason.as_str().into());
             fields
         });
-        json!({ "is_match": found.is_match, "unmet": found.unmet, "hits": Value::from_iter(hits) })
-            .to_string()
+        json!({
+            "is_match": found.is_match, "is_complete": found.is_complete, "unmet": found.unmet,
+            "hits": Value::from_iter(hits),
+        })
+        .to_string()
     }
 
     /// The doc of one tool, in markdown.
