@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::read;
-use super::discovery::{Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part};
+use super::discovery::{
+    Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part,
+};
 use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::{SearchResult, Verdict};
 use crate::tool::quoted;

@@ -17,7 +17,8 @@ fn unread() -> [TempDir; 3] {
 
 /// One source with a tool, and one that is broken.
 fn half_read() -> TempDir {
-    let tools = r#"[{"name": "delete_file", "description": "Deletes a file.", "inputSchema": {"type": "object"}}]"#;
+    let tools =
+        r#"[{"name": "delete_file", "description": "Deletes a file.", "inputSchema": {"type": "object"}}]"#;
     fixture::folder(&[("files.json", tools), ("broken.json", "[{\"name\": ")])
 }
 

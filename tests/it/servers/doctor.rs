@@ -91,7 +91,8 @@ fn a_clients_own_file_is_examined_as_it_is() {
 #[test]
 fn a_client_file_that_cannot_be_read_is_named_with_its_mistake() {
     let home = Home::new();
-    let broken = "{\n  \"mcpServers\": {\n    \"shelf\": { \"command\": \"sh\" }\n    \"other\": {}\n  }\n}\n";
+    let broken =
+        "{\n  \"mcpServers\": {\n    \"shelf\": { \"command\": \"sh\" }\n    \"other\": {}\n  }\n}\n";
     home.write(".cursor/mcp.json", broken);
     home.write("servers-of-mine.json", broken);
     for file in [".cursor/mcp.json", "servers-of-mine.json"] {
