@@ -267,6 +267,9 @@ pub enum RenderError {
     /// A template is broken.
     #[error(transparent)]
     Template(#[from] TemplateError),
+    /// A value of the job cannot be filled in.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// The folder cannot be written, or is not ours to write.
     #[error(transparent)]
     Folder(#[from] folder::FolderError),

@@ -28,6 +28,7 @@ mod identity;
 mod import;
 #[path = "../issuer/mod.rs"]
 mod issuer;
+mod job_values;
 mod kill;
 mod live;
 mod mcp;
