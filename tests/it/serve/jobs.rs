@@ -118,6 +118,70 @@ fn a_value_that_the_template_names_and_the_job_lacks_is_asked_for() {
     assert!(error["code"] == "VALIDATION_ERROR" && message.contains("job_id"), "{message}");
 }
 
+/// A template is the operator's: a caller learns that it is broken, and nothing of it.
+#[test]
+fn a_template_that_breaks_later_is_told_without_its_text() {
+    let template = fixture::folder(&[("AGENTS.md", "The {{ job_id | round }} of it\n\n{{ tools }}\n")]);
+    let options = ["--template", fixture::text(template.path())];
+    let server = Server::start(fixture::text(&catalog()), &options, &[]);
+    let is_told = || {
+        let broken = server.get("/v1/workspace.tar?job_id=text", &[]);
+        assert_eq!(broken.status(), 500);
+        let error = broken.json::<Value>().unwrap()["error"].clone();
+        assert_eq!(error["code"], "INTERNAL", "{error}");
+        let told = error.to_string();
+        for secret in ["of it", "round", fixture::text(template.path())] {
+            assert!(!told.contains(secret), "{secret}: {told}");
+        }
+    };
+    is_told();
+    std::fs::write(template.path().join("AGENTS.md"), "The {{ job_id of it").unwrap();
+    is_told();
+    std::fs::remove_dir_all(template.path()).unwrap();
+    is_told();
+}
+
+#[test]
+fn a_template_with_a_mistake_keeps_a_server_from_starting() {
+    let template = fixture::folder(&[("AGENTS.md", "Job {{ job_id }}\n"), ("notes/plan.md", "{% if %}")]);
+    let (catalog, missing) = (catalog(), template.path().join("missing"));
+    let started = |template: &std::path::Path| {
+        let options = ["--stdio", "--template", fixture::text(template)];
+        fixture::run(&[&["serve", "--catalog", fixture::text(&catalog)], &options[..]].concat())
+    };
+    let broken = started(template.path());
+    assert_eq!(broken.code, 1, "{}", broken.stderr);
+    assert!(broken.stderr.contains("template notes/plan.md: error: "), "{}", broken.stderr);
+    let absent = started(&missing);
+    assert_eq!(absent.code, 2, "{}", absent.stderr);
+    assert!(absent.stderr.contains("there is no template folder at"), "{}", absent.stderr);
+    std::fs::write(template.path().join("notes/plan.md"), "{{ job_id | no_filter }}").unwrap();
+    assert_eq!(started(template.path()).code, 1);
+    std::fs::write(template.path().join("notes/plan.md"), "{{ job_id }}").unwrap();
+    assert_eq!(started(template.path()).code, 0);
+}
+
+#[test]
+fn a_value_with_our_markers_forges_none() {
+    let block = "<!-- toolcrib:begin -->\n{{ tools }}\n<!-- toolcrib:end -->\n";
+    let template = fixture::folder(&[("AGENTS.md", &format!("Job {{{{ job_id }}}}\n\n{block}"))]);
+    let options = ["--template", fixture::text(template.path())];
+    let server = Server::start(fixture::text(&catalog()), &options, &[]);
+    let marker = "%0A%3C!--+toolcrib:end+--%3E%0A";
+    let tar = server.get(&format!("/v1/workspace.tar?job_id={marker}"), &[]).bytes().unwrap();
+    let unpacked = tempfile::tempdir().unwrap();
+    untar(&tar, unpacked.path());
+    let text = std::fs::read_to_string(unpacked.path().join("AGENTS.md")).unwrap();
+    assert!(
+        text.contains("<! -- toolcrib:end -->") && text.matches("<!-- toolcrib:end").count() == 1,
+        "{text}"
+    );
+    let refused = server.get("/v1/workspace.tar?job_id=%0A%60%60%60%0A", &[]);
+    assert_eq!(refused.status(), 400);
+    let error = refused.json::<Value>().unwrap()["error"].clone();
+    assert!(error["message"].as_str().unwrap().contains("hides toolcrib's block in AGENTS.md"), "{error}");
+}
+
 fn posted(server: &Server, path: &str, body: &Value) -> String {
     let answer = server.posting(path, body).send().unwrap();
     let (status, text) = (answer.status(), answer.text().unwrap());
