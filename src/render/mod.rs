@@ -36,7 +36,7 @@ pub use llms::Llms;
 pub use prompt::PromptSection;
 pub use section::Section;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
-pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, skills};
+pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, page_path, skills};
 pub use templates::{TemplateError, Templates, own_templates};
 
 /// The documentation of a profile, ready to be written.
