@@ -6,9 +6,9 @@ use std::io::{Cursor, Write};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::Response;
 use super::jobs::Job;
 use super::request_context::RequestContext;
+use super::{Response, openapi};
 use crate::render::{Docs, RenderError, TemplateError, WorkspaceTemplate, folder, seeded_files};
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::problem::{Problem, ProblemCode};
@@ -112,6 +112,7 @@ fn operation(media: &str) -> Value {
         }],
         "responses": {
             "200": { "description": summary, "content": { media: { "schema": { "type": "string", "format": "binary" } } } },
+            "304": openapi::unchanged(),
             "default": { "$ref": "#/components/responses/Error" },
         },
     })
