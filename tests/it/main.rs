@@ -26,6 +26,7 @@ mod hidden;
 mod hostile;
 mod identity;
 mod import;
+mod in_profile;
 #[path = "../issuer/mod.rs"]
 mod issuer;
 mod job_values;
