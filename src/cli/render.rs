@@ -18,6 +18,7 @@ use crate::site::{Folder, Site, SiteIndex};
 /// `<!-- /toolcrib:keep -->` is kept.
 #[derive(Debug, clap::Args)]
 #[command(
+    group(clap::ArgGroup::new("folder").required(true).args(["out", "skills"])),
     after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site\n  toolcrib render --catalog tools.json --skills skills"
 )]
 pub(super) struct RenderArgs {
@@ -27,7 +28,7 @@ pub(super) struct RenderArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The folder to write; it is created if it does not exist.
-    #[arg(long, short, value_name = "DIR", required_unless_present = "skills")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The folder to write Agent Skills to, in place of docs: one skill per category, with the docs of its tools as
     /// references.
