@@ -47,7 +47,7 @@ pub(in crate::sources) fn mistake(overlay: &Value) -> Option<(&'static str, Stri
     (!is_known).then(|| ("/overlay", message()))
 }
 
-/// What overlays may still take of one document: memory, in bytes, and steps.
+/// Rest of the work that overlays may do on one document: memory, in bytes, and steps.
 pub(in crate::sources) struct Allowance {
     bytes: usize,
     steps: Steps,
