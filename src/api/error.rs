@@ -75,6 +75,7 @@ impl From<RenderError> for Error {
     fn from(error: RenderError) -> Self {
         match error {
             RenderError::Template(error) => error.into(),
+            RenderError::Value(error) => error.into(),
             other => Error::Write(Box::new(other)),
         }
     }

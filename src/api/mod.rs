@@ -1,6 +1,7 @@
 //! The public interface: a catalog and its jobs. The command line calls the same stages.
 
 mod error;
+mod in_profile;
 mod stream;
 mod types;
 
@@ -9,15 +10,15 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use crate::catalog::{self, CategoryTree, Checked, Resolved, Tool};
+use crate::catalog::{self, Checked, Tool};
 use crate::config;
 use crate::finding::{Document, Finding, Format as Notation, Limits};
-use crate::help::{Format, Groups, HelpOptions, beginning, directory, of_tool};
 use crate::provider::call::Parser;
 use crate::provider::{self, PayloadRequest, Provider, ResponseStream, ToolResult};
-use crate::render::{self, Doc, Docs, PromptSection, Templates};
+use crate::render::{self, Docs, PromptSection, Templates};
 use crate::report;
-use crate::search::{Index, IndexEntry, SearchRequest, Verdict};
+use crate::search::Index;
+use in_profile::{Profiles, found, index_of};
 
 pub use crate::render::WorkspaceTemplate;
 pub use error::Error;
@@ -33,6 +34,7 @@ pub struct Catalog {
     checked: Checked,
     templates: Templates,
     index: OnceLock<Index>,
+    profiles: Profiles,
 }
 
 impl Catalog {
@@ -79,7 +81,12 @@ impl Catalog {
     fn of(workspace: config::Workspace) -> Result<Self, Error> {
         let templates =
             Templates::of((&workspace.config.render, &workspace.root), workspace.bundle.as_deref())?;
-        Ok(Self { checked: catalog::open(workspace), templates, index: OnceLock::new() })
+        Ok(Self {
+            checked: catalog::open(workspace),
+            templates,
+            index: OnceLock::new(),
+            profiles: Profiles::default(),
+        })
     }
 
     /// The checked catalog and its templates, for bindings in other languages, which call the stages as the command
@@ -140,8 +147,7 @@ impl Catalog {
 
     /// The doc of one tool, in markdown, by any name that means one tool.
     pub fn doc(&self, name: &str) -> Result<String, Error> {
-        let catalog = &self.checked.catalog;
-        Ok(Doc::of(self.tool(name)?, catalog).render(&self.templates, &catalog.version)?)
+        self.doc_in(None, name)
     }
 
     /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools: the
@@ -154,18 +160,7 @@ impl Catalog {
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
     pub fn help(&self, path: &str) -> Result<Map<String, Value>, Error> {
-        let catalog = &self.checked.catalog;
-        let short_tokens = catalog.config.help.short_tokens;
-        let options = HelpOptions { format: Format::Short, examples: false, schemas: false, short_tokens };
-        let unknown = match self.tool(path) {
-            Ok(tool) => return Ok(of_tool(tool, options)),
-            Err(unknown) => unknown,
-        };
-        let groups = Groups::of(catalog, &CategoryTree::of(catalog));
-        match groups.find(path) {
-            Some((group, only)) => Ok(directory(catalog, &groups, group, only, Format::Short)),
-            None => beginning(catalog, path, Format::Short).ok_or(unknown),
-        }
+        self.help_in(None, path)
     }
 
     /// The part of a request body with the tools.
@@ -261,24 +256,8 @@ impl Catalog {
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
     pub fn search(&self, query: &str, limit: usize) -> Found {
-        let tools = &self.checked.catalog.tools;
-        let found = self.index().find(SearchRequest { query, within: None, limit });
-        let is_match = found.verdict == Verdict::Match;
-        let unmet = if is_match { Vec::new() } else { self.index().unmet(query, &found.hits) };
-        let hit = |hit: crate::search::Hit| {
-            let tool = summary(tools.get(hit.entry)?);
-            Some(FoundTool { tool, confidence: hit.confidence, reason: hit.reason })
-        };
-        Found { is_match, unmet, hits: found.hits.into_iter().filter_map(hit).collect() }
-    }
-
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| {
-            let catalog = &self.checked.catalog;
-            let entries: Vec<IndexEntry> =
-                catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
-            Index::configured(&entries, &catalog.config.search)
-        })
+        let catalog = &self.checked.catalog;
+        found(catalog, self.index.get_or_init(|| index_of(catalog)), query, limit)
     }
 
     /// The request of a payload, and for `auto` the reason of its surface.
@@ -308,15 +287,6 @@ impl Catalog {
 
     fn docs<'a>(&'a self, profile: Option<&'a str>) -> Result<Docs<'a>, Error> {
         Ok(Docs::new(&self.checked.catalog, self.profile(profile)?, &self.templates))
-    }
-
-    fn tool(&self, name: &str) -> Result<&Tool, Error> {
-        let nearest = match self.checked.catalog.resolve(name) {
-            Resolved::Tool(tool) => return Ok(tool),
-            Resolved::Ambiguous(tools) => tools.into_iter().map(|tool| tool.name.clone()).collect(),
-            Resolved::Unknown(nearest) => nearest.into_iter().map(String::from).collect(),
-        };
-        Err(Error::UnknownTool { name: name.to_string(), nearest })
     }
 }
 

@@ -118,6 +118,8 @@ impl From<CallEntry<'_>> for Call {
 pub struct Found {
     /// Whether any of them fits. If not, the hits are the nearest.
     pub is_match: bool,
+    /// Whether all input could be read. Otherwise a tool that was not found may be in what could not.
+    pub is_complete: bool,
     /// Words of the query that no hit has, where none fits.
     pub unmet: Vec<String>,
     /// The tools, best first.

@@ -20,7 +20,7 @@ use crate::private_file;
 use crate::render::folder::write_whole;
 use crate::tool::clean_line;
 use client::Client;
-use client_text::{ClientText, OWN, OwnEntry};
+use client_text::{ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
 use moved::Secrets;
 use record::{Folder, Record, hash};
 
@@ -146,6 +146,9 @@ impl AdoptArgs {
             )));
         }
         let workspace = config::read(&target.file);
+        if let Some(mistake) = syntax_mistake(&workspace).or_else(|| mistake_in(&target.file)) {
+            return Err(failed(format!("{shown} cannot be read; nothing was changed: {mistake}")));
+        }
         let Some(map) = map_of(&workspace).or_else(|| known.as_ref().map(|known| known.map.clone())) else {
             return Err(failed(format!(
                 "{shown} has no servers; it is a client's configuration by its name and its table of servers, as docs/sources.md says"
@@ -305,7 +308,10 @@ fn file_of(client: Client, own: &Path) -> Result<PathBuf, CommandError> {
         record.is_some_and(|record| record.file == **file)
     };
     let adopted = || files.iter().find(is_adopted).or_else(|| there.iter().find(is_adopted));
-    let found = there.iter().find(has_servers).or_else(adopted);
+    // A broken file is named by its mistake, and not passed over.
+    let is_broken = |file: &&PathBuf| syntax_mistake(&config::read(file)).is_some();
+    let broken = || there.iter().find(is_broken);
+    let found = there.iter().find(has_servers).or_else(adopted).or_else(broken);
     found.cloned().ok_or_else(|| {
         let looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         failed(format!(

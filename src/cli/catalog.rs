@@ -20,7 +20,9 @@ use crate::finding::{Code, Finding, Place};
 use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::watch::Reading;
-pub(super) use report::{complete, counted, report_briefly, report_errors, report_lost, waiting_for};
+pub(super) use report::{
+    complete, counted, in_one_line, refuse_unread, report_briefly, report_errors, report_lost, waiting_for,
+};
 
 /// Endings of files of definitions.
 const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];

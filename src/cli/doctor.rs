@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::{CatalogArgs, counted, in_one_line};
 use super::login;
 use super::server_check::ServerCheck;
 use super::{CommandError, CommandResult, print};
 use crate::config::Workspace;
-use crate::finding::Severity;
-use crate::tool::clean_line;
+use crate::finding::{Finding, Limits, Severity, Unread, locate, open};
 
 /// Start each server of a catalog once, and say how it is: its tools, the time, the tokens, who is signed in until when,
 /// what is wrong and what to do.
@@ -35,8 +34,7 @@ impl DoctorArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
         let workspace = self.catalog.workspace()?;
-        let mistakes = workspace.findings.iter().filter(|finding| finding.severity == Severity::Error);
-        let mistakes: Vec<String> = mistakes.map(|finding| clean_line(&finding.message)).collect();
+        let mistakes = mistakes(&self.catalog, &workspace);
         let servers = self.examine(&workspace);
         let is_well = servers.iter().all(ServerCheck::is_ok) && mistakes.is_empty();
         let standing = self.standing(&workspace);
@@ -80,6 +78,24 @@ impl DoctorArgs {
             (_, _, false) => "found, and trusted",
         }
     }
+}
+
+/// The mistakes in the configuration, each with its place.
+fn mistakes(catalog: &CatalogArgs, workspace: &Workspace) -> Vec<String> {
+    let mut findings = workspace.findings.clone();
+    if workspace.document.is_none() && workspace.bundle.is_none() {
+        findings.extend(unreadable(catalog, workspace));
+    }
+    locate(workspace.document.as_slice(), &mut findings);
+    findings.iter().filter(|finding| finding.severity == Severity::Error).map(in_one_line).collect()
+}
+
+/// The mistake because of which a file cannot be read that has no configuration.
+fn unreadable(catalog: &CatalogArgs, workspace: &Workspace) -> Option<Finding> {
+    let file = catalog.path().ok().filter(|path| path.is_file())?;
+    let shown = file.file_name()?.to_string_lossy();
+    let is_told = |unread: &Unread| workspace.findings.iter().all(|told| told.code != unread.finding.code);
+    open(file, &shown, &Limits::default()).err().filter(|unread| is_told(unread)).map(|unread| unread.finding)
 }
 
 /// The configuration, for people.

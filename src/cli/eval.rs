@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete, word};
+use super::catalog::{CatalogArgs, complete, refuse_unread, word};
 use super::progress::Bar;
 use super::render::templates;
 use super::{CommandError, CommandResult, failed, print, print_note};
@@ -99,6 +99,7 @@ impl EvalArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.read()?;
         self.catalog.report_briefly(&checked);
+        refuse_unread(&checked)?;
         let (files, configured) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);

@@ -80,7 +80,7 @@ Try it:
   toolcrib adopt cursor                                       your client's servers, as one entry
   toolcrib seed workspace --catalog tools.json                docs in an agent's workspace
   toolcrib payload --catalog tools.json --provider anthropic  the tools of a request
-  toolcrib search \"create an issue\" --catalog tools.json     the tools that do it, or that none does
+  toolcrib search \"create an issue\" --catalog tools.json      the tools that do it, or none
   toolcrib check tools.json                                   the mistakes in definitions
   toolcrib serve --catalog tools.json                         MCP, docs and pages on port 7878
 

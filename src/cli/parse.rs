@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::catalog::{CatalogArgs, counted, report_lost, word};
+use super::catalog::{CatalogArgs, counted, refuse_unread, report_lost, word};
 use super::services::repair;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::provider::call::{CallEntry, Parser};
@@ -52,6 +52,7 @@ impl ParseArgs {
         };
         let checked = self.catalog.open()?;
         report_lost(&checked);
+        refuse_unread(&checked)?;
         let provider = self.provider;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete, report_lost, word};
+use super::catalog::{CatalogArgs, complete, refuse_unread, report_lost, word};
 use super::pick::PickArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::{Catalog, Checked, Profile};
@@ -78,6 +78,7 @@ impl PayloadArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.read()?;
         report_lost(&checked);
+        refuse_unread(&checked)?;
         let catalog = &checked.catalog;
         let profile = catalog.profile(self.profile.as_deref())?;
         let mut options = catalog.config.payload;

@@ -1,6 +1,6 @@
 //! `toolcrib prompt`: the section of the system prompt for a surface.
 
-use super::catalog::{CatalogArgs, complete, word};
+use super::catalog::{CatalogArgs, complete, refuse_unread, word};
 use super::render::templates;
 use super::{CommandResult, failed, print, print_note};
 use crate::catalog::{Catalog, Profile};
@@ -48,6 +48,7 @@ impl PromptArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
         self.catalog.report_briefly(&checked);
+        refuse_unread(&checked)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;

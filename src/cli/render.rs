@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::{CatalogArgs, counted, refuse_unread};
 use super::progress::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
@@ -18,6 +18,7 @@ use crate::site::{Folder, Site, SiteIndex};
 /// `<!-- /toolcrib:keep -->` is kept.
 #[derive(Debug, clap::Args)]
 #[command(
+    group(clap::ArgGroup::new("folder").required(true).args(["out", "skills"])),
     after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site\n  toolcrib render --catalog tools.json --skills skills"
 )]
 pub(super) struct RenderArgs {
@@ -27,7 +28,7 @@ pub(super) struct RenderArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The folder to write; it is created if it does not exist.
-    #[arg(long, short, value_name = "DIR", required_unless_present = "skills")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The folder to write Agent Skills to, in place of docs: one skill per category, with the docs of its tools as
     /// references.
@@ -120,6 +121,9 @@ impl Rerun for RenderArgs {
 
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
         self.with_output(checked, |output| {
+            if !self.has_result() && output.tools() == 0 {
+                refuse_unread(checked)?;
+            }
             let bar = Bar::new("writing docs", output.count() as u64);
             let report = output.write(self.folder(), &|done| bar.add(done)).map_err(failure)?;
             bar.finish();

@@ -1,6 +1,6 @@
 //! `toolcrib results`: writes results as the provider's messages.
 
-use super::catalog::{CatalogArgs, report_lost, word};
+use super::catalog::{CatalogArgs, refuse_unread, report_lost, word};
 use super::parse::stdin;
 use super::payload::refused;
 use super::{CommandResult, failed, print};
@@ -35,6 +35,7 @@ impl ResultsArgs {
         let answered = provider::AnsweredCalls::read(&input, self.provider).map_err(failed)?;
         let checked = self.catalog.open()?;
         report_lost(&checked);
+        refuse_unread(&checked)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let message = answered.messages(&checked.catalog, &profile).map_err(refused)?;
         print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })

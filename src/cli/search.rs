@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::{CatalogArgs, report_lost};
+use super::catalog::{CatalogArgs, refuse_unread, report_lost};
 use super::{CommandError, CommandResult, print};
 use crate::functions::{CatalogView, Function};
 
@@ -49,6 +49,7 @@ impl SearchArgs {
         }
         let checked = self.catalog.open()?;
         report_lost(&checked);
+        refuse_unread(&checked)?;
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
@@ -100,8 +101,12 @@ fn lines(body: &Map<String, Value>) -> String {
     let unmet: Vec<&str> = list("unmet").iter().filter_map(Value::as_str).collect();
     let unmet =
         if unmet.is_empty() { String::new() } else { format!(" (nothing has: {})", unmet.join(", ")) };
-    let mut out =
-        format!("no match: no tool here does that{unmet}. Try other words, an action and an object.\n");
+    let unread = body.get("complete").is_some_and(|complete| complete == false);
+    let none = if unread { "no tool of what could be read does that" } else { "no tool here does that" };
+    let mut out = format!("no match: {none}{unmet}. Try other words, an action and an object.\n");
+    if unread {
+        out += "Not all sources could be read, and the tool may be in one of those; `toolcrib check` shows why.\n";
+    }
     if !list("nearest").is_empty() {
         out += &format!("\nThe nearest, though none fits:\n{}", tools(list("nearest")));
     }

@@ -108,6 +108,14 @@ impl SeedArgs {
     }
 }
 
+/// A template folder that does not exist is a wrong command line.
+pub(super) fn find_template(folder: &Path) -> CommandResult {
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(CommandError::Usage(format!("there is no template folder at {}", folder.display()))),
+    }
+}
+
 fn read_values(file: &Path) -> Result<Map<String, Value>, CommandError> {
     let text =
         std::fs::read_to_string(file).map_err(|error| failed(format!("{}: {error}", file.display())))?;
@@ -126,12 +134,7 @@ impl Rerun for SeedArgs {
     }
 
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
-        if let Some(template) = self.template.as_ref().filter(|template| !template.is_dir()) {
-            return Err(CommandError::Usage(format!(
-                "there is no template folder at {}",
-                template.display()
-            )));
-        }
+        self.template.as_deref().map(find_template).transpose()?;
         let templates = templates(&self.catalog, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let docs = Docs::new(&checked.catalog, profile, &templates);

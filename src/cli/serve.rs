@@ -15,9 +15,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::catalog::{CatalogArgs, counted, word};
+use super::render::failure;
+use super::seed::find_template;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::config::{self, ServeSurface, ToolList};
+use crate::render::WorkspaceTemplate;
 use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
 use crate::serve::{Authenticator, LiveCatalog, mcp};
 use crate::sources::mcp::server_names;
@@ -96,9 +99,18 @@ pub(super) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// A template with a mistake is told now, and not to the first caller.
+    fn check_template(&self) -> CommandResult {
+        let Some(folder) = &self.template else { return Ok(()) };
+        find_template(folder)?;
+        let template = WorkspaceTemplate { folder: Some(folder.clone()), ..WorkspaceTemplate::default() };
+        template.check_files().map_err(failure)
+    }
+
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
         log::start(&self.log_level, self.log)?;
+        self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
             true => tokio::runtime::Builder::new_current_thread(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalog::{CatalogArgs, word};
+use super::catalog::{CatalogArgs, refuse_unread, word};
 use super::render::templates;
 use super::state::{StateArgs, block_on};
 use super::{CommandError, failed, print_note};
@@ -14,6 +14,12 @@ use crate::provider::Provider;
 use crate::render::Templates;
 use crate::simulate::{PromptCache, Recorded, SimulationError, Task, read, resized, stub_backends};
 use crate::state::{Event, EventQuery, every_event};
+
+/// Help where there are no tasks.
+const TASKS: &str = "  help: a task is a line of JSON with what somebody wants and the calls that solve it, such as\n\
+    \x20   {\"task\": \"Comment on issue 5.\", \"calls\": [{\"name\": \"add_issue_comment\", \"arguments\": {\"issue_number\": 5, \"body\": \"Fixed.\"}}]}\n\
+    \x20 write some into a file and name it with --tasks FILE (examples/github/tasks.jsonl has some), or name the recorded sessions of a\n\
+    \x20 server with --state FILE: `toolcrib serve --state FILE` records them";
 
 /// The place of tasks: files, or the recorded sessions of the state.
 #[derive(Debug, clap::Args)]
@@ -71,6 +77,7 @@ impl TaskArgs {
         stub_backends(&mut workspace);
         let checked = catalog.open_workspace(workspace);
         catalog.report_briefly(&checked);
+        refuse_unread(&checked)?;
         let mut tasks = self.source.of_files()?;
         let mut called = BTreeSet::new();
         if let Some(events) = self.source.events()? {
@@ -80,7 +87,9 @@ impl TaskArgs {
             called = recorded.called;
         }
         if tasks.is_empty() {
-            return Err(failed("there is no task: no recorded session has a call that ran well"));
+            return Err(failed(format!(
+                "there is no task: no recorded session has a call that ran well\n{TASKS}"
+            )));
         }
         let others: Vec<Catalog> =
             self.distractors.iter().map(|path| distractors(path)).collect::<Result<_, _>>()?;
@@ -111,7 +120,10 @@ impl TaskSource {
         if !self.tasks.is_empty() && !self.state.is_named() {
             return Ok(None);
         }
-        let state = self.state.open_existing(&self.catalog)?;
+        let state = self.state.open_existing(&self.catalog).map_err(|error| match error {
+            CommandError::Usage(why) => CommandError::Usage(format!("there are no tasks: {why}\n{TASKS}")),
+            other => other,
+        })?;
         block_on(every_event(&*state, EventQuery::default())).map(Some)
     }
 }

@@ -1,6 +1,6 @@
 //! `toolcrib usage`: the use of tools in recorded sessions.
 
-use super::catalog::{complete, word};
+use super::catalog::{complete, refuse_unread, word};
 use super::render::templates;
 use super::tasks::{TaskSource, unplayable};
 use super::{CommandResult, failed, print};
@@ -36,6 +36,7 @@ impl UsageArgs {
         let catalog = &self.source.catalog;
         let checked = catalog.open()?;
         catalog.report_briefly(&checked);
+        refuse_unread(&checked)?;
         let mut events = self.source.events()?.unwrap_or_default();
         events.extend(events_of(&self.source.of_files()?));
         let templates = templates(catalog, &checked, None)?;

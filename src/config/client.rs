@@ -41,13 +41,14 @@ const FOLDERS: [&str; 6] = [".codex", ".cursor", ".gemini", ".vscode", ".windsur
 const MILLISECONDS: u64 = 1000;
 
 /// The configuration of a client.
+#[derive(Default)]
 pub(super) struct ClientConfig {
-    pub(super) document: Document,
+    pub(super) document: Option<Document>,
     pub(super) sources: Vec<Source>,
     pub(super) findings: Vec<Finding>,
 }
 
-/// Reads a file as the configuration of a client; `None` if it is none, or cannot be read.
+/// Reads a file as the configuration of a client; `None` if it is none. A mistake of its syntax is its only finding.
 pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     if !NAMES.contains(&file.file_name()?.to_str()?) {
         return None;
@@ -62,7 +63,13 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     }
     let text = if format == Format::Json { without_comments(&text) } else { text };
     let shown = file.file_name()?.to_string_lossy().into_owned();
-    let document = Document::parse(&shown, text.into_bytes(), format, &Limits::default()).ok()?;
+    let document = match Document::read(&shown, text.into_bytes(), format, &Limits::default()) {
+        Ok(document) => document,
+        Err(unread) => {
+            let (document, findings) = (unread.document, vec![unread.finding]);
+            return Some(ClientConfig { document, findings, ..ClientConfig::default() });
+        }
+    };
     let (mut sources, mut findings) = (Vec::new(), Vec::new());
     let (map, servers) = MAPS.iter().find_map(|map| {
         let servers = document.value.pointer(map)?.as_object()?;
@@ -96,7 +103,7 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             }
         }
     }
-    Some(ClientConfig { document, sources, findings })
+    Some(ClientConfig { document: Some(document), sources, findings })
 }
 
 /// The project of a client's file.

@@ -108,9 +108,12 @@ pub fn read(catalog: &Path) -> Workspace {
         Some(file) => read_file(&file, &mut workspace),
         None if !catalog.is_dir() => {
             if let Some(client) = client::read(catalog, &workspace.root) {
-                workspace.config.sources = client.sources;
                 workspace.findings = client.findings;
-                workspace.document = Some(client.document);
+                workspace.document = client.document;
+                if client.sources.is_empty() {
+                    return workspace.without_files();
+                }
+                workspace.config.sources = client.sources;
                 return workspace;
             }
             let path = catalog.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -63,7 +63,17 @@ impl From<Finding> for Box<Unread> {
 impl Document {
     /// Reads a source; on failure the finding has the mistake and its place.
     pub fn parse(file: &str, bytes: Vec<u8>, format: Format, limits: &Limits) -> Result<Document, Finding> {
-        Self::of_text(file, bytes, format, limits)?.parsed(limits).map_err(|unread| unread.finding)
+        Self::read(file, bytes, format, limits).map_err(|unread| unread.finding)
+    }
+
+    /// The same; on failure, the text that shows the mistake stays with the finding.
+    pub fn read(
+        file: &str,
+        bytes: Vec<u8>,
+        format: Format,
+        limits: &Limits,
+    ) -> Result<Document, Box<Unread>> {
+        Self::of_text(file, bytes, format, limits)?.parsed(limits)
     }
 
     /// The text of a source, whose value is still to be read.

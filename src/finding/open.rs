@@ -24,7 +24,7 @@ pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<U
     let bytes = read(path, limits.max_bytes).map_err(|error| {
         Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
     })?;
-    Document::of_text(shown, bytes, format, limits)?.parsed(limits)
+    Document::read(shown, bytes, format, limits)
 }
 
 fn is_database(path: &Path) -> bool {

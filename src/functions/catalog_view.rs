@@ -233,9 +233,7 @@ impl CatalogView {
 
     /// Its tools as Agent Skills. Made at their first use.
     pub fn skills(&self) -> &Result<Vec<ServedSkill>, TemplateError> {
-        let markdown = |page: &DocPage| page.markdown.clone();
-        let page = |index| Some(self.page(index)?.as_ref().map(markdown).map_err(Clone::clone));
-        self.skills.get_or_init(|| ServedSkill::all(&self.catalog, &self.usable_profile(), page))
+        self.skills.get_or_init(|| ServedSkill::all(&self.catalog, &self.usable_profile(), &self.templates))
     }
 
     /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own

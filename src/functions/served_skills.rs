@@ -4,7 +4,7 @@ use bytes::Bytes;
 use rmcp::model::sha256_digest;
 
 use crate::catalog::{Catalog, Profile};
-use crate::render::{REFERENCES, SKILL, TemplateError, skills};
+use crate::render::{SKILL, TemplateError, Templates, page_path, skills};
 
 /// A skill, ready to be served.
 #[derive(Debug)]
@@ -35,18 +35,18 @@ impl SkillFile {
 }
 
 impl ServedSkill {
-    /// The skills of a profile, with the docs that `page` gives by the position of a tool in the catalog.
+    /// The skills of a profile.
     pub(super) fn all(
         catalog: &Catalog,
         profile: &Profile<'_>,
-        page: impl Fn(usize) -> Option<Result<Bytes, TemplateError>>,
+        templates: &Templates,
     ) -> Result<Vec<Self>, TemplateError> {
         let skills = skills(catalog, profile).into_iter();
         let served = skills.map(|skill| {
-            let mut files = vec![SkillFile::of(SKILL.to_string(), Bytes::from(skill.markdown))];
+            let mut files = vec![SkillFile::of(SKILL.to_string(), Bytes::from(skill.markdown.clone()))];
             for tool in skill.tools.iter().map(|&tool| profile.tools[tool].tool) {
-                let Some(markdown) = catalog.position(&tool.name).and_then(&page) else { continue };
-                files.push(SkillFile::of(format!("{REFERENCES}/{}.md", tool.safe_name), markdown?));
+                let page = skill.page(tool, (catalog, profile), templates)?;
+                files.push(SkillFile::of(page_path(tool), Bytes::from(page)));
             }
             Ok(Self { name: skill.name, description: skill.description, files })
         });

@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::read;
-use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, read_part};
+use super::discovery::{
+    Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part,
+};
 use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::{SearchResult, Verdict};
 use crate::tool::quoted;
@@ -143,10 +145,14 @@ impl<'q> Outcome<'q> {
                 "unmet": self.unmet,
                 "nearest": tools,
                 "categories": category_hints(view, &self.categories),
-                "next_action": NEXT,
+                "next_action": next(view),
             }),
         };
-        if let Value::Object(fields) = fields { fields } else { Map::new() }
+        let Value::Object(mut fields) = fields else { return Map::new() };
+        if !self.fits && !view.catalog().complete {
+            fields.insert("complete".into(), false.into());
+        }
+        fields
     }
 
     /// The answer in lines. As JSON it takes two fifths more tokens, since the names of fields are repeated for each
@@ -156,7 +162,7 @@ impl<'q> Outcome<'q> {
         let mut text = match self.fits {
             true if is_first => format!("match{of}: {LINES}"),
             true => format!("match{of}:"),
-            false => format!("no_match{of}{}: {NEXT}", met_by_nothing(&self.unmet)),
+            false => format!("no_match{of}{}: {}", met_by_nothing(&self.unmet), next(view)),
         };
         if !self.fits && !self.hits.is_empty() {
             text.push_str("\nnearest:");
@@ -185,6 +191,11 @@ impl<'q> Outcome<'q> {
         }
         text
     }
+}
+
+/// The next step where no tool fits.
+fn next(view: &CatalogView) -> &'static str {
+    if view.catalog().complete { NEXT } else { UNREAD }
 }
 
 /// The words that no hit has, in brackets.

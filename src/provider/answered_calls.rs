@@ -22,6 +22,9 @@ pub enum AnswersError {
     /// It is not the list.
     #[error("expected the list that `parse` prints: {0}")]
     Shape(#[from] serde_json::Error),
+    /// An entry of the list is no call.
+    #[error("entry {0} of the list is no object, such as `parse` prints")]
+    NoObject(usize),
     /// A call has no answer.
     #[error("call {0} of the list has no `envelope`")]
     Unanswered(usize),
@@ -74,6 +77,10 @@ impl EntryWithResult<'_> {
 impl<'t> AnsweredCalls<'t> {
     /// Reads the list.
     pub fn read(text: &'t str, provider: Provider) -> Result<Self, AnswersError> {
+        let items: Vec<&RawValue> = serde_json::from_str(text)?;
+        if let Some(index) = items.iter().position(|item| !item.get().starts_with('{')) {
+            return Err(AnswersError::NoObject(index + 1));
+        }
         let entries: Vec<EntryWithResult<'t>> = serde_json::from_str(text)?;
         if let Some(index) = entries.iter().position(|entry| !entry.is_answered()) {
             return Err(AnswersError::Unanswered(index + 1));

@@ -25,6 +25,8 @@ pub struct Doc {
     pub(super) long: String,
     pub(super) arguments: String,
     pub(super) folded: bool,
+    /// Whether `registry.json` is beside the doc.
+    pub(super) has_registry: bool,
     /// The line that leads to text that is told once for many tools.
     pub(super) shared: Option<String>,
     pub(super) returns: Option<String>,
@@ -70,12 +72,13 @@ impl Doc {
             },
             short: inline(&tool.short),
             deprecated: tool.definition.deprecated == Some(true),
-            replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog)),
+            replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog, file_of)),
             not_callable,
             approval: tool.definition.approval == Some(true) || unchecked,
             long,
             arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown() },
             folded: arguments.folded,
+            has_registry: true,
             shared: group.map(|group| told_once(group, tool, &shared)),
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),
@@ -90,6 +93,21 @@ impl Doc {
         doc.doc_version = hash[..10].to_string();
         doc.receipt = hash[58..].to_string();
         doc
+    }
+
+    /// Makes the doc of a tool in a skill, which has no page for shared text and no registry. `link` gives the file of another
+    /// tool of the skill. Version and receipt are those of the doc everywhere else.
+    pub(super) fn of_skill(
+        tool: &Tool,
+        group: Option<&SharedGroup>,
+        catalog: &Catalog,
+        link: impl FnOnce(&Tool) -> Option<String>,
+    ) -> Self {
+        let Self { doc_version, receipt, .. } = Self::of_member(tool, group, catalog);
+        let doc = Self::of_member(tool, None, catalog);
+        let replaced_by = tool.definition.replaced_by.as_deref();
+        let replaced_by = replaced_by.map(|name| reference(name, catalog, link));
+        Self { replaced_by, has_registry: false, doc_version, receipt, ..doc }
     }
 
     /// The doc as markdown.
@@ -121,7 +139,12 @@ impl Doc {
             ("notes", &self.notes),
             ("policy", &self.policy),
         ];
-        let flags = [("deprecated", self.deprecated), ("approval", self.approval), ("folded", self.folded)];
+        let flags = [
+            ("deprecated", self.deprecated),
+            ("approval", self.approval),
+            ("folded", self.folded),
+            ("registry", self.has_registry),
+        ];
         let mut context = Context::new();
         texts.into_iter().for_each(|(name, text)| context.insert(name, text));
         optional.into_iter().for_each(|(name, text)| context.insert(name, text));
@@ -159,12 +182,20 @@ impl Doc {
     }
 }
 
-/// Another tool, linked when it is in the catalog.
-fn reference(replacement: &str, catalog: &Catalog) -> String {
+/// Another tool, linked when it is in the catalog and has a file.
+fn reference(replacement: &str, catalog: &Catalog, file: impl FnOnce(&Tool) -> Option<String>) -> String {
     match catalog.resolve(replacement) {
-        Resolved::Tool(tool) => format!("[{}]({}.md)", name(&tool.name), tool.safe_name),
+        Resolved::Tool(tool) => match file(tool) {
+            Some(file) => format!("[{}]({file})", name(&tool.name)),
+            None => code(&tool.name),
+        },
         _ => code(replacement),
     }
+}
+
+/// The file of a doc in the folder of docs.
+fn file_of(tool: &Tool) -> Option<String> {
+    Some(format!("{}.md", tool.safe_name))
 }
 
 /// Most invented values that are told below a call.

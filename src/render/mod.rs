@@ -36,7 +36,7 @@ pub use llms::Llms;
 pub use prompt::PromptSection;
 pub use section::Section;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
-pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, skills};
+pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, page_path, skills};
 pub use templates::{TemplateError, Templates, own_templates};
 
 /// The documentation of a profile, ready to be written.
@@ -267,6 +267,9 @@ pub enum RenderError {
     /// A template is broken.
     #[error(transparent)]
     Template(#[from] TemplateError),
+    /// A value of the job cannot be filled in.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// The folder cannot be written, or is not ours to write.
     #[error(transparent)]
     Folder(#[from] folder::FolderError),

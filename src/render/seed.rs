@@ -12,10 +12,11 @@ use serde_json::{Map, Value};
 use tera::Context;
 use walkdir::WalkDir;
 
-use block::{BlockUpdate, renew};
+use block::{BlockUpdate, hides_block, renew};
 
 use super::folder::{self, Drift, FileSet, write_whole};
-use super::templates::{TemplateError, render_text};
+use super::markdown::without_markers;
+use super::templates::{TemplateError, check_text, render_text};
 use super::{Docs, PromptSection, RenderError};
 use crate::config::Surface;
 use crate::embedded::embedded_files;
@@ -63,6 +64,12 @@ pub enum ValueError {
     /// No template can name the value.
     #[error("`{0}` is no name for a value: use letters, digits and `_`")]
     Name(String),
+    /// In this file, toolcrib's own block could not be found again.
+    #[error(
+        "a value of the job hides toolcrib's block in {0}, such as by a code fence that it does not close; without it, the block \
+         could not be renewed"
+    )]
+    Block(String),
 }
 
 impl WorkspaceTemplate {
@@ -84,7 +91,17 @@ impl WorkspaceTemplate {
     fn render(&self, docs: &Docs<'_>) -> Result<Vec<TemplateFile>, RenderError> {
         let context = placeholders(docs, &self.values)?;
         let files = template_files(self.folder.as_deref())?;
-        Ok(files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?)
+        files.into_iter().map(|file| render_file(file, &context)).collect()
+    }
+
+    /// The first mistake in the files, which are not filled in.
+    pub fn check_files(&self) -> Result<(), RenderError> {
+        for (name, content) in template_files(self.folder.as_deref())? {
+            if let Some(text) = template_text(&content) {
+                check_text(&name, text)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -243,7 +260,7 @@ fn placeholders(docs: &Docs<'_>, values: &Map<String, Value>) -> Result<Context,
     let profile = &docs.profile;
     let title = docs.catalog.config.title.as_deref();
     let mut context = Context::new();
-    values.iter().for_each(|(name, value)| context.insert(name.clone(), value));
+    values.iter().for_each(|(name, value)| context.insert(name.clone(), &without_our_markers(value)));
     context.insert("title", title.or(profile.name).unwrap_or("Workspace"));
     context.insert("profile", profile.name.unwrap_or("all"));
     context.insert("description", profile.description.unwrap_or("The working folder of one agent."));
@@ -282,15 +299,34 @@ fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderEr
     Ok(files)
 }
 
+/// The text of a file with placeholders.
+fn template_text(content: &[u8]) -> Option<&str> {
+    std::str::from_utf8(content).ok().filter(|text| text.contains("{{") || text.contains("{%"))
+}
+
 /// Fills in the placeholders of a text; any other content is copied as it is.
-fn render_file((name, content): TemplateFile, context: &Context) -> Result<TemplateFile, TemplateError> {
-    let rendered = match std::str::from_utf8(&content) {
-        Ok(text) if text.contains("{{") || text.contains("{%") => {
-            Cow::Owned(render_text(&name, text, context)?.into_bytes())
+fn render_file((name, content): TemplateFile, context: &Context) -> Result<TemplateFile, RenderError> {
+    let Some(text) = template_text(&content) else { return Ok((name, content)) };
+    let rendered = render_text(&name, text, context)?;
+    if hides_block(text, &rendered) {
+        return Err(ValueError::Block(name).into());
+    }
+    Ok((name, Cow::Owned(rendered.into_bytes())))
+}
+
+/// A value of the job as templates get it: like any text of others, it holds none of our markers.
+fn without_our_markers(value: &Value) -> Value {
+    match value {
+        Value::String(text) => without_markers(text).into(),
+        Value::Array(items) => items.iter().map(without_our_markers).collect(),
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| {
+                (without_markers(name).into_owned(), without_our_markers(value))
+            };
+            Value::Object(fields.iter().map(field).collect())
         }
-        _ => content,
-    };
-    Ok((name, rendered))
+        other => other.clone(),
+    }
 }
 
 /// The change that seeding makes to one file.

@@ -1,12 +1,18 @@
 //! Agent Skills (<https://agentskills.io/specification>): one skill per category of a profile. Its `SKILL.md` lists the tools
 //! of the category, and its references are their docs.
 
+mod latin;
+
 use std::collections::HashSet;
 
+use latin::hyphenated;
+
+use super::doc::Doc;
 use super::folder::{self, FileSet};
 use super::markdown::{inline, name};
+use super::templates::{TemplateError, Templates};
 use super::{Docs, RenderError};
-use crate::catalog::{Catalog, CategoryTree, Profile};
+use crate::catalog::{Catalog, CategoryTree, Profile, Tool};
 use crate::tool::{clean_line, clipped, is_reserved};
 
 /// The file of a skill that an agent reads first.
@@ -42,12 +48,12 @@ pub fn skills(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Skill> {
     let tree = CategoryTree::of_tools(catalog, positions.iter().copied());
     let mut taken = HashSet::new();
     let mut skills = Vec::new();
-    for &child in &tree.node(0).children {
+    for (number, &child) in (1..).zip(&tree.node(0).children) {
         let node = tree.node(child);
         let in_profile = |tool: &usize| positions.iter().position(|position| position == tool);
         let tools: Vec<usize> = node.descendant_tools.iter().filter_map(in_profile).collect();
         for part in tools.chunks(MAX_TOOLS) {
-            let name = free_name(&node.name, &mut taken);
+            let name = free_name(&node.name, number, &mut taken);
             skills.push(skill(name, (&node.name, &node.summary), part, profile));
         }
     }
@@ -81,18 +87,41 @@ fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile:
 fn line(profile: &Profile<'_>, index: usize) -> String {
     let tool = profile.tools[index].tool;
     let short = inline(&tool.short);
-    format!("- [{}]({REFERENCES}/{}.md): {short}\n", name(&tool.name), tool.safe_name)
+    format!("- [{}]({}): {short}\n", name(&tool.name), page_path(tool))
+}
+
+/// The path of the page of a tool in a skill. No other file of a skill has the name of its `SKILL.md`, in whatever letter case.
+pub fn page_path(tool: &Tool) -> String {
+    let marked = if format!("{}.md", tool.safe_name).eq_ignore_ascii_case(SKILL) { ".tool" } else { "" };
+    format!("{REFERENCES}/{}{marked}.md", tool.safe_name)
+}
+
+impl Skill {
+    /// The page of one of its tools: text that tools share is in each, and links lead to pages of the skill alone.
+    pub fn page(
+        &self,
+        tool: &Tool,
+        (catalog, profile): (&Catalog, &Profile<'_>),
+        templates: &Templates,
+    ) -> Result<String, TemplateError> {
+        let mut pages = self.tools.iter().map(|&index| profile.tools[index].tool);
+        let link = |other: &Tool| {
+            let is_here = pages.any(|tool| tool.name == other.name);
+            is_here
+                .then(|| page_path(other).trim_start_matches(REFERENCES).trim_start_matches('/').to_string())
+        };
+        Doc::of_skill(&tool.passing(), catalog.shared_group(tool), catalog, link)
+            .render(templates, &catalog.version)
+    }
 }
 
 /// A name by the rules of the specification that no other skill has.
-fn free_name(title: &str, taken: &mut HashSet<String>) -> String {
-    let lower = title.to_lowercase();
-    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let mut name = words.collect::<Vec<_>>().join("-");
+fn free_name(title: &str, number: usize, taken: &mut HashSet<String>) -> String {
+    let mut name = hyphenated(title);
     // Room for a number.
     name.truncate(MAX_NAME - 6);
     let name = match name.trim_end_matches('-') {
-        "" => "tools".to_string(),
+        "" => format!("category-{number}"),
         name if is_reserved(name) => format!("{name}-tools"),
         name => name.to_string(),
     };
@@ -153,10 +182,7 @@ impl<'d, 'a> SkillFolder<'d, 'a> {
             let folder = &self.skills[skill].name;
             match tool {
                 None => format!("{folder}/{SKILL}"),
-                Some(tool) => {
-                    let page = &self.docs.profile.tools[tool].tool.safe_name;
-                    format!("{folder}/{REFERENCES}/{page}.md")
-                }
+                Some(tool) => format!("{folder}/{}", page_path(self.docs.profile.tools[tool].tool)),
             }
         };
         let prune = self.docs.catalog.complete;
@@ -166,7 +192,10 @@ impl<'d, 'a> SkillFolder<'d, 'a> {
     fn content(&self, index: usize) -> Result<String, folder::Problem> {
         match self.files[index] {
             (skill, None) => Ok(self.skills[skill].markdown.clone()),
-            (_, Some(tool)) => Ok(self.docs.tool(self.docs.profile.tools[tool])?),
+            (skill, Some(tool)) => {
+                let Docs { catalog, profile, templates, .. } = self.docs;
+                Ok(self.skills[skill].page(profile.tools[tool].tool, (catalog, profile), templates)?)
+            }
         }
     }
 }
@@ -178,10 +207,11 @@ mod tests {
     #[test]
     fn a_name_has_lower_case_words_and_is_taken_once() {
         let mut taken = HashSet::new();
-        let mut name = |title: &str| free_name(title, &mut taken);
+        let mut name = |title: &str| free_name(title, 3, &mut taken);
         assert_eq!(name("Pull Requests & Reviews"), "pull-requests-reviews");
         assert_eq!(name("pull_requests--reviews"), "pull-requests-reviews-2");
-        assert_eq!(name("长长"), "tools");
+        assert_eq!(name("长长"), "category-3");
+        assert_eq!(name("Überweisungen"), "uberweisungen");
         assert_eq!(name("CON"), "con-tools");
         assert!(name(&"word ".repeat(40)).len() <= MAX_NAME);
     }

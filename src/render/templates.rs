@@ -53,6 +53,8 @@ pub struct TemplateError {
     pub name: String,
     /// The mistake, with its line where it is known.
     pub problem: String,
+    /// The value of the job that the template names and the job lacks, where that is the reason.
+    pub missing: Option<String>,
 }
 
 /// All templates and the assets.
@@ -174,17 +176,36 @@ fn breakable(name: StringInput<'_>, _: Kwargs, _: &State<'_>) -> Value {
     Value::safe_string(&html)
 }
 
-/// Renders a text that is itself the template, such as a file of a workspace template.
+/// Reads a text that is itself the template, such as a file of a workspace template.
+fn parsed_text(name: &str, text: &str) -> Result<Tera, TemplateError> {
+    let mut tera = Tera::new();
+    tera.autoescape_on(Vec::<&str>::new());
+    tera.add_raw_template(name, text).map_err(|error| {
+        let raw = "text that is meant to hold braces goes between {% raw %} and {% endraw %}";
+        problem(name, format!("{error}\nCorrect it; {raw}."))
+    })?;
+    Ok(tera)
+}
+
+/// The mistake in the syntax of such a text.
+pub(super) fn check_text(name: &str, text: &str) -> Result<(), TemplateError> {
+    parsed_text(name, text).map(drop)
+}
+
+/// Renders such a text.
 pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<String, TemplateError> {
-    Tera::one_off(text, context, false).map_err(|error| {
-        let error = error.to_string().replace("__tera_one_off", name);
-        problem(
-            name,
-            format!(
-                "{error}\nGive a value of the job with `--var NAME=VALUE`, or over HTTP in the query; text that is meant to hold braces \
-                 goes between {{% raw %}} and {{% endraw %}}."
-            ),
-        )
+    let tera = parsed_text(name, text)?;
+    tera.render(name, context).map_err(|error| {
+        let told = error.to_string();
+        let named = tera.get_template_variables(name).unwrap_or_default();
+        let is_missing =
+            |value: &&str| !context.contains_key(value) && told.contains(&format!("Variable `{value}` "));
+        let missing = named.into_iter().find(is_missing).map(str::to_string);
+        let help = match missing {
+            Some(_) => "\nGive a value of the job with `--var NAME=VALUE`, or over HTTP in the query.",
+            None => "",
+        };
+        TemplateError { missing, ..problem(name, format!("{told}{help}")) }
     })
 }
 
@@ -210,5 +231,5 @@ fn refuse_unknown_files(folder: &Path) -> Result<(), TemplateError> {
 }
 
 fn problem(name: &str, error: impl std::fmt::Display) -> TemplateError {
-    TemplateError { name: name.to_string(), problem: error.to_string() }
+    TemplateError { name: name.to_string(), problem: error.to_string(), missing: None }
 }

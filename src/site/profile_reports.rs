@@ -35,7 +35,7 @@ impl ProfileReports {
         let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
             ReportError::Template(error) => error,
             ReportError::Profile(error) => {
-                TemplateError { name: "site/profile.html".into(), problem: error.to_string() }
+                TemplateError { name: "site/profile.html".into(), problem: error.to_string(), missing: None }
             }
         });
         let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();

@@ -152,9 +152,15 @@ impl Walk<'_> {
 
     fn nameless(&mut self, object: &Map<String, Value>, pointer: &str) {
         let finding = Finding::new(Code::DefinitionInvalid, "a definition without a name was left out");
-        let near = nearest("name", object.keys().map(String::as_str));
-        let help =
-            near.first().map_or("give it a `name`".into(), |near| format!("write `name` for `{near}`"));
+        let others = object.keys().map(String::as_str).filter(|key| *key != "name");
+        let near = nearest("name", others);
+        let help = match near.first() {
+            _ if object.contains_key("name") => {
+                "its `name` is empty, or no text: name it by what it does".into()
+            }
+            Some(near) => format!("write `name` for `{near}`"),
+            None => "give it a `name`".into(),
+        };
         self.findings.push(finding.at(Place::new(self.file, pointer)).help(help));
     }
 

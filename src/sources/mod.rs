@@ -94,6 +94,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let parts = Parts::new(&workspace.root, limits);
+    let listed: HashSet<(usize, &str)> = files.iter().map(|file| (file.index, file.shown.as_str())).collect();
     let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> = files
         .par_iter()
         .map(|file| {
@@ -103,7 +104,9 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
             let prefix = file.source.prefix.unwrap_or(false);
             let origin = Origin { trust: file.trust, path, server, prefix };
             let references = Some(References::new(&parts));
-            let import = |document| import(document, file.source, origin, file.named, references);
+            let is_of_source = |name: &str| listed.contains(&(file.index, name));
+            let import =
+                |document| import(document, file.source, origin, file.named, references, &is_of_source);
             (file.index, document.map(import))
         })
         .collect();
@@ -115,12 +118,12 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let prefix = source.and_then(|source| source.prefix).unwrap_or(has_several);
         let origin = Origin { trust: Trust::Read, path: None, server, prefix };
         // A server has no say over files.
-        let import = |document| import(document, &answer.source, origin, true, None);
+        let import = |document| import(document, &answer.source, origin, true, None, &|_| false);
         parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
     }
     if let Some(document) = workspace.definitions.clone() {
         let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
-        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None))));
+        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None, &|_| false))));
     }
     parsed.sort_by_key(|(index, _)| *index);
     loaded.add(parsed);
@@ -181,6 +184,7 @@ fn import(
     origin: Origin,
     named: bool,
     mut references: Option<References<'_>>,
+    is_of_source: &dyn Fn(&str) -> bool,
 ) -> Imported {
     let (mut categories, mut base) = (Vec::new(), None);
     let is_openapi = openapi::recognise(&document.value);
@@ -188,12 +192,15 @@ fn import(
     let (mut tools, mut findings) = if is_openapi {
         let (changes, places) = match &mut references {
             Some(references) => (
-                overlays::apply(&source.openapi_overlays, &mut document, references),
+                overlays::apply(&source.openapi_overlays, is_of_source, &mut document, references),
                 combine::combine(&mut document.value, &document.file, references),
             ),
             None => Default::default(),
         };
-        let mut imported = openapi::import(&document.file, &document.value);
+        let mut imported = match overlays::withhold(&changes) {
+            true => openapi::Imported::default(),
+            false => openapi::import(&document.file, &document.value),
+        };
         imported.findings.iter_mut().for_each(|finding| places.explain(finding));
         imported.findings.extend(changes);
         let server = source.server.clone().or(imported.server);

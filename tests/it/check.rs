@@ -256,3 +256,12 @@ fn a_syntax_error_shows_its_line() {
         run.stdout
     );
 }
+
+#[test]
+fn a_name_that_is_empty_is_told_as_such() {
+    let tools = r#"[{"name": "", "inputSchema": {}}, {"nme": "a", "inputSchema": {}}, {"name": "b", "inputSchema": {}}]"#;
+    let checked = fixture::open_text("tools.json", tools);
+    let nameless = checked.findings.iter().filter(|finding| finding.code.as_str() == "definition-invalid");
+    let help: Vec<&str> = nameless.filter_map(|finding| finding.help.as_deref()).collect();
+    assert_eq!(help, ["its `name` is empty, or no text: name it by what it does", "write `name` for `nme`"]);
+}

@@ -26,8 +26,10 @@ mod hidden;
 mod hostile;
 mod identity;
 mod import;
+mod in_profile;
 #[path = "../issuer/mod.rs"]
 mod issuer;
+mod job_values;
 mod kill;
 mod live;
 mod mcp;
@@ -60,5 +62,6 @@ mod tokens;
 mod trace;
 mod trust;
 mod tune;
+mod unread;
 mod usage;
 mod watch;

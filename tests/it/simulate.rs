@@ -134,3 +134,21 @@ fn a_surface_that_is_not_there_is_left_out_with_the_reason() {
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert!(told.stdout.contains("native is left out: `tool_search`"), "{}", told.stdout);
 }
+
+#[test]
+fn without_tasks_a_command_says_what_tasks_are_and_how_to_get_some() {
+    for command in ["simulate", "tune", "usage"] {
+        let run = fixture::run(&[command, "--catalog", "examples/github"]);
+        assert_eq!(run.code, 2, "{command}: {}", run.stderr);
+        for words in ["there are no tasks", "a task is a line of JSON", "--tasks FILE", "serve --state FILE"]
+        {
+            assert!(run.stderr.contains(words), "{command}: {words}: {}", run.stderr);
+        }
+    }
+    let line = fixture::run(&["simulate", "--catalog", "examples/github"]).stderr;
+    let example = line.lines().find(|line| line.trim_start().starts_with('{')).unwrap().trim();
+    let folder = fixture::folder(&[("tasks.jsonl", example)]);
+    let tasks = folder.path().join("tasks.jsonl");
+    let run = fixture::run(&["simulate", "--catalog", "examples/github", "--tasks", fixture::text(&tasks)]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}

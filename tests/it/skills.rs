@@ -52,6 +52,76 @@ fn each_category_is_a_skill_within_the_bounds_of_the_specification() {
     }
 }
 
+/// Relative links of a text outside of code.
+fn links(text: &str) -> Vec<String> {
+    let mut is_code = false;
+    let prose = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    let targets =
+        prose.flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next()));
+    let relative = targets.filter(|target| !target.contains(':') && !target.starts_with('#'));
+    relative.map(str::to_string).collect()
+}
+
+#[test]
+fn every_link_of_a_skill_leads_to_a_file_of_it() {
+    let replaced = fixture::folder(&[(
+        "tools.json",
+        r#"[
+  {"name": "SKILL", "category": "A", "description": "One.", "parameters": {"type": "object", "properties": {}}},
+  {"name": "old", "category": "A", "description": "Two.", "deprecated": true, "replaced_by": "SKILL", "parameters": {"type": "object", "properties": {}}},
+  {"name": "older", "category": "B", "description": "Three.", "deprecated": true, "replaced_by": "old", "parameters": {"type": "object", "properties": {}}}
+]"#,
+    )]);
+    let mut catalogs: Vec<PathBuf> = fixture::CATALOGS.iter().map(|name| fixture::catalog(name).0).collect();
+    catalogs
+        .extend(["examples/buildos", "examples/universal-agent"].map(|path| fixture::package().join(path)));
+    catalogs.push(replaced.path().to_path_buf());
+    for catalog in catalogs {
+        let out = tempfile::tempdir().unwrap();
+        let skills = out.path().join("skills");
+        let run = ["render", "--catalog", fixture::text(&catalog), "--skills", fixture::text(&skills)];
+        fixture::run(&run);
+        let tree = fixture::tree(&skills);
+        let mut count = 0;
+        for (path, text) in tree.iter().filter(|(path, _)| path.ends_with(".md")) {
+            let (folder, skill) = (path.rsplit_once('/').unwrap().0, path.split_once('/').unwrap().0);
+            for link in links(std::str::from_utf8(text).unwrap()) {
+                let target = format!("{folder}/{link}");
+                assert!(
+                    tree.contains_key(&target) && !link.contains(".."),
+                    "{}: {path}: {link}",
+                    catalog.display()
+                );
+                assert!(target.starts_with(&format!("{skill}/")), "{path}: {link}");
+                count += 1;
+            }
+            let is_skill = path.to_lowercase().ends_with("/skill.md");
+            assert!(!is_skill || path.matches('/').count() == 1, "{path}");
+        }
+        assert!(count > 0, "{}", catalog.display());
+    }
+}
+
+#[test]
+fn a_skill_of_a_category_in_another_script_has_a_name_and_says_the_category() {
+    let tool = |name: &str, category: &str| json!({"name": name, "category": category, "description": "Does it.", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([tool("a", "Überweisungen"), tool("b", "Работа"), tool("c", "长")]).to_string();
+    let catalog = fixture::folder(&[("tools.json", &tools)]);
+    let out = tempfile::tempdir().unwrap();
+    let skills = out.path().join("skills");
+    written(catalog.path(), &skills);
+    let tree = fixture::tree(&skills);
+    for (name, category) in [("uberweisungen", "Überweisungen"), ("rabota", "Работа"), ("category-3", "长")]
+    {
+        let text = String::from_utf8(tree[&format!("{name}/SKILL.md")].clone()).unwrap();
+        assert!(text.contains(&format!("description: \"{category}: ")), "{text}");
+    }
+}
+
 /// Asks the reference implementation, where it is installed.
 fn accepted(skills: &Path) {
     let check = "import sys\nfrom pathlib import Path\nfrom skills_ref import validate\n\
@@ -76,7 +146,10 @@ fn references_are_the_pages_that_render_writes() {
     let mut pages = 0;
     for (path, content) in fixture::tree(&skills) {
         if let Some((_, page)) = path.split_once("/references/") {
-            assert_eq!(docs[page], content, "{path}");
+            let [page, content] =
+                [&docs[page], &content].map(|text| String::from_utf8(text.clone()).unwrap());
+            let page = page.replace("this tool's line of [registry.json](registry.json), and ", "");
+            assert_eq!(page, content, "{path}");
             pages += 1;
         }
     }

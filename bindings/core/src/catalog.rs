@@ -151,22 +151,25 @@ impl Catalog {
         Ok(answers.messages(catalog, &profile).map_err(Error::from)?.to_string())
     }
 
-    /// The tools that fit what somebody wants, or the nearest.
-    pub fn search(&self, query: &str, limit: usize) -> String {
-        let found = self.0.search(query, limit);
+    /// The tools of a profile that fit what somebody wants, or the nearest; without a profile, of all.
+    pub fn search(&self, query: &str, limit: usize, profile: Option<&str>) -> Made<String> {
+        let found = self.0.search_in(profile, query, limit)?;
         let hits = found.hits.iter().map(|hit| {
             let mut fields = in_json(&hit.tool);
             fields.insert("confidence".into(), hit.confidence.into());
             fields.insert("reason".into(), hit.reason.as_str().into());
             fields
         });
-        json!({ "is_match": found.is_match, "unmet": found.unmet, "hits": Value::from_iter(hits) })
-            .to_string()
+        Ok(json!({
+            "is_match": found.is_match, "is_complete": found.is_complete, "unmet": found.unmet,
+            "hits": Value::from_iter(hits),
+        })
+        .to_string())
     }
 
-    /// The doc of one tool, in markdown.
-    pub fn doc(&self, name: &str) -> Made<String> {
-        Ok(self.0.doc(name)?)
+    /// The doc of one tool of a profile, in markdown.
+    pub fn doc(&self, name: &str, profile: Option<&str>) -> Made<String> {
+        Ok(self.0.doc_in(profile, name)?)
     }
 
     /// Whether the doc of a tool has to be read before it is called, and the receipt of who has read it.
@@ -178,9 +181,9 @@ impl Catalog {
         Ok((is_required, Doc::of(tool, catalog).receipt().to_string()))
     }
 
-    /// Help on one tool.
-    pub fn help(&self, name: &str) -> Made<String> {
-        Ok(Value::from(self.0.help(name)?).to_string())
+    /// Help on one tool, or a group, of a profile.
+    pub fn help(&self, name: &str, profile: Option<&str>) -> Made<String> {
+        Ok(Value::from(self.0.help_in(profile, name)?).to_string())
     }
 
     /// The report that `tokens --json` prints.

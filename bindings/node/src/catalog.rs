@@ -133,16 +133,16 @@ impl Catalog {
         thrown(|| self.0.results(&provider, &answered, profile.as_deref()))
     }
 
-    /// The tools that fit a query.
+    /// The tools of a profile that fit a query; without a profile, of all.
     #[napi]
-    pub fn search(&self, query: String, limit: u32) -> napi::Result<String> {
-        thrown(|| Ok(self.0.search(&query, limit as usize)))
+    pub fn search(&self, query: String, limit: u32, profile: Option<String>) -> napi::Result<String> {
+        thrown(|| self.0.search(&query, limit as usize, profile.as_deref()))
     }
 
-    /// The doc of one tool, in markdown.
+    /// The doc of one tool of a profile, in markdown.
     #[napi]
-    pub fn doc(&self, name: String) -> napi::Result<String> {
-        thrown(|| self.0.doc(&name))
+    pub fn doc(&self, name: String, profile: Option<String>) -> napi::Result<String> {
+        thrown(|| self.0.doc(&name, profile.as_deref()))
     }
 
     /// What a session asks before it runs a call.
@@ -152,10 +152,10 @@ impl Catalog {
         Ok(Receipt { is_required, receipt })
     }
 
-    /// Help on one tool.
+    /// Help on one tool, or a group, of a profile.
     #[napi]
-    pub fn help(&self, name: String) -> napi::Result<String> {
-        thrown(|| self.0.help(&name))
+    pub fn help(&self, name: String, profile: Option<String>) -> napi::Result<String> {
+        thrown(|| self.0.help(&name, profile.as_deref()))
     }
 
     /// The report that `tokens --json` prints.

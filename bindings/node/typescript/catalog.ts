@@ -130,14 +130,14 @@ export class Catalog {
     return JSON.parse(asked(() => this.#core.results(provider, jsonText(answered), profile)));
   }
 
-  /** The tools that fit what somebody wants, by words. The first search makes the index. */
-  search(query: string, limit = 5): Found {
-    return foundOf(JSON.parse(asked(() => this.#core.search(query, limit))));
+  /** The tools, of a profile or of all, that fit what somebody wants, by words. The first search makes the index. */
+  search(query: string, limit = 5, { profile }: { profile?: string } = {}): Found {
+    return foundOf(JSON.parse(asked(() => this.#core.search(query, limit, profile))));
   }
 
-  /** The doc of one tool, in markdown, by any name that means one tool. */
-  doc(name: string): string {
-    return asked(() => this.#core.doc(name));
+  /** The doc of one tool, in markdown, by any name that means one tool; of a profile, where one is named. */
+  doc(name: string, { profile }: { profile?: string } = {}): string {
+    return asked(() => this.#core.doc(name, profile));
   }
 
   /** Whether the doc of a tool has to be read before a call, and the receipt that only its readers know. */
@@ -147,10 +147,10 @@ export class Catalog {
 
   /**
    * Help on one tool: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools, such as `issues`: its `groups`
-   * and `ops`, one line each; `root` has all.
+   * and `ops`, one line each; `root` has all. Of a profile, where one is named.
    */
-  help(name: string): JsonObject {
-    return JSON.parse(asked(() => this.#core.help(name)));
+  help(name: string, { profile }: { profile?: string } = {}): JsonObject {
+    return JSON.parse(asked(() => this.#core.help(name, profile)));
   }
 
   /** The tokens that tools cost, as `toolcrib tokens --json` prints them; of all profiles unless one is named. */

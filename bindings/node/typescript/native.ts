@@ -17,10 +17,10 @@ export interface NativeCatalog {
   parse(provider: string, response: string, profile: Name): string;
   stream(provider: string, profile: Name): NativeStream;
   results(provider: string, answered: string, profile: Name): string;
-  search(query: string, limit: number): string;
-  doc(name: string): string;
+  search(query: string, limit: number, profile?: Name): string;
+  doc(name: string, profile?: Name): string;
   receipt(name: string): { isRequired: boolean; receipt: string };
-  help(name: string): string;
+  help(name: string, profile?: Name): string;
   tokens(provider: string, profile: Name, surface: Name, budget: number | undefined, iterations: number): Promise<string>;
   render(folder: string, profile: Name): Promise<string>;
   seed(workspace: string, profile: Name, template: Name, values: string): Promise<string>;

@@ -53,7 +53,7 @@ export class Session {
     this.#ours = new Map<string, Run>([
       ["read_tool_doc", (given) => this.#readToolDoc(given)],
       ["tool_search", (given) => this.#toolSearch(given)],
-      ["tool_help", (given) => this.catalog.help(String(given["path"] ?? ""))],
+      ["tool_help", (given) => this.catalog.help(String(given["path"] ?? ""), this.#ofProfile())],
       ["tool_batch", (given) => batched(given["calls"], (name, input) => this.run(this.call(name, input)))],
     ]);
   }
@@ -135,7 +135,7 @@ export class Session {
     if (!(this.#requireDocs ?? isRequired) || current === receipt || current === this.#read.get(name)) return undefined;
     this.#read.set(name, current);
     const message = `the doc of \`${name}\` has to be read before it is called`;
-    return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", { help: this.catalog.help(name) });
+    return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", { help: this.catalog.help(name, this.#ofProfile()) });
   }
 
   #succeeded({ name }: Running, result: unknown): Envelope {
@@ -168,7 +168,7 @@ export class Session {
     const names = [given["name"], ...(given["names"] ?? [])].filter(Boolean).map(String);
     return names
       .map((name) => {
-        const doc = this.catalog.doc(name);
+        const doc = this.catalog.doc(name, this.#ofProfile());
         this.#read.set(this.call(name, {}).name ?? name, this.catalog.receipt(name).receipt);
         return doc;
       })
@@ -182,7 +182,7 @@ export class Session {
   }
 
   #found(query: unknown, given: JsonObject): JsonObject {
-    const found = this.catalog.search(String(query), Number(given["limit"] || 5));
+    const found = this.catalog.search(String(query), Number(given["limit"] || 5), this.#ofProfile());
     const hits = found.hits.map(({ name, op, summary, reason }) => ({ name, op, summary, reason }));
     return found.isMatch ? { results: hits } : { no_match: true, nearest: hits, unmet: found.unmet };
   }

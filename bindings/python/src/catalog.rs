@@ -98,21 +98,23 @@ impl Catalog {
         detached(py, || self.0.results(provider, answered, profile))
     }
 
-    #[pyo3(signature = (query, limit=5))]
-    fn search(&self, py: Python<'_>, query: &str, limit: usize) -> String {
-        py.detach(|| self.0.search(query, limit))
+    #[pyo3(signature = (query, limit=5, profile=None))]
+    fn search(&self, py: Python<'_>, query: &str, limit: usize, profile: Option<&str>) -> PyResult<String> {
+        detached(py, || self.0.search(query, limit, profile))
     }
 
-    fn doc(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        detached(py, || self.0.doc(name))
+    #[pyo3(signature = (name, profile=None))]
+    fn doc(&self, py: Python<'_>, name: &str, profile: Option<&str>) -> PyResult<String> {
+        detached(py, || self.0.doc(name, profile))
     }
 
     fn receipt(&self, py: Python<'_>, name: &str) -> PyResult<(bool, String)> {
         detached(py, || self.0.receipt(name))
     }
 
-    fn help(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        detached(py, || self.0.help(name))
+    #[pyo3(signature = (name, profile=None))]
+    fn help(&self, py: Python<'_>, name: &str, profile: Option<&str>) -> PyResult<String> {
+        detached(py, || self.0.help(name, profile))
     }
 
     #[pyo3(signature = (provider, profile=None, surface=None, budget=None, iterations=84))]

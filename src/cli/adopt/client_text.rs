@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item};
 
 use super::json_map::JsonMap;
+use crate::cli::catalog::in_one_line;
 use crate::cli::source_table::list;
+use crate::config::{Workspace, without_comments};
+use crate::finding::{Code, Document, Format, Limits};
 
 /// The name under which the client knows toolcrib.
 pub(super) const OWN: &str = "toolcrib";
@@ -133,4 +136,19 @@ impl OwnEntry {
         table.insert("args", toml_edit::value(list(&self.arguments)));
         Item::Table(table)
     }
+}
+
+/// The mistake because of which a client's file cannot be read, with its place.
+pub(super) fn syntax_mistake(workspace: &Workspace) -> Option<String> {
+    let finding = workspace.findings.iter().find(|finding| finding.code == Code::FileInvalid)?;
+    Some(in_one_line(finding))
+}
+
+/// The same of a file that is no client's by its name.
+pub(super) fn mistake_in(file: &Path) -> Option<String> {
+    let (name, limits) = (file.file_name()?.to_string_lossy(), Limits::default());
+    let format = Format::of_extension(file.extension()?.to_str()?)?;
+    let text = std::fs::read_to_string(file).ok()?;
+    let text = if format == Format::Json { without_comments(&text) } else { text };
+    Document::parse(&name, text.into_bytes(), format, &limits).err().map(|finding| in_one_line(&finding))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::catalog::Checked;
 use crate::cli::{CommandResult, failed, print_note};
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::tool::clean_line;
 
 /// Message while these servers have not answered.
@@ -50,17 +50,29 @@ pub(in crate::cli) fn report_lost(checked: &Checked) {
 fn first_lost(checked: &Checked) -> Option<String> {
     let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
     let first = lost.next()?;
-    let place = first.place.as_ref().map(|place| match (place.line, place.column) {
-        (Some(line), Some(column)) => format!(" {}:{line}:{column}:", place.file),
-        _ => format!(" {}:", place.file),
-    });
-    let place = place.unwrap_or_default();
     let more = match lost.count() {
         0 => String::new(),
         count => format!(" (and {count} more like it)"),
     };
-    let help = first.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-    Some(format!("error[{}]:{place} {}{help}{more}", first.code.as_str(), clean_line(&first.message)))
+    Some(format!("error[{}]: {}{more}", first.code.as_str(), in_one_line(first)))
+}
+
+/// The place of a finding, its message and its help.
+pub(in crate::cli) fn in_one_line(finding: &Finding) -> String {
+    let place = finding.place.as_ref().map(|place| match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", place.file),
+        _ => format!("{}: ", place.file),
+    });
+    let help = finding.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+    format!("{}{}{help}", place.unwrap_or_default(), clean_line(&finding.message))
+}
+
+/// Fails where no tool could be read: an answer about such a catalog would be taken for one about its tools.
+pub(in crate::cli) fn refuse_unread(checked: &Checked) -> CommandResult {
+    if checked.lost_input() && checked.catalog.tools.is_empty() {
+        return Err(failed("no source could be read; `toolcrib check` shows why"));
+    }
+    Ok(())
 }
 
 /// Fails when some of the input is missing from the catalog, after the rest has been printed.

@@ -33,6 +33,10 @@ pub(super) use search_nodes::{nearest as near_categories, run as search_nodes};
 pub(super) use search_tool_by_category::run as search_tool_by_category;
 pub(super) use tool_ranking::{Scope, ranked, read_part};
 
+/// Next step where nothing fits and a source could not be read: the tool may be in it.
+pub(super) const UNREAD: &str = "not all sources of the catalog could be read, and the tool may be in one of those: ask again \
+                                 in other words, and if nothing fits, say that not all tools could be searched";
+
 /// A query without surrounding white space, unless it is empty then.
 fn query(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|query| !query.is_empty())

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::listing::{CategoryHit, category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
-use super::{read, required_query};
+use super::{UNREAD, read, required_query};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{SearchRequest, SearchResult, Verdict};
@@ -47,11 +47,14 @@ async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Ans
     if !found.fits {
         let near: Vec<usize> = found.hits.iter().map(|hit| hit.node).take(3).collect();
         let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
-        let refusal = Refusal::new(
-            ErrorCode::NoMatchInCategory,
-            format!("no category is about `{}`", quoted(query)),
-            "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool",
-        );
+        let next = match view.catalog().complete {
+            true => {
+                "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool"
+            }
+            false => UNREAD,
+        };
+        let message = format!("no category is about `{}`", quoted(query));
+        let refusal = Refusal::new(ErrorCode::NoMatchInCategory, message, next);
         let refusal = refusal.hint("unmet", tool_ranking::unmet(view, query, Scope::default()));
         return Err(refusal.hint("categories", category_hints(view, &near[..near.len().min(12)])));
     }

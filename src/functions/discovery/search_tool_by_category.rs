@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::CursorScope;
 use super::listing::{self, category_hints, segments};
-use super::{Scope, path, read, required_query, search_nodes, tool_ranking};
+use super::{Scope, UNREAD, path, read, required_query, search_nodes, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::Verdict;
 use crate::tool::quoted;
@@ -100,6 +100,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     };
     let next = match elsewhere.is_empty() {
         false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
+        true if !view.catalog().complete => UNREAD,
         true => {
             "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
         }

@@ -89,6 +89,11 @@ fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
+/// A text that goes into a file as it is, without our markers.
+pub(in crate::render) fn without_markers(text: &str) -> Cow<'_, str> {
+    break_marker(text, "<! --")
+}
+
 /// Our own markers are comments that begin with `<!-- toolcrib`; untrusted text may hold none.
 fn break_marker<'a>(text: &'a str, opening: &str) -> Cow<'a, str> {
     const COMMENT: &str = "<!--";

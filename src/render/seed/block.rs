@@ -33,6 +33,11 @@ pub(super) fn renew(existing: &str, template: &str) -> BlockUpdate {
     }
 }
 
+/// Whether values hide the block of a template: where it was clear which part of a file is ours, it no longer is.
+pub(super) fn hides_block(template: &str, rendered: &str) -> bool {
+    matches!(find(template), Block::One(_)) && matches!(find(rendered), Block::Unclear)
+}
+
 /// Line breaks that put one blank line after a text.
 fn gap(text: &str) -> &'static str {
     let mut ends = text.rsplit('\n').map(|line| line.trim_end_matches('\r').is_empty());

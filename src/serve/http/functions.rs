@@ -172,7 +172,7 @@ impl From<LimitReached> for Problem {
     }
 }
 
-fn unknown(name: &str) -> Problem {
+pub(super) fn unknown(name: &str) -> Problem {
     let known = || Function::all().iter().map(Function::name);
     let message = format!("there is no function `{}`", quoted(name));
     let next = format!("functions are: {}", known().collect::<Vec<_>>().join(", "));

@@ -8,9 +8,7 @@ use strum::VariantArray;
 
 use super::route::{JSON, MARKDOWN};
 use crate::config::{Deferred, SearchBy, Surface, SurfaceChoice};
-use crate::finding::nearest;
 use crate::provider::Provider;
-use crate::tool::quoted;
 
 /// `POST /v1/payload`.
 #[derive(Debug, Deserialize)]
@@ -19,12 +17,10 @@ pub(super) struct PayloadBody {
     #[serde(deserialize_with = "provider")]
     pub(super) provider: Provider,
     pub(super) surface: Option<SurfaceChoice>,
-    #[serde(default)]
-    pub(super) load: Vec<String>,
+    pub(super) load: Option<Vec<String>>,
     pub(super) deferred: Option<Deferred>,
     pub(super) search: Option<SearchBy>,
-    #[serde(default)]
-    pub(super) discovery: bool,
+    pub(super) discovery: Option<bool>,
     pub(super) cache: Option<bool>,
 }
 
@@ -36,8 +32,7 @@ pub(super) struct PromptBody {
     pub(super) provider: Option<Provider>,
     pub(super) surface: Option<SurfaceChoice>,
     pub(super) deferred: Option<Deferred>,
-    #[serde(default)]
-    pub(super) discovery: bool,
+    pub(super) discovery: Option<bool>,
     pub(super) folder: Option<String>,
     pub(super) tokens: Option<usize>,
 }
@@ -64,17 +59,12 @@ pub(super) struct ResultsBody<'b> {
 }
 
 fn provider<'de, D: Deserializer<'de>>(field: D) -> Result<Provider, D::Error> {
-    let name = String::deserialize(field)?;
-    Provider::parse(&name).ok_or_else(|| {
-        let near = nearest(&name, Provider::ALL.iter().map(|provider| provider.as_str()));
-        let known = Provider::ALL.iter().map(|provider| provider.as_str()).collect::<Vec<_>>().join(", ");
-        let meant = near.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        D::Error::custom(format!("there is no provider `{}`{meant} Providers are {known}", quoted(&name)))
-    })
+    some_provider(field)?.ok_or_else(|| D::Error::custom("no provider"))
 }
 
+/// The schema of a body has checked the name.
 fn some_provider<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Provider>, D::Error> {
-    provider(field).map(Some)
+    Ok(Option::<String>::deserialize(field)?.and_then(|name| Provider::parse(&name)))
 }
 
 fn words<T: VariantArray + Copy + Into<&'static str>>(summary: &str) -> Value {
@@ -169,7 +159,16 @@ pub(super) fn parse() -> Value {
 pub(super) fn results() -> Value {
     let own = json!({ "results": {
         "type": "array",
-        "items": { "type": "object" },
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": { "type": ["string", "null"] },
+                "call_id": { "type": ["string", "null"] },
+                "search": { "type": "boolean" },
+                "envelope": { "description": "The answer to the call: `ok`, and `result` or `error`; or any value." },
+                "found": { "type": "array", "items": { "type": "string" } },
+            },
+        },
         "description": "The list that parse answers, with the answer to each call in `envelope`.",
     }});
     let answered = json!({ "name": "create_issue", "call_id": "toolu_1", "envelope": { "ok": true, "result": { "number": 7 } } });

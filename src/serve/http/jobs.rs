@@ -3,9 +3,9 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde::Deserialize;
 use serde_json::json;
 
+use super::job_body::read;
 use super::job_request::{ParseBody, PayloadBody, PromptBody, ResultsBody};
 use super::request_context::RequestContext;
 use super::{Response, functions};
@@ -54,15 +54,15 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
         let mut options = job.catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
         options.search = body.search.unwrap_or(options.search);
-        options.discovery |= body.discovery;
+        options.discovery |= body.discovery.unwrap_or_default();
         options.cache = body.cache.or(options.cache);
-        let Job { catalog, profile, .. } = job;
+        let (load, Job { catalog, profile, .. }) = (body.load.unwrap_or_default(), job);
         let (provider, surface) = (body.provider, Surface::Full);
-        let mut request = PayloadRequest { catalog, profile, provider, surface, options, load: &body.load };
+        let mut request = PayloadRequest { catalog, profile, provider, surface, options, load: &load };
         let named = body.surface.unwrap_or(options.surface).named();
         let (surface, reason) = report::surface_of(&request, named);
         request.surface = surface;
-        if !body.load.is_empty() && surface != Surface::Toolset {
+        if !load.is_empty() && surface != Surface::Toolset {
             return Err(refused(format!(
                 "`load` is for the surface toolset, and this is {}",
                 surface.as_str()
@@ -98,7 +98,7 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
             surface: body.provider.map_or(wanted, |provider| provider.surface(wanted)),
             deferred: body.deferred.unwrap_or(options.deferred),
             folder: body.folder.as_deref().unwrap_or(DOCS).trim_end_matches('/'),
-            discovery: body.discovery || options.discovery,
+            discovery: body.discovery.unwrap_or_default() || options.discovery,
             tokens: body.tokens.unwrap_or(options.prompt_tokens),
         };
         let text = section.render(catalog, profile, job.templates);
@@ -152,12 +152,6 @@ async fn answer(
     let making = move || make(&Job::of(&catalog, &caller), &body);
     let (media, text) = shared.blocking_pool.run(making).await??;
     Ok(no_store(StatusCode::OK, media.content_type(), text))
-}
-
-/// The fields of a body.
-fn read<'b, T: Deserialize<'b>>(body: &'b Bytes) -> Result<T, Problem> {
-    functions::checked_json(body)?;
-    serde_json::from_slice(body).map_err(|error| refused(format!("in the body {error}")))
 }
 
 fn refused(message: impl Into<String>) -> Problem {

@@ -17,6 +17,7 @@ mod docs;
 mod functions;
 mod health;
 mod host_check;
+mod job_body;
 mod job_request;
 mod jobs;
 mod listen;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::route::{JSON, Operation, RouteEntry};
 use crate::functions::{ErrorCode, Function};
+use crate::serve::Route;
 use crate::serve::response::problem::ProblemCode;
 
 /// The description of these routes, at an address of the server.
@@ -25,7 +26,7 @@ pub(super) fn document(routes: &[RouteEntry], server: &str) -> Value {
                 paths.insert(route.path.into(), json!({ method: describe() }));
             }
             Operation::Read(summary, media) => {
-                paths.insert(route.path.into(), json!({ "get": read(route.path, summary, media) }));
+                paths.insert(route.path.into(), json!({ "get": read(route, summary, media) }));
             }
         }
     }
@@ -104,23 +105,29 @@ fn ask(summary: &str) -> Value {
     })
 }
 
-fn read(path: &str, summary: &str, media: &[&str]) -> Value {
+/// The answer to a request whose `If-None-Match` names the content.
+pub(super) fn unchanged() -> Value {
+    json!({ "description": "It is as it was: there is no body." })
+}
+
+fn read(route: &RouteEntry, summary: &str, media: &[&str]) -> Value {
     let of = |media: &str| if media == JSON { json!({}) } else { json!({ "schema": { "type": "string" } }) };
     let content: Map<String, Value> = media.iter().map(|media| (media.to_string(), of(media))).collect();
-    let parameters: Vec<Value> = path
+    let parameters: Vec<Value> = route
+        .path
         .split('{')
         .skip(1)
         .filter_map(|rest| rest.split('}').next())
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
         .collect();
-    json!({
-        "summary": summary,
-        "parameters": parameters,
-        "responses": {
-            "200": { "description": summary, "content": content },
-            "default": { "$ref": "#/components/responses/Error" },
-        },
-    })
+    let mut responses = json!({
+        "200": { "description": summary, "content": content },
+        "default": { "$ref": "#/components/responses/Error" },
+    });
+    if matches!(route.label, Route::Doc | Route::Catalog) {
+        responses["304"] = unchanged();
+    }
+    json!({ "summary": summary, "parameters": parameters, "responses": responses })
 }
 
 fn answer_schema() -> Value {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use axum::routing::{Router, get, post};
 use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderValue, Method};
+use http::{HeaderValue, Method, Uri};
 
 use super::address::decoded;
 use super::pages::PageContext;
@@ -17,6 +17,7 @@ use super::{
     Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi, reload,
     resource_metadata, result_data, sessions, sign_in, workspace,
 };
+use crate::functions::Function;
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
 use crate::serve::response::cached_body::{CachedBody, Vary};
@@ -149,10 +150,17 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
     handlers
         .fold(Router::new(), |router, (pattern, handler)| router.route(pattern, handler()))
         .fallback(page)
-        .method_not_allowed_fallback(async || {
-            Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
-        })
+        .method_not_allowed_fallback(async |address: Uri| method_not_allowed(address.path()))
         .with_state(shared)
+}
+
+/// The refusal of a method. The route of functions takes any name, and most names are none of a function.
+fn method_not_allowed(address: &str) -> Problem {
+    let is_route = || TABLE.iter().any(|entry| entry.path == address);
+    match address.strip_prefix("/v1/").filter(|name| !name.contains('/')) {
+        Some(name) if Function::spelled(name).is_none() && !is_route() => functions::unknown(name),
+        _ => Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method"),
+    }
 }
 
 /// `GET /openapi.json`.

@@ -330,9 +330,9 @@ impl HttpService {
         match response.extensions_mut().remove::<Problem>() {
             Some(problem) => {
                 let mut written = problem.answer(&accept, &root);
-                written
-                    .headers_mut()
-                    .extend(response.headers_mut().remove(ALLOW).map(|allow| (ALLOW, allow)));
+                let allow = response.headers_mut().remove(ALLOW);
+                let allow = allow.filter(|_| written.status() == StatusCode::METHOD_NOT_ALLOWED);
+                written.headers_mut().extend(allow.map(|allow| (ALLOW, allow)));
                 written
             }
             None => response,

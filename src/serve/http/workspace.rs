@@ -6,10 +6,10 @@ use std::io::{Cursor, Write};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::Response;
 use super::jobs::Job;
 use super::request_context::RequestContext;
-use crate::render::{Docs, RenderError, WorkspaceTemplate, folder, seeded_files};
+use super::{Response, openapi};
+use crate::render::{Docs, RenderError, TemplateError, WorkspaceTemplate, folder, seeded_files};
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
@@ -46,13 +46,21 @@ async fn answer(
     CachedBody::of_type(Bytes::from(bytes), media).answer(&request, Vary::Encoding)
 }
 
-/// A template fails here at a value of the job that is missing.
+/// Values of the job are the caller's; the template, and its place on this machine, are the operator's.
 fn problem(error: RenderError) -> Problem {
-    let code = match error {
-        RenderError::Template(_) => ProblemCode::ValidationError,
-        _ => ProblemCode::Internal,
-    };
-    Problem::new(code, error.to_string())
+    match &error {
+        RenderError::Value(error) => Problem::new(ProblemCode::ValidationError, error.to_string()),
+        RenderError::Template(TemplateError { name, missing: Some(value), .. }) => {
+            let message = format!("{name} of the workspace names the value `{value}`, which the query lacks");
+            Problem::new(ProblemCode::ValidationError, message)
+                .next(format!("add `{value}=...` to the query"))
+        }
+        _ => {
+            tracing::error!(%error, "a workspace cannot be made");
+            let message = "the template of workspaces, or of docs, is broken, or cannot be read";
+            Problem::new(ProblemCode::Internal, message)
+        }
+    }
 }
 
 fn values(query: &str) -> Result<Map<String, Value>, Problem> {
@@ -104,6 +112,7 @@ fn operation(media: &str) -> Value {
         }],
         "responses": {
             "200": { "description": summary, "content": { media: { "schema": { "type": "string", "format": "binary" } } } },
+            "304": openapi::unchanged(),
             "default": { "$ref": "#/components/responses/Error" },
         },
     })

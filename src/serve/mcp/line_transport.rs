@@ -29,10 +29,10 @@ const MAX_IN_FLIGHT: usize = 64;
 /// Longest wait for requests in progress after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
-/// A request that the SDK does not answer, and its answer.
-type Refused = (RequestId, ErrorData);
+/// A line that the SDK does not answer: its id, where one can be made out, and its answer.
+type Refused = (Option<RequestId>, ErrorData);
 
-/// Answers a bad line, if it has an id; says whether the SDK reads it all the same.
+/// Answers a bad line, unless it is a notification; says whether the SDK reads it all the same.
 type OnBadLine = Box<dyn FnMut(BadLine) -> bool + Send>;
 
 /// One connection.
@@ -42,7 +42,7 @@ where
     W: AsyncWrite,
 {
     lines: AsyncRwTransport<RoleServer, LineCheck<R, OnBadLine>, W>,
-    /// Requests that are no JSON, are too long, or in which a key is there twice.
+    /// Lines that are no message, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
     in_flight: Arc<InFlight>,
     answers: FirstAnswers,
@@ -61,11 +61,13 @@ where
     pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
         let (to, refused) = unbounded_channel();
         let on_bad: OnBadLine = Box::new(move |bad| {
-            let is_read = !matches!(bad.problem, LineProblem::KeyTwice(_));
+            let is_message = matches!(bad.problem, LineProblem::KeyTwice(_) | LineProblem::WrongField(_));
             let (id, error) = bad_request(bad);
-            // A notification has no answer, nor has a line that is no message.
-            let is_answered = id.is_some_and(|id| to.send((id, error)).is_ok());
-            is_read && !is_answered
+            // A notification has no answer. A line that is no message has one without an id, as MCP writes it since 2025-11-25.
+            if id.is_some() || !is_message {
+                let _ = to.send((id, error));
+            }
+            false
         });
         let read = LineCheck::new(read, MAX_LINE, on_bad);
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
@@ -157,7 +159,7 @@ where
             };
             match received {
                 Err((id, error)) => {
-                    let _ = self.lines.send(ServerJsonRpcMessage::error(error, Some(id))).await;
+                    let _ = self.lines.send(ServerJsonRpcMessage::error(error, id)).await;
                 }
                 Ok(Some(message)) if self.accepts(&message) => return Some(message),
                 Ok(Some(_)) => {}

@@ -66,6 +66,14 @@ fn bad_request(bad: BadLine) -> (Option<RequestId>, ErrorData) {
             ),
             None,
         ),
+        LineProblem::WrongField(field @ "params") => ErrorData::invalid_params(
+            format!("VALIDATION_ERROR: `{field}` of the message is no object; name the parameters"),
+            None,
+        ),
+        LineProblem::WrongField(field) => ErrorData::invalid_request(
+            format!("VALIDATION_ERROR: `{field}` of the message is no text; name the method"),
+            None,
+        ),
         LineProblem::TooLong => ErrorData::invalid_request(
             "CONTENT_TOO_LARGE: the message is longer than a line may be; send less at once".to_string(),
             None,

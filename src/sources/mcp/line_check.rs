@@ -27,6 +27,8 @@ pub(crate) struct BadLine {
 pub(crate) enum LineProblem {
     KeyTwice(String),
     NotJson(String),
+    /// The message has a method, and this field is of another kind than messages of MCP have.
+    WrongField(&'static str),
     TooLong,
 }
 
@@ -82,13 +84,24 @@ impl<R, F: FnMut(BadLine) -> bool> LineCheck<R, F> {
 
 /// The problem with a JSON text, if there is one. A text without anything is none.
 pub(crate) fn problem_of(text: &[u8]) -> Option<BadLine> {
-    let error = from_json_bytes(text).err().filter(|_| !text.trim_ascii().is_empty())?;
-    let message = error.to_string();
-    let problem =
-        if error.is_data() { LineProblem::KeyTwice(message) } else { LineProblem::NotJson(message) };
+    let problem = match from_json_bytes(text) {
+        Ok(message) => LineProblem::WrongField(wrong_field(&message)?),
+        Err(_) if text.trim_ascii().is_empty() => return None,
+        Err(error) if error.is_data() => LineProblem::KeyTwice(error.to_string()),
+        Err(error) => LineProblem::NotJson(error.to_string()),
+    };
     let mut scanner = IdScanner::default();
     scanner.read(text);
     Some(BadLine { id: scanner.id, problem })
+}
+
+/// The field of a request or a notification because of which the SDK would not know it as one, nor its id.
+fn wrong_field(message: &Value) -> Option<&'static str> {
+    match (message.get("method")?.is_string(), message.get("params")) {
+        (false, _) => Some("method"),
+        (true, Some(params)) if !params.is_object() && !params.is_null() => Some("params"),
+        (true, _) => None,
+    }
 }
 
 /// Looks for the `id` of a message in bytes that need not be JSON, in a few hundred bytes of memory.

@@ -4,6 +4,8 @@
 //! An action is applied to all nodes that it selects, or to none of them. One that cannot be applied is reported, and the
 //! others are.
 
+mod steps;
+
 use std::cmp::Ordering;
 
 use serde_json::Value;
@@ -11,25 +13,64 @@ use serde_json_path::JsonPath;
 
 use super::{TOTAL_BUDGET, weight};
 use crate::finding::{Code, Finding, Limits, Place, pointer_join};
-use crate::tool::clean_line;
+use crate::tool::{clean_line, quoted};
+use steps::{MAX_STEPS, Steps};
+
+/// The versions of the format; each has the same actions in all of its patches.
+const VERSIONS: [&str; 2] = ["1.0", "1.1"];
+/// Most values that an action may select: with their places they take some hundred bytes each.
+const MAX_NODES: usize = 200_000;
 
 /// Whether a value is an Overlay document.
 pub(in crate::sources) fn is_overlay(value: &Value) -> bool {
     value.get("overlay").is_some_and(Value::is_string) && value.get("actions").is_some_and(Value::is_array)
 }
 
-/// Applies an overlay, which is in `file`, to a document.
-pub(in crate::sources) fn apply(overlay: &Value, file: &str, document: &mut Value) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// The field of an overlay because of which no action of it can be understood, as a pointer, and the reason.
+pub(in crate::sources) fn mistake(overlay: &Value) -> Option<(&'static str, String)> {
     if !is_overlay(overlay) {
-        let message = "no Overlay document: it has `overlay`, a version, and `actions`, a list";
-        findings.push(invalid(message.into(), file, String::new()));
+        let message = "no OpenAPI Overlay: one has `overlay`, a version in quotes, and `actions`, a list";
+        return Some(("", message.into()));
     }
-    let mut room = TOTAL_BUDGET.saturating_sub(weight(document));
+    if overlay.get("extends").is_some_and(|extends| !extends.is_string()) {
+        return Some((
+            "/extends",
+            "`extends` of an OpenAPI Overlay is the path of its document, a string".into(),
+        ));
+    }
+    let version = overlay["overlay"].as_str().unwrap_or_default();
+    let is_known = VERSIONS.iter().any(|known| {
+        version.strip_prefix(known).is_some_and(|patch| patch.is_empty() || patch.starts_with('.'))
+    });
+    let message =
+        || format!("no version of the OpenAPI Overlay format: `{}`; known are 1.0 and 1.1", quoted(version));
+    (!is_known).then(|| ("/overlay", message()))
+}
+
+/// Rest of the work that overlays may do on one document: memory, in bytes, and steps.
+pub(in crate::sources) struct Allowance {
+    bytes: usize,
+    steps: Steps,
+}
+
+impl Allowance {
+    pub(in crate::sources) fn of(document: &Value) -> Self {
+        Self { bytes: TOTAL_BUDGET.saturating_sub(weight(document)), steps: Steps::of(document) }
+    }
+}
+
+/// Applies an overlay, which is in `file`, to a document.
+pub(in crate::sources) fn apply(
+    overlay: &Value,
+    file: &str,
+    document: &mut Value,
+    left: &mut Allowance,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
     let actions = overlay.get("actions").and_then(Value::as_array);
     for (index, action) in actions.into_iter().flatten().enumerate() {
         let place = pointer_join("/actions", index);
-        match act(action, document, &mut room) {
+        match act(action, document, left) {
             Ok(0) => {
                 let target = clean_line(action["target"].as_str().unwrap_or_default());
                 let message = format!("`{target}` selects nothing in the document");
@@ -51,9 +92,9 @@ fn invalid(message: String, file: &str, pointer: String) -> Finding {
 type Mistake = (&'static str, String);
 
 /// Applies an action; the number of nodes that it selects.
-fn act(action: &Value, document: &mut Value, room: &mut usize) -> Result<usize, Mistake> {
+fn act(action: &Value, document: &mut Value, left: &mut Allowance) -> Result<usize, Mistake> {
     let target = path(action, "target")?.ok_or(("target", "an action needs a `target`".to_string()))?;
-    let mut nodes = selected(&target, document);
+    let mut nodes = selected("target", &target, action, document, left)?;
     let is_removal = action.get("remove").and_then(Value::as_bool).unwrap_or(false);
     if is_removal {
         // Later items of a list first, so that the pointers of the others hold.
@@ -62,7 +103,7 @@ fn act(action: &Value, document: &mut Value, room: &mut usize) -> Result<usize, 
         return Ok(nodes.len());
     }
     let copied = match path(action, "copy")? {
-        Some(copy) => match selected(&copy, document).as_slice() {
+        Some(copy) => match selected("copy", &copy, action, document, left)?.as_slice() {
             [node] => document.pointer(node).cloned(),
             found => return Err(("copy", format!("`copy` selects one node, and not {}", found.len()))),
         },
@@ -77,7 +118,9 @@ fn act(action: &Value, document: &mut Value, room: &mut usize) -> Result<usize, 
         return Err((field, format!("the value is of another kind than {}", clean_line(node))));
     }
     let added = weight(update).saturating_mul(nodes.len());
-    *room = room.checked_sub(added).ok_or((field, "the document would be too large".to_string()))?;
+    left.bytes =
+        left.bytes.checked_sub(added).ok_or((field, "the document would be too large".to_string()))?;
+    left.steps.grow(added / 64, depth(update));
     let deepest = Limits::default().max_depth.saturating_sub(depth(update));
     if nodes.iter().any(|node| node.matches('/').count() >= deepest) {
         return Err((field, "the document would be nested too deeply".into()));
@@ -101,12 +144,28 @@ fn path(action: &Value, field: &'static str) -> Result<Option<JsonPath>, Mistake
     }
 }
 
-/// The pointers of the nodes that a path selects, each once, in the order of the document.
-fn selected(path: &JsonPath, document: &Value) -> Vec<String> {
+/// The pointers of the nodes that the path of a field selects, each once, in the order of the document.
+fn selected(
+    field: &'static str,
+    path: &JsonPath,
+    action: &Value,
+    document: &Value,
+    left: &mut Allowance,
+) -> Result<Vec<String>, Mistake> {
+    if !left.steps.take(action[field].as_str().unwrap_or_default()) {
+        let message = format!(
+            "the actions visit too much of the document, more than {MAX_STEPS} values; name places in place of `..` and `*`"
+        );
+        return Err((field, message));
+    }
+    // Without their places, nodes take little.
+    if path.query(document).len() > MAX_NODES {
+        return Err((field, format!("`{field}` selects more than {MAX_NODES} values")));
+    }
     let nodes = path.query_located(document).dedup();
     let mut paths: Vec<_> = nodes.locations().collect();
     paths.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
-    paths.iter().map(|path| path.to_json_pointer()).collect()
+    Ok(paths.iter().map(|path| path.to_json_pointer()).collect())
 }
 
 fn remove(document: &mut Value, node: &str) {

@@ -27,6 +27,39 @@ fn lines_that_are_no_messages_are_passed_over() {
 }
 
 #[test]
+fn a_line_that_is_no_json_is_answered_without_an_id() {
+    let mut process = Process::start("examples/github");
+    process.write("garbage");
+    for expects in ["before", "after"] {
+        let answer = process.read();
+        assert_eq!(answer["error"]["code"], -32700, "{expects} the handshake: {answer}");
+        assert!(answer.get("id").is_none() && answer["jsonrpc"] == "2.0", "{answer}");
+        if expects == "before" {
+            process.handshake();
+            process.write("{\"jsonrpc\": \"2.0\", ");
+        }
+    }
+    assert_alive(&mut process);
+}
+
+#[test]
+fn a_request_whose_parameters_are_a_list_is_answered_to_its_id() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    process.write(r#"{"jsonrpc": "2.0", "method": "notifications/initialized", "params": []}"#);
+    for (id, request, code) in [
+        (5, r#"{"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": []}"#, -32602),
+        (6, r#"{"jsonrpc": "2.0", "id": 6, "method": "nosuch", "params": "x"}"#, -32602),
+        (7, r#"{"jsonrpc": "2.0", "id": 7, "method": 1}"#, -32600),
+    ] {
+        process.write(request);
+        let answer = process.read();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(code)), "{answer}");
+    }
+    assert_alive(&mut process);
+}
+
+#[test]
 fn a_request_that_is_no_json_is_answered_to_its_id() {
     let mut process = Process::start("examples/github");
     process.handshake();

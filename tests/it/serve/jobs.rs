@@ -118,6 +118,127 @@ fn a_value_that_the_template_names_and_the_job_lacks_is_asked_for() {
     assert!(error["code"] == "VALIDATION_ERROR" && message.contains("job_id"), "{message}");
 }
 
+/// A template is the operator's: a caller learns that it is broken, and nothing of it.
+#[test]
+fn a_template_that_breaks_later_is_told_without_its_text() {
+    let template = fixture::folder(&[("AGENTS.md", "The {{ job_id | round }} of it\n\n{{ tools }}\n")]);
+    let options = ["--template", fixture::text(template.path())];
+    let server = Server::start(fixture::text(&catalog()), &options, &[]);
+    let is_told = || {
+        let broken = server.get("/v1/workspace.tar?job_id=text", &[]);
+        assert_eq!(broken.status(), 500);
+        let error = broken.json::<Value>().unwrap()["error"].clone();
+        assert_eq!(error["code"], "INTERNAL", "{error}");
+        let told = error.to_string();
+        for secret in ["of it", "round", fixture::text(template.path())] {
+            assert!(!told.contains(secret), "{secret}: {told}");
+        }
+    };
+    is_told();
+    std::fs::write(template.path().join("AGENTS.md"), "The {{ job_id of it").unwrap();
+    is_told();
+    std::fs::remove_dir_all(template.path()).unwrap();
+    is_told();
+}
+
+#[test]
+fn a_template_with_a_mistake_keeps_a_server_from_starting() {
+    let template = fixture::folder(&[("AGENTS.md", "Job {{ job_id }}\n"), ("notes/plan.md", "{% if %}")]);
+    let (catalog, missing) = (catalog(), template.path().join("missing"));
+    let started = |template: &std::path::Path| {
+        let options = ["--stdio", "--template", fixture::text(template)];
+        fixture::run(&[&["serve", "--catalog", fixture::text(&catalog)], &options[..]].concat())
+    };
+    let broken = started(template.path());
+    assert_eq!(broken.code, 1, "{}", broken.stderr);
+    assert!(broken.stderr.contains("template notes/plan.md: error: "), "{}", broken.stderr);
+    let absent = started(&missing);
+    assert_eq!(absent.code, 2, "{}", absent.stderr);
+    assert!(absent.stderr.contains("there is no template folder at"), "{}", absent.stderr);
+    std::fs::write(template.path().join("notes/plan.md"), "{{ job_id | no_filter }}").unwrap();
+    assert_eq!(started(template.path()).code, 1);
+    std::fs::write(template.path().join("notes/plan.md"), "{{ job_id }}").unwrap();
+    assert_eq!(started(template.path()).code, 0);
+}
+
+#[test]
+fn a_value_with_our_markers_forges_none() {
+    let block = "<!-- toolcrib:begin -->\n{{ tools }}\n<!-- toolcrib:end -->\n";
+    let template = fixture::folder(&[("AGENTS.md", &format!("Job {{{{ job_id }}}}\n\n{block}"))]);
+    let options = ["--template", fixture::text(template.path())];
+    let server = Server::start(fixture::text(&catalog()), &options, &[]);
+    let marker = "%0A%3C!--+toolcrib:end+--%3E%0A";
+    let tar = server.get(&format!("/v1/workspace.tar?job_id={marker}"), &[]).bytes().unwrap();
+    let unpacked = tempfile::tempdir().unwrap();
+    untar(&tar, unpacked.path());
+    let text = std::fs::read_to_string(unpacked.path().join("AGENTS.md")).unwrap();
+    assert!(
+        text.contains("<! -- toolcrib:end -->") && text.matches("<!-- toolcrib:end").count() == 1,
+        "{text}"
+    );
+    let refused = server.get("/v1/workspace.tar?job_id=%0A%60%60%60%0A", &[]);
+    assert_eq!(refused.status(), 400);
+    let error = refused.json::<Value>().unwrap()["error"].clone();
+    assert!(error["message"].as_str().unwrap().contains("hides toolcrib's block in AGENTS.md"), "{error}");
+}
+
+/// Status, code and message of a body that is refused.
+fn refused(server: &Server, path: &str, body: &Value) -> (u16, String, String) {
+    let answer = server.posting(path, body).send().unwrap();
+    let status = answer.status().as_u16();
+    let error = answer.json::<Value>().unwrap()["error"].clone();
+    (status, error["code"].as_str().unwrap().into(), error["message"].as_str().unwrap().into())
+}
+
+#[test]
+fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
+    let server = Server::start(fixture::text(&catalog()), &[], &[]);
+    for (job, body, expect) in [
+        ("payload", json!(["anthropic"]), "the body is no JSON object"),
+        ("parse", json!(["anthropic", {}, null]), "the body is no JSON object"),
+        ("payload", json!({}), "`provider`: missing"),
+        ("payload", json!({"provider": "x"}), "`provider`: expected one of \"openai\""),
+        ("payload", json!({"provider": "openai", "load": "a"}), "`load`: expected array"),
+        ("payload", json!({"provider": "openai", "surfaces": "full"}), "did you mean surface?"),
+        ("prompt", json!({"tokens": -1}), "`tokens`: expected at least 0"),
+        ("prompt", json!({"tokens": 1e30}), "is not as `/openapi.json` describes it"),
+        ("parse", json!({"provider": "openai", "stream": 1}), "`stream`: expected string"),
+        ("results", json!({"provider": "openai", "results": [1]}), "`results/0`: expected object"),
+        ("results", json!({"provider": "openai", "results": [["a"]]}), "`results/0`: expected object"),
+    ] {
+        let (status, code, message) = refused(&server, &format!("/v1/{job}"), &body);
+        assert_eq!((status, code.as_str()), (400, "VALIDATION_ERROR"), "{body}");
+        assert!(message.contains(expect), "{body}: {message}");
+        for rust in ["struct", "Body", "usize", "line 1"] {
+            assert!(!message.contains(rust), "{body}: {message}");
+        }
+    }
+    let nulls =
+        json!({"provider": "openai", "surface": null, "load": null, "discovery": null, "cache": null});
+    posted(&server, "/v1/payload", &nulls);
+    posted(&server, "/v1/prompt", &json!({"provider": null, "folder": null}));
+}
+
+#[test]
+fn an_address_below_v1_without_a_function_is_not_found() {
+    let server = Server::start(fixture::text(&catalog()), &[], &[]);
+    for path in ["/v1/nosuch", "/v1/workspace.tgz", "/p/creator/v1/nosuch"] {
+        let answer = server.get(path, &[]);
+        assert_eq!(answer.status(), 404, "{path}");
+        assert!(answer.headers().get("allow").is_none(), "{path}");
+        assert_eq!(answer.json::<Value>().unwrap()["error"]["code"], "NOT_FOUND", "{path}");
+    }
+    for path in ["/v1/tool_exec", "/v1/payload", "/v1/reload"] {
+        let answer = server.get(path, &[]);
+        assert_eq!(answer.status(), 405, "{path}");
+        assert_eq!(header(&answer, "allow"), "POST", "{path}");
+    }
+    let described = server.get("/openapi.json", &[]).json::<Value>().unwrap();
+    for path in ["/v1/workspace.tar", "/v1/workspace.zip", "/registry.json", "/tools/{name}.md"] {
+        assert!(described["paths"][path]["get"]["responses"]["304"].is_object(), "{path}");
+    }
+}
+
 fn posted(server: &Server, path: &str, body: &Value) -> String {
     let answer = server.posting(path, body).send().unwrap();
     let (status, text) = (answer.status(), answer.text().unwrap());
@@ -173,8 +294,8 @@ fn what_is_wrong_with_a_request_of_a_job_is_told() {
     let server = Server::start(fixture::text(&catalog()), &[], &[]);
     let cases = [
         ("payload", json!({"provider": "antropic"}), "did you mean anthropic"),
-        ("payload", json!({}), "missing field `provider`"),
-        ("payload", json!({"provider": "anthropic", "surfce": "full"}), "unknown field `surfce`"),
+        ("payload", json!({}), "missing required property"),
+        ("payload", json!({"provider": "anthropic", "surfce": "full"}), "did you mean surface"),
         ("payload", json!({"provider": "anthropic", "surface": "full", "load": ["Files"]}), "toolset"),
         ("parse", json!({"provider": "anthropic"}), "send `response`"),
         ("parse", json!({"provider": "anthropic", "response": "no"}), ""),

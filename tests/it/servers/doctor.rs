@@ -86,3 +86,40 @@ fn a_clients_own_file_is_examined_as_it_is() {
     let told = home.done(&["doctor", text(&home.at(".cursor/mcp.json"))]);
     assert!(told.contains("ok    shelf") && told.contains("2 tools"), "{told}");
 }
+
+/// A client's file with a mistake in its syntax: the mistake is told with its place, and not that there are no servers.
+#[test]
+fn a_client_file_that_cannot_be_read_is_named_with_its_mistake() {
+    let home = Home::new();
+    let broken =
+        "{\n  \"mcpServers\": {\n    \"shelf\": { \"command\": \"sh\" }\n    \"other\": {}\n  }\n}\n";
+    home.write(".cursor/mcp.json", broken);
+    home.write("servers-of-mine.json", broken);
+    for file in [".cursor/mcp.json", "servers-of-mine.json"] {
+        let path = home.at(file);
+        let run = home.run(&["doctor", text(&path)]);
+        assert_eq!(run.code, 1, "{}", run.stdout);
+        assert!(run.stdout.contains("json:4:5: not valid JSON"), "{}", run.stdout);
+        let run = home.run(&["doctor", "--json", text(&path)]);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((run.code, &report["ok"]), (1, &Value::Bool(false)), "{report}");
+        assert!(report["mistakes"][0].as_str().unwrap().contains(":4:5: "), "{report}");
+        let run = home.run(&["adopt", text(&path)]);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("json:4:5: not valid JSON"), "{}", run.stderr);
+        assert!(run.stderr.contains("nothing was changed"), "{}", run.stderr);
+        assert_eq!(home.read(file), broken);
+    }
+    let run = home.run(&["adopt", "cursor"]);
+    assert!(run.code == 1 && run.stderr.contains("mcp.json:4:5: not valid JSON"), "{}", run.stderr);
+}
+
+/// A client's file whose servers are all disabled has no tools: the other files of its folder are not read.
+#[test]
+fn a_client_file_without_enabled_servers_reads_no_other_file() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", r#"{"mcpServers": {"off": {"command": "x", "disabled": true}}}"#);
+    home.write(".cursor/tools.json", r#"[{"name": "lost", "inputSchema": {"type": "object"}}]"#);
+    let run = home.run(&["check", text(&home.at(".cursor/mcp.json"))]);
+    assert!(run.stderr.starts_with("0 tools: 0 errors"), "{}", run.stderr);
+}

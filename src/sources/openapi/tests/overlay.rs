@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::overlay::apply;
+use super::super::overlay::{Allowance, apply, mistake};
 
 /// Applies actions to a document: the document after them, and code and pointer of each finding.
 fn check(document: Value, actions: Value, expect: Value, findings: &[(&str, &str)]) {
     let overlay = json!({"overlay": "1.1.0", "info": {"title": "t", "version": "1"}, "actions": actions});
     let mut changed = document;
-    let found = apply(&overlay, "overlay.yaml", &mut changed);
+    let mut left = Allowance::of(&changed);
+    let found = apply(&overlay, "overlay.yaml", &mut changed, &mut left);
     assert_eq!(changed, expect);
     let found: Vec<_> = found
         .iter()
@@ -99,17 +100,44 @@ fn copies_of_copies_end_at_a_limit() {
     let nest = json!({"target": "$.object", "update": {"inner": {}}});
     let deepen = json!({"target": "$..inner", "copy": "$.object"});
     let overlay = json!({"overlay": "1.1.0", "actions": Vec::from_iter(
-        std::iter::repeat_n(grow, 64).chain([nest]).chain(std::iter::repeat_n(deepen, 256)))});
+        std::iter::once(nest).chain(std::iter::repeat_n(deepen, 256)).chain(std::iter::repeat_n(grow, 64)))});
     let mut document = json!({"list": ["x".repeat(1000)], "object": {}});
-    let findings = apply(&overlay, "overlay.yaml", &mut document);
+    let mut left = Allowance::of(&document);
+    let findings = apply(&overlay, "overlay.yaml", &mut document, &mut left);
     assert!(findings.iter().any(|finding| finding.message.contains("too large")));
     assert!(findings.iter().any(|finding| finding.message.contains("too deeply")));
 }
 
 #[test]
-fn a_value_that_is_no_overlay_is_reported() {
-    let mut document = json!({});
-    let findings = apply(&json!({"openapi": "3.1.0"}), "overlay.yaml", &mut document);
-    assert_eq!(findings.len(), 1);
-    assert_eq!(findings[0].code.as_str(), "openapi-overlay-invalid");
+fn a_value_that_is_no_overlay_of_a_known_version_is_a_mistake() {
+    let of = |version: &str| json!({"overlay": version, "actions": []});
+    for known in ["1.0.0", "1.1.0", "1.0", "1.1.7"] {
+        assert_eq!(mistake(&of(known)), None);
+    }
+    for unknown in ["9.9.9", "1.2.0", "1.10.0", "2.0", "", "x"] {
+        assert_eq!(mistake(&of(unknown)).unwrap().0, "/overlay");
+    }
+    assert_eq!(mistake(&json!({"openapi": "3.1.0"})).unwrap().0, "");
+    let extends = json!({"overlay": "1.0.0", "actions": [], "extends": 1});
+    assert_eq!(mistake(&extends).unwrap().0, "/extends");
+}
+
+#[test]
+fn paths_that_visit_too_much_are_refused_before_they_are_followed() {
+    let row = || Value::from_iter(vec![json!({"a": {"b": 1}}); 300]);
+    let mut document = Value::from_iter(std::iter::repeat_with(row).take(100));
+    for target in
+        ["$..*..*..*", "$..[?@..x && $..y]", "$[*,*,*][*,*,*][*,*,*]['a','a','a','a']", "$..['a','a','a']"]
+    {
+        let action = json!({"target": target, "update": {}});
+        let overlay = json!({"overlay": "1.0.0", "actions": vec![action; 40]});
+        let began = std::time::Instant::now();
+        let mut left = Allowance::of(&document);
+        let findings = apply(&overlay, "overlay.yaml", &mut document, &mut left);
+        assert!(began.elapsed().as_secs() < 60, "{target}");
+        assert!(
+            findings.iter().any(|finding| finding.message.contains("too much")),
+            "{target}: {findings:?}"
+        );
+    }
 }
