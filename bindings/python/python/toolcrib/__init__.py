@@ -6,16 +6,12 @@
 >>> reply = catalog.results("anthropic", [(call, run(call)) for call in calls])
 """
 
+from ._call import Call, CallError, FieldError
 from ._catalog import (
-    Call,
-    CallError,
     Catalog,
-    FieldError,
-    Finding,
     Found,
     FoundTool,
     Payload,
-    Place,
     Provider,
     Surface,
     Tool,
@@ -23,6 +19,7 @@ from ._catalog import (
     Written,
     open,
 )
+from ._finding import Finding, Place
 from ._functions import FunctionTool
 from ._session import Session
 from .errors import (

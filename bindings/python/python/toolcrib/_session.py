@@ -6,11 +6,15 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ._batch import batched
-from ._catalog import Call, Catalog, Provider
-from ._plain import json_text, plain, plain_result
+from ._call import Call
+from ._catalog import Catalog, Provider
+from ._convert import ConversionError, told
+from ._plain import plain, plain_result, well_formed
 from ._refusal import Envelope, refusal
 from .errors import Error
 
@@ -41,8 +45,8 @@ class Session:
     ) -> None:
         self.catalog = catalog
         self.profile = profile
-        self._runs: dict[str, Run] = {name: tool.run for name, tool in catalog.functions.items()}
-        self._runs.update(run or {})
+        self._runs: dict[str, Run] = dict(run or {})
+        self._functions = {name: tool for name, tool in catalog.functions.items() if name not in self._runs}
         self._require_docs = require_docs
         self._read: dict[str, str] = {}
         self._failures: Counter[str] = Counter()
@@ -88,10 +92,10 @@ class Session:
             return answer
         try:
             result = answer.run()
-            if inspect.isawaitable(result):
+            if inspect.isawaitable(result) or inspect.isasyncgen(result):
                 _close(result)
                 raise TypeError(f"`{answer.name}` is an async function: use `arun` or `aturn`")
-            return self._succeeded(answer, result)
+            return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
             return self._failed(answer, error)
 
@@ -101,8 +105,11 @@ class Session:
         if not isinstance(answer, _Running):
             return answer
         try:
-            result = self._abatch(answer.arguments) if answer.function == self._batch else answer.run()
-            return self._succeeded(answer, await result if inspect.isawaitable(result) else result)
+            is_batch = answer.name == "tool_batch" and answer.run.func == self._batch
+            result = self._abatch(answer.arguments) if is_batch else answer.run()
+            result = await result if inspect.isawaitable(result) else result
+            result = [one async for one in result] if inspect.isasyncgen(result) else result
+            return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
             return self._failed(answer, error)
 
@@ -117,8 +124,8 @@ class Session:
             refused = refusal(code, message, "correct the call, and send it again", **hints)
             return self._counted(name, call.entry.get("error"), refused)
         arguments = call.arguments or {}
-        if name in self._ours and name not in self._runs:
-            return _Running(name, arguments, self._ours[name], is_read=True)
+        if name in self._ours and name not in self._runs and name not in self._functions:
+            return _Running(name, arguments, partial(self._ours[name], arguments), is_read=True)
         tool = next((tool for tool in self.catalog.tools if tool.name == name), None)
         if tool is None:
             return self._without_function(name, arguments)
@@ -129,9 +136,14 @@ class Session:
         if not is_read and self._failures[_key(name, arguments, "run")] >= STOP_AFTER - 1:
             message = f"stop: this same call of `{name}` was run {STOP_AFTER - 1} times, and failed; it is not run again"
             return refusal("LOOP_STOPPED", message, _another_way(name), is_run=False)
+        if name in self._functions:
+            try:
+                return _Running(name, arguments, self._functions[name].bind(arguments), is_read)
+            except ConversionError as error:
+                return self._counted(name, arguments, _unfit(error))
         if name not in self._runs:
             return self._without_function(name, arguments)
-        return _Running(name, arguments, self._runs[name], is_read)
+        return _Running(name, arguments, partial(self._runs[name], arguments), is_read)
 
     def _without_function(self, name: str, arguments: Any) -> Envelope:
         return self._counted(name, arguments, refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name)))
@@ -156,7 +168,7 @@ class Session:
         if not running.is_read:
             self._failures[_key(running.name, running.arguments, "run")] += 1
         code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
-        refused = refusal(code, f"{type(error).__name__}: {error}", "correct the call, or try another way")
+        refused = refusal(code, well_formed(told(error)), "correct the call, or try another way")
         return self._counted(running.name, running.arguments, refused)
 
     def _counted(self, name: str, arguments: Any, refused: Envelope) -> Envelope:
@@ -205,18 +217,23 @@ class Session:
         return {"results": hits} if found.is_match else {"no_match": True, "nearest": hits, "unmet": found.unmet}
 
 
+@dataclass(frozen=True)
 class _Running:
     """A call that may be run."""
 
-    def __init__(self, name: str, arguments: Mapping[str, Any], function: Run, is_read: bool) -> None:
-        self.name, self.arguments, self.function, self.is_read = name, arguments, function, is_read
+    name: str
+    arguments: Mapping[str, Any]
+    run: partial[Any]
+    is_read: bool
 
-    def run(self) -> Any:
-        return self.function(self.arguments)
+
+def _unfit(error: ConversionError) -> Envelope:
+    message = f"the arguments do not fit: {well_formed(str(error))}"
+    return refusal("SCHEMA", message, "correct the call, and send it again", field_errors=error.errors, nearest=[])
 
 
 def _key(name: str, arguments: Any, code: str) -> str:
-    return f"{name}\n{json_text(json.dumps(arguments, sort_keys=True, default=str))}\n{code}"
+    return f"{name}\n{json.dumps(arguments, sort_keys=True, default=str)}\n{code}"
 
 
 def _another_way(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._catalog import Finding
+    from ._finding import Finding
 
 
 class Error(Exception):

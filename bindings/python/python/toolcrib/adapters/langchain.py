@@ -13,7 +13,8 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from .._catalog import Call, Catalog, Surface
+from .._call import Call
+from .._catalog import Catalog, Surface
 from .._refusal import Envelope
 from .._session import Run, Session
 from ._bound import bound
