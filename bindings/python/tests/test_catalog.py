@@ -87,9 +87,44 @@ def test_errors_have_codes_and_near_names(github):
         github.results("anthropic", [])
 
 
+def test_unknown_names_have_the_nearest(github):
+    for job, nearest in [
+        (lambda: github.payload("opena"), "openai"),
+        (lambda: github.payload("openai", surface="hybird"), "hybrid"),
+        (lambda: github.payload("openai", profile="cor"), "core"),
+        (lambda: github.tokens("antropic"), "anthropic"),
+        (lambda: github.stream("gemin"), "gemini"),
+    ]:
+        with pytest.raises(toolcrib.Error) as unknown:
+            job()
+        assert unknown.value.nearest[0] == nearest
+
+
+def test_errors_have_their_place(github, tmp_path):
+    (tmp_path / "template").mkdir()
+    (tmp_path / "template" / "AGENTS.md").write_text("# Job\n\n{{ job_id ")
+    (tmp_path / "docs").write_text("no folder")
+    (tmp_path / "settings.toml").write_text("[profile.core]")
+    for job, place in [
+        (lambda: github.seed(tmp_path / "w", template=tmp_path / "template"), ("AGENTS.md", "", 3)),
+        (lambda: github.parse("anthropic", '{"content":\n ?'), ("response.json", "", 2)),
+        (lambda: github.results("anthropic", [{"name": "get_me"}]), ("results.json", "/0", None)),
+        (lambda: github.render(tmp_path / "docs" / "below"), (str(tmp_path / "docs" / "below"), "", None)),
+        (lambda: toolcrib.open("nowhere"), ("nowhere", "", None)),
+        (lambda: toolcrib.open([], config=tmp_path / "settings.toml"), (str(tmp_path / "settings.toml"), "", None)),
+        (lambda: toolcrib.FunctionTool.of(paint).run({"box": {}}), ("arguments.json", "/box/width", None)),
+        (toolcrib.open([{"name": "f", "inputSchema": {"type": "string"}}]).check, ("definitions.json", "/0/inputSchema", 1)),
+    ]:
+        with pytest.raises(toolcrib.Error) as wrong:
+            job()
+        found = wrong.value.place
+        assert found and (found.file, found.pointer, found.line) == place, wrong.value
+
+
 def test_help_is_there_for_tools_and_for_groups(github):
     assert github.help("create_issue")["call"]["args"]
     assert "github.create_issue" in github.help("issues")["write"]
+    assert github.help("issue") == github.help("issues") and github.help("pull_request") == github.help("Pull requests")
     assert github.help("root")["groups"]
     with pytest.raises(toolcrib.UnknownTool) as unknown:
         github.help("create_isue")

@@ -25,6 +25,7 @@ from ._session import Session
 from .errors import (
     ArgumentError,
     CatalogMissing,
+    ConversionError,
     Error,
     FindingsError,
     PayloadError,
@@ -37,7 +38,7 @@ from .errors import (
 )
 
 __all__ = [
-    "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "Error", "FieldError", "Finding",
+    "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "ConversionError", "Error", "FieldError", "Finding",
     "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
     "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
     "UnknownTool", "WriteError", "Written", "open",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from . import _toolcrib
 from ._call import Call, calls_of
 from ._definitions import Definitions
-from ._finding import Finding, findings_of
+from ._finding import Finding, Place, findings_of
 from ._functions import FunctionTool
 from ._plain import is_response, json_text, plain_result
 from .errors import ArgumentError, FindingsError
@@ -297,6 +297,9 @@ def _opened(source: Any, config: str | PathLike[str] | None) -> tuple[_toolcrib.
     if not is_one and not isinstance(source, Iterable):
         message = f"a `{type(source).__name__}` has no tools: give a path, or a list of functions and definitions"
         raise ArgumentError(message, "argument_invalid")
+    if config is not None and Path(config).suffix == ".toml" and Path(config).name != "toolcrib.toml":
+        message = f"`config` is a `toolcrib.toml`, or a folder with one, and no `{Path(config).name}`"
+        raise ArgumentError(message, "argument_invalid", place=Place(fspath(config), ""))
     definitions = Definitions.of([source] if is_one else source)
     return _toolcrib.Catalog.from_json(json_text(definitions.values), config), definitions
 

@@ -15,14 +15,7 @@ from ._hints import Field, fields_of_class, has_fields, is_array, is_named_tuple
 from ._pydantic import adapter_of, errors_of, validated
 from ._schema import values_of
 from ._text_types import text_type
-
-
-class ConversionError(Exception):
-    """Arguments that do not fit a type hint. ``errors`` has a pointer and a message for each, as refusals of calls have."""
-
-    def __init__(self, errors: list[dict[str, Any]]) -> None:
-        super().__init__("; ".join(f"{one['message']} at {one['pointer'] or '/'}" for one in errors))
-        self.errors = errors
+from .errors import ConversionError
 
 
 def converted(fields: Iterable[Field], given: Mapping[str, Any]) -> dict[str, Any]:

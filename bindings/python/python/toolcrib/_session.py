@@ -13,10 +13,10 @@ from typing import Any
 from ._batch import batched
 from ._call import Call
 from ._catalog import Catalog, Provider
-from ._convert import ConversionError, told
+from ._convert import told
 from ._plain import plain, plain_result, well_formed
 from ._refusal import Envelope, refusal
-from .errors import Error
+from .errors import ConversionError, Error
 
 STOP_AFTER = 3
 """Equal failures after which a call is stopped."""
