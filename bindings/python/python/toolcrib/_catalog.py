@@ -294,13 +294,14 @@ def _opened(source: Any, config: str | PathLike[str] | None) -> tuple[_toolcrib.
         source.close()
         raise ArgumentError("this is a coroutine: await it, as in `toolcrib.open(await session.list_tools())`", "argument_invalid")
     is_one = isinstance(source, (Mapping, FunctionTool)) or hasattr(source, "tools") or callable(source)
-    if not is_one and not isinstance(source, Iterable):
+    given: Any = [source] if is_one else source
+    if not isinstance(given, Iterable):
         message = f"a `{type(source).__name__}` has no tools: give a path, or a list of functions and definitions"
         raise ArgumentError(message, "argument_invalid")
     if config is not None and Path(config).suffix == ".toml" and Path(config).name != "toolcrib.toml":
         message = f"`config` is a `toolcrib.toml`, or a folder with one, and no `{Path(config).name}`"
         raise ArgumentError(message, "argument_invalid", place=Place(fspath(config), ""))
-    definitions = Definitions.of([source] if is_one else source)
+    definitions = Definitions.of(given)
     return _toolcrib.Catalog.from_json(json_text(definitions.values), config), definitions
 
 

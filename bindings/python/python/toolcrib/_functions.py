@@ -56,7 +56,7 @@ class FunctionTool:
         try:
             return fields_of_function(self.function)
         except (ValueError, TypeError) as error:
-            anything = Field("arguments", Any, False, kind=inspect.Parameter.VAR_KEYWORD)
+            anything = Field("arguments", Any, False, ABSENT, inspect.Parameter.VAR_KEYWORD)
             return Fields([anything], {"arguments": f"the function has no signature: {error}"})
 
 

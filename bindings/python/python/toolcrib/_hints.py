@@ -8,6 +8,7 @@ import inspect
 import sys
 import types
 import typing
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import InitVar, dataclass, is_dataclass
 from typing import Any, get_args, get_origin
@@ -23,7 +24,7 @@ class Field:
     name: str
     hint: Any
     is_required: bool
-    default: Any = ABSENT
+    default: Any
     kind: Any = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -56,9 +57,17 @@ def fields_of_function(function: Callable[..., Any]) -> Fields:
     return Fields(fields, {name: reason for name, reason in unread.items() if name not in bound})
 
 
-@functools.lru_cache(maxsize=1024)
 def fields_of_class(hint: type) -> Fields:
     """The fields of a class that is made of them; see :func:`has_fields`."""
+    if hint not in _known:
+        _known[hint] = _of_class(hint)
+    return _known[hint]
+
+
+_known: weakref.WeakKeyDictionary[type, Fields] = weakref.WeakKeyDictionary()
+
+
+def _of_class(hint: type) -> Fields:
     if is_typed_dict(hint):
         return _of_typed_dict(hint)
     hints, unread = _hints(hint)
@@ -138,7 +147,7 @@ def _of_typed_dict(hint: type) -> Fields:
         while (word := _word(get_origin(found))) in ("Required", "NotRequired", "ReadOnly"):
             is_required = is_required if word == "ReadOnly" else word == "Required"
             found = get_args(found)[0]
-        fields.append(Field(name, found, is_required))
+        fields.append(Field(name, found, is_required, ABSENT))
     return Fields(fields, unread)
 
 

@@ -64,8 +64,8 @@ def plain_result(value: Any, above: tuple[int, ...] = ()) -> Any:
 
 
 def _plain_parts(value: Any, above: tuple[int, ...]) -> Any:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: plain_result(one, above) for name, one in zip(value._fields, value)}
+    if isinstance(value, tuple) and (names := getattr(value, "_fields", None)):
+        return {name: plain_result(one, above) for name, one in zip(names, value)}
     if isinstance(value, Mapping):
         return {str(plain_result(name, above)): plain_result(one, above) for name, one in value.items()}
     if isinstance(value, (list, tuple, KeysView, ValuesView, ItemsView, deque)):
@@ -74,8 +74,8 @@ def _plain_parts(value: Any, above: tuple[int, ...]) -> Any:
         return sorted((plain_result(one, above) for one in value), key=repr)
     if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "model_dump"):
         return {one.name: plain_result(getattr(value, one.name), above) for one in dataclasses.fields(value)}
-    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
-        return plain_result(value.tolist(), above)
+    if type(value).__module__.partition(".")[0] == "numpy" and (listed := getattr(value, "tolist", None)):
+        return plain_result(listed(), above)
     return plain_result(_default(value), above)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import typing
 from typing import Any, get_origin
@@ -10,14 +9,27 @@ from typing import Any, get_origin
 _CONSTRAINTS = ("pydantic", "annotated_types")
 
 
+MOST_ADAPTERS = 1024
+"""Adapters that are kept; making one takes a millisecond."""
+
+
 def adapter_of(hint: Any) -> Any:
     """The ``TypeAdapter`` of a hint that is pydantic's; of others, none."""
     if not _is_of_pydantic(hint):
         return None
     try:
-        return _adapter(hint)
+        return _known[hint] if hint in _known else _kept(hint)
     except TypeError:  # a hint that has no hash
-        return _adapter.__wrapped__(hint)
+        return _adapter(hint)
+
+
+_known: dict[Any, Any] = {}
+
+
+def _kept(hint: Any) -> Any:
+    if len(_known) >= MOST_ADAPTERS:
+        _known.clear()
+    return _known.setdefault(hint, _adapter(hint))
 
 
 def _is_of_pydantic(hint: Any) -> bool:
@@ -32,7 +44,6 @@ def _package(kind: type) -> str:
     return kind.__module__.partition(".")[0]
 
 
-@functools.lru_cache(maxsize=1024)
 def _adapter(hint: Any) -> Any:
     try:
         from pydantic import TypeAdapter
@@ -48,6 +59,8 @@ def validated(adapter: Any, value: Any) -> Any:
 
 def errors_of(error: Exception) -> list[tuple[str, str]] | None:
     """The mistakes that a ``ValidationError`` tells, each as a JSON Pointer and a message; of another error, none."""
-    if not (callable(errors := getattr(error, "errors", None)) and _package(type(error)) in ("pydantic", "pydantic_core")):
+    errors: Any = getattr(error, "errors", None)
+    if not callable(errors) or _package(type(error)) not in ("pydantic", "pydantic_core"):
         return None
-    return [("".join(f"/{part}" for part in one["loc"]), str(one["msg"])) for one in errors()]
+    found: Any = errors()
+    return [("".join(f"/{part}" for part in one["loc"]), str(one["msg"])) for one in found]
