@@ -15,6 +15,7 @@ from ._call import Call
 from ._catalog import Catalog, Provider
 from ._convert import told
 from ._plain import plain, plain_result, well_formed
+from ._toolsets import load_toolsets
 from ._refusal import Envelope, refusal
 from .errors import ConversionError, Error
 
@@ -29,7 +30,7 @@ class Session:
 
     A call runs only with arguments that fit. The doc of a tool that ``[exec] require_doc`` covers has to be read first: the
     refusal carries it, and the next call passes. A call that has failed equally often is stopped. The functions
-    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec`` and ``tool_batch`` are answered here.
+    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec``, ``tool_batch`` and ``load_toolset`` are answered here.
 
     ``run`` has functions for tools that are not Python functions of the catalog, by canonical name. ``require_docs`` decides
     in place of the configuration.
@@ -45,6 +46,8 @@ class Session:
     ) -> None:
         self.catalog = catalog
         self.profile = profile
+        self.loaded: list[str] = []
+        """The toolsets that the model has loaded, for ``loaded`` of the next payload."""
         self._runs: dict[str, Run] = dict(run or {})
         self._functions = {name: tool for name, tool in catalog.functions.items() if name not in self._runs}
         self._require_docs = require_docs
@@ -55,6 +58,7 @@ class Session:
             "tool_search": self._tool_search,
             "tool_help": lambda given: self.catalog.help(str(given.get("path", ""))),
             "tool_batch": self._batch,
+            "load_toolset": lambda given: load_toolsets(self.catalog, self.profile, given.get("names") or [], self.loaded),
         }
 
     def turn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
@@ -168,7 +172,9 @@ class Session:
         if not running.is_read:
             self._failures[_key(running.name, running.arguments, "run")] += 1
         code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
-        refused = refusal(code, well_formed(told(error)), "correct the call, or try another way")
+        hints = {"nearest": error.nearest} if isinstance(error, Error) and error.nearest else {}
+        message = str(error) if isinstance(error, Error) else told(error)
+        refused = refusal(code, well_formed(message), "correct the call, or try another way", **hints)
         return self._counted(running.name, running.arguments, refused)
 
     def _counted(self, name: str, arguments: Any, refused: Envelope) -> Envelope:

@@ -15,7 +15,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from .._catalog import Catalog, Surface
 from .._session import Run, Session
-from ._bound import bound
+from ._bound import Bound
 
 # Arguments are checked by the session, which tells the model more than a validator would.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -26,8 +26,7 @@ class CatalogToolset(AbstractToolset[Any]):
 
     def __init__(self, session: Session, surface: Surface | None = None) -> None:
         self.session = session
-        payload, self._prompt = bound(session, "openai", surface)
-        self._functions: list[dict[str, Any]] = [entry["function"] for entry in payload.get("tools", [])]
+        self._bound = Bound(session, "openai", surface)
 
     @property
     def id(self) -> str | None:
@@ -36,11 +35,12 @@ class CatalogToolset(AbstractToolset[Any]):
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
         """The section of the system prompt that tells how the tools are reached."""
-        return self._prompt or None
+        return self._bound.now()[1] or None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools, by the names that the model sees."""
-        return {function["name"]: self._tool(function) for function in self._functions}
+        functions = [entry["function"] for entry in self._bound.now()[0].get("tools", [])]
+        return {function["name"]: self._tool(function) for function in functions}
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
