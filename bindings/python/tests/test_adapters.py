@@ -204,3 +204,18 @@ def test_agents_are_told_how_deferred_tools_are_reached(catalog):
     assert "read_tool_doc" in asyncio.run(toolset(catalog, surface="hybrid").get_instructions(None))
     with pytest.raises(toolcrib.ArgumentError, match="hybrid"):
         instructions(catalog, surface="toolset")
+
+
+def test_an_agent_of_pydantic_ai_has_toolsets_of_several_catalogs(catalog):
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+    from toolcrib.adapters.pydantic_ai import toolset
+
+    def twice(a: int) -> int:
+        """Doubles a number."""
+        return 2 * a
+
+    both = [toolset(catalog, surface="full", id="sums"), toolset(toolcrib.open([twice]), surface="full", id="products")]
+    answer = asyncio.run(Agent(TestModel(), toolsets=both).run("?")).output
+    assert "add" in answer and "twice" in answer

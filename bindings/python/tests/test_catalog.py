@@ -242,6 +242,25 @@ def test_objects_of_the_sdks_are_responses(github):
     assert call.name == "get_me" and call.arguments == {} and call.error is None
 
 
+def test_a_catalog_is_a_collection_of_its_tools(github):
+    assert len(github) == len(github.tools) == len(list(github))
+    assert "create_issue" in github and github.tools[0] in github and "create_isue" not in github
+    assert github.get("create_issue").effect == "write" and github.get("create_isue") is None
+
+
+def test_a_response_that_was_not_awaited_says_so(github):
+    async def create():
+        yield {}
+
+    async def answer():
+        return {}
+
+    for response in create(), answer():
+        with pytest.raises(toolcrib.ArgumentError, match="await"):
+            github.parse("openai", response)
+        getattr(response, "close", lambda: None)()
+
+
 def test_threads_share_a_catalog(github):
     payloads = []
     threads = [threading.Thread(target=lambda: payloads.append(github.payload("openai").text)) for _ in range(8)]

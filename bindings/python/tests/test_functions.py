@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import datetime
 import decimal
@@ -258,6 +259,45 @@ def test_tools_of_langchain_are_definitions_and_run():
     agent = toolcrib.Session(toolcrib.open([multiply, add]))
     assert agent.run(agent.call("multiply", {"a": 2, "b": "3"}))["result"] == 6
     assert agent.run(agent.call("add", {"a": 2}))["result"] == 4
+
+
+def test_tools_of_agent_frameworks_are_definitions_and_run():
+    pytest.importorskip("agents")
+    pytest.importorskip("pydantic_ai")
+    from agents import function_tool
+    from pydantic_ai import RunContext, Tool
+
+    @function_tool
+    def divide(a: int, b: int) -> float:
+        """Divides two numbers."""
+        return a / b
+
+    def whoami(context):
+        """Says who asks."""
+        return context.deps
+
+    whoami.__annotations__ = {"context": RunContext[str]}
+    tools = [divide, Tool(add, name="plus"), Tool(whoami, takes_ctx=True)]
+    agent = toolcrib.Session(toolcrib.open(tools))
+    assert asyncio.run(agent.arun(agent.call("divide", {"a": 6, "b": 3})))["result"] == 2.0
+    assert agent.run(agent.call("plus", {"a": 2}))["result"] == 4
+    assert agent.run(agent.call("whoami", {}))["error"]["code"] == "NOT_FOUND"
+
+
+def test_what_is_no_definition_is_told():
+    for thing in ({"id": 3}, {"get": add, "id": 3}, Point(1), Node("x"), [[3]]):
+        catalog = toolcrib.open([add, thing])
+        assert {one.code for one in catalog.findings if one.severity == "error"} == {"definition-invalid"}, thing
+        assert {one.code for one in toolcrib.open([thing]).findings} == {"definition-invalid"}
+
+
+def test_lists_of_functions_may_be_nested():
+    assert [tool.name for tool in toolcrib.open([[add, [with_node]], with_nan])] == ["add", "with_node", "with_nan"]
+
+
+def test_functions_have_the_names_of_a_dict():
+    agent = toolcrib.Session(toolcrib.open({"plus": add, "minus": lambda a, b: a - b}))
+    assert [agent.run(agent.call(name, {"a": 3, "b": 1}))["result"] for name in ("plus", "minus")] == [4, 2]
 
 
 @pytest.mark.parametrize("source", ["https://example.com/openapi.json", '[{"name": "f"}]', 3, None])

@@ -214,3 +214,45 @@ def test_the_items_of_a_generator_are_its_result():
     assert agent.run(agent.call("count", {"to": 3}))["result"] == [0, 1, 2]
     assert asyncio.run(agent.arun(agent.call("acount", {"to": 3})))["result"] == [0, 1, 2]
     assert "arun" in error_of(agent.run(agent.call("acount", {"to": 3})))["message"]
+
+
+DEFINITION = {
+    "name": "put.day", "description": "Puts a day.", "inputSchema": {"properties": {"day": {"type": "string", "format": "date"}}}
+}
+
+
+def test_functions_for_definitions_are_given_by_any_of_their_names():
+    def put(day: datetime.date) -> int:
+        return day.year
+
+    catalog = toolcrib.open([DEFINITION])
+    [tool] = catalog
+    for name in tool.name, tool.safe_name:
+        agent = Session(catalog, {name: FunctionTool.of(put)})
+        assert agent.run(agent.call("put.day", {"day": "2024-05-17"}))["result"] == 2024
+        agent = Session(catalog, {name: lambda given: given["day"]})
+        assert agent.run(agent.call("put.day", {"day": "2024-05-17"}))["result"] == "2024-05-17"
+
+
+def test_a_session_for_names_that_are_not_there_is_an_error():
+    catalog = toolcrib.open([DEFINITION])
+    with pytest.raises(toolcrib.UnknownTool) as unknown:
+        Session(catalog, {"put.dya": print})
+    assert unknown.value.nearest[0] == "put.day"
+    with pytest.raises(toolcrib.UnknownProfile):
+        Session(catalog, profile="nobody")
+
+
+def test_an_awaited_turn_takes_a_stream():
+    async def events():
+        for event in [
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "1", "name": "later", "input": {}}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"text": "a"}'}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            {"type": "message_stop"},
+        ]:
+            yield event
+
+    _, message = asyncio.run(session(later).aturn("anthropic", events()))
+    assert message["content"][0]["content"] == "A"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
@@ -126,7 +127,25 @@ class Catalog:
     @property
     def tools(self) -> list[Tool]:
         """The tools, in the order of their sources."""
-        return [Tool(**tool) for tool in json.loads(self._core.tools())]
+        return list(self._tools.values())
+
+    @cached_property
+    def _tools(self) -> dict[str, Tool]:
+        return {tool["name"]: Tool(**tool) for tool in json.loads(self._core.tools())}
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of this canonical name."""
+        return self._tools.get(name)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a tool of this canonical name."""
+        return name in self._tools or name in self._tools.values()
 
     @property
     def profiles(self) -> list[str]:
@@ -180,6 +199,9 @@ class Catalog:
 
         ``response`` is JSON text, a dict, an object of the provider's SDK, or an iterable of the events of a stream.
         """
+        if hasattr(response, "__aiter__") or inspect.isawaitable(response):
+            message = "this is async: await it, and a stream with `parse_stream`"
+            raise ArgumentError(message, "argument_invalid")
         if not is_response(response):
             stream = self.stream(provider, profile=profile)
             for event in response:
@@ -274,15 +296,16 @@ def _answered(call: Call, answer: Any) -> dict[str, Any]:
 
 
 def open(
-    source: str | PathLike[str] | Iterable[Any],
+    source: str | PathLike[str] | Iterable[Any] | Callable[..., Any] | FunctionTool,
     *,
     config: str | PathLike[str] | None = None,
 ) -> Catalog:
     """Opens a catalog.
 
     ``source`` is a path (a folder, a ``toolcrib.toml``, or a file of definitions), or what a program has: dicts of
-    definitions in any known format, functions with docstrings and type hints, and results of an MCP session's
-    ``list_tools()``, also mixed. ``config`` is a ``toolcrib.toml`` with settings for the latter, such as profiles.
+    definitions in any known format, functions with docstrings and type hints, tools of LangChain, Pydantic AI and the
+    OpenAI Agents SDK, and results of an MCP session's ``list_tools()``, also mixed; or one of these; or a dict of functions
+    by name. One that cannot be read is a finding, and the others are there. ``config`` is a ``toolcrib.toml`` with settings for the latter, such as profiles.
     """
     if isinstance(source, (str, PathLike)):
         return Catalog(_toolcrib.Catalog.open(_path(fspath(source))))
@@ -293,7 +316,8 @@ def _opened(source: Any, config: str | PathLike[str] | None) -> tuple[_toolcrib.
     if inspect.iscoroutine(source):
         source.close()
         raise ArgumentError("this is a coroutine: await it, as in `toolcrib.open(await session.list_tools())`", "argument_invalid")
-    is_one = isinstance(source, (Mapping, FunctionTool)) or hasattr(source, "tools") or callable(source)
+    is_named = isinstance(source, Mapping) and bool(source) and all(map(callable, source.values()))
+    is_one = not is_named and isinstance(source, (Mapping, FunctionTool)) or hasattr(source, "tools") or callable(source)
     given: Any = [source] if is_one else source
     if not isinstance(given, Iterable):
         message = f"a `{type(source).__name__}` has no tools: give a path, or a list of functions and definitions"

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from . import _toolcrib
 from ._convert import told
 from ._finding import SEVERITIES, Finding, Place
+from ._frameworks import tool_of_framework
 from ._functions import FunctionTool, definition_of
 from ._hints import target
-from ._plain import plain, well_formed
+from ._plain import json_text, plain, well_formed
 
 FILE = "definitions.json"
 """The name of definitions without a file in findings of the core."""
 MAX_DEPTH = 120
 """Levels of one definition; the core reads 128, and the list around it is one."""
+MAX_LISTS = 10
+"""Lists within lists that are followed."""
+
+_KNOWN_BY = {"description", "parameters", "inputSchema", "input_schema", "function", "tools", "functions", "openapi", "swagger", "paths"}
+"""Fields of definitions and of files with them; a dict without any is looked at alone, since the core passes over it."""
 
 _HELP = {
     "hint-unreadable": "use a type that is there at run time: a name that is only imported under `if TYPE_CHECKING` is not",
     "hint-unknown": "use a dataclass, a TypedDict, an Enum, a pydantic model or a plain type",
     "default-left-out": "use None as the default, and decide in the function",
 }
+
+
+class _Unreadable(ValueError):
+    """A thing that is no definition, with the reason for a person."""
 
 
 @dataclass
@@ -38,43 +49,53 @@ class Definitions:
     is_complete: bool = True
 
     @classmethod
-    def of(cls, given: Iterable[Any]) -> Definitions:
-        """Reads what was given, each thing alone."""
+    def of(cls, given: Iterable[Any] | Mapping[str, Any]) -> Definitions:
+        """Reads what was given, each thing alone. A mapping has functions by their names."""
         found = cls()
+        if isinstance(given, Mapping):
+            given = [FunctionTool.of(function, name=str(name)) for name, function in given.items()]
         for index, thing in enumerate(given):
-            listed = thing.get("tools") if isinstance(thing, Mapping) else getattr(thing, "tools", None)
-            is_list = isinstance(listed, list) and not callable(thing)
-            for at, one in enumerate(listed) if is_list and listed else [(None, thing)]:
-                found._try(one, f"/{index}" if at is None else f"/{index}/tools/{at}")
+            found._try(thing, f"/{index}")
         return found
 
-    def _try(self, thing: Any, pointer: str) -> None:
+    def _try(self, thing: Any, pointer: str, depth: int = 0) -> None:
+        listed, below = _listed(thing)
+        if listed and depth < MAX_LISTS:
+            for index, one in enumerate(listed):
+                self._try(one, f"{pointer}{below}/{index}", depth + 1)
+            return
         try:
             self._add(thing, pointer)
         except Exception as error:
             is_function = callable(thing) or isinstance(thing, FunctionTool)
             code = "function-unreadable" if is_function else "definition-invalid"
             place = _place(thing, "") if is_function else Place(FILE, pointer)
-            message = f"{_named(thing, pointer)} was left out: {told(error)}"
+            reason = str(error) if isinstance(error, _Unreadable) else told(error)
+            message = f"{_named(thing, pointer)} was left out: {reason}"
             self.findings.append(Finding(code, "error", message, None, place, "correct it, or give the list without it"))
             self.is_complete = False
 
     def _add(self, thing: Any, pointer: str) -> None:
         if isinstance(thing, FunctionTool) or _is_function(thing):
             self._add_function(thing if isinstance(thing, FunctionTool) else FunctionTool.of(thing), pointer)
-        elif _is_langchain(thing):
-            self._add_langchain(thing, pointer)
-        elif isinstance(schema := getattr(thing, "params_json_schema", None), Mapping):  # of the OpenAI Agents SDK
-            self._append(_checked({"name": thing.name, "description": thing.description, "parameters": schema}), pointer)
+        elif (found := tool_of_framework(thing)) is not None:
+            definition, function = found
+            definition = _checked(definition)
+            if function is not None:
+                self.functions[len(self.values)] = function
+            self._append(definition, pointer)
         else:
-            found = plain(thing)
-            if not isinstance(found, (dict, list)):
-                raise TypeError(f"a `{type(thing).__name__}` is no definition of a tool")
-            self._append(_checked(found), pointer)
+            value = plain(thing)
+            if not isinstance(value, (dict, list)):
+                raise _Unreadable(f"a `{type(thing).__name__}` is no definition of a tool")
+            value = _checked(value)
+            if isinstance(value, dict) and not _KNOWN_BY.intersection(value) and _is_nothing(value):
+                raise _Unreadable("it is no definition of a tool in a known format")
+            self._append(value, pointer)
 
     def _add_function(self, tool: FunctionTool, pointer: str) -> None:
         if not callable(tool.function):
-            raise TypeError(f"a `{type(tool.function).__name__}` cannot be called")
+            raise _Unreadable(f"a `{type(tool.function).__name__}` cannot be called")
         made = definition_of(tool)
         for name, code, message in made.notes:
             severity: Any = "info" if code == "default-left-out" else "warning"
@@ -88,18 +109,6 @@ class Definitions:
             self.findings.append(Finding("hint-unreadable", "warning", message, tool.name, place, _HELP["hint-unreadable"]))
             definition = _checked({**made.definition, "parameters": {"type": "object", "properties": {}}})
         self.functions[len(self.values)] = tool
-        self._append(definition, pointer)
-
-    def _add_langchain(self, tool: Any, pointer: str) -> None:
-        schema = tool.tool_call_schema
-        parameters = schema if isinstance(schema, Mapping) else schema.model_json_schema()
-        definition = _checked({"name": tool.name, "description": tool.description, "parameters": parameters})
-
-        def run(**arguments: Any) -> Any:
-            is_async = getattr(tool, "func", run) is None
-            return tool.ainvoke(arguments) if is_async else tool.invoke(arguments)
-
-        self.functions[len(self.values)] = FunctionTool(run, tool.name)
         self._append(definition, pointer)
 
     def _append(self, definition: Any, pointer: str) -> None:
@@ -122,7 +131,9 @@ class Definitions:
 
     def merged(self, found: list[Finding]) -> list[Finding]:
         """All findings, the worst first; those on a function have the place of the function in its file."""
-        placed = [self._placed(finding) for finding in found]
+        # Where everything was left out, the core sees an empty list.
+        is_left_out = not self.values and bool(self.findings)
+        placed = [self._placed(finding) for finding in found if not (is_left_out and finding.code == "format-unknown")]
         return sorted([*placed, *self.findings], key=lambda finding: SEVERITIES.index(finding.severity))
 
     def _placed(self, finding: Finding) -> Finding:
@@ -139,20 +150,30 @@ def _index(place: Place | None) -> int | None:
     return int(head[0]) if head and head[0].isdigit() else None
 
 
+def _listed(thing: Any) -> tuple[Sequence[Any], str]:
+    """The things in a list, or in the list of an SDK, and where they are in it."""
+    if isinstance(thing, (list, tuple)):
+        return thing, ""
+    tools = thing.get("tools") if isinstance(thing, Mapping) else None if callable(thing) else getattr(thing, "tools", None)
+    return (tools, "/tools") if isinstance(tools, (list, tuple)) else ((), "")
+
+
 def _is_function(thing: Any) -> bool:
-    is_other = isinstance(thing, Mapping) or hasattr(thing, "model_dump") or hasattr(thing, "params_json_schema")
-    return callable(thing) and not is_other
+    is_other = isinstance(thing, Mapping) or hasattr(thing, "model_dump")
+    return callable(thing) and not is_other and tool_of_framework(thing) is None
 
 
-def _is_langchain(thing: Any) -> bool:
-    return not isinstance(thing, type) and hasattr(thing, "tool_call_schema") and hasattr(thing, "invoke")
+def _is_nothing(value: dict[str, Any]) -> bool:
+    """Whether the core sees no definition in a value, not even a wrong one."""
+    alone = _toolcrib.Catalog.from_json(json_text([value]))
+    return {finding["code"] for finding in json.loads(alone.findings())["findings"]} == {"format-unknown"}
 
 
 def _checked(definition: Any) -> Any:
     """A definition as JSON values, which the core can read."""
     made = json.loads(json.dumps(plain(definition), allow_nan=False))
     if _is_deeper(made, MAX_DEPTH):
-        raise ValueError(f"it has more than {MAX_DEPTH} levels")
+        raise _Unreadable(f"it has more than {MAX_DEPTH} levels")
     return made
 
 

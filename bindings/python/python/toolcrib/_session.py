@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 from collections import Counter
@@ -17,7 +18,8 @@ from ._convert import told
 from ._plain import plain, plain_result, well_formed
 from ._toolsets import load_toolsets
 from ._refusal import Envelope, refusal
-from .errors import ConversionError, Error
+from ._functions import FunctionTool
+from .errors import ConversionError, Error, UnknownTool
 
 STOP_AFTER = 3
 """Equal failures after which a call is stopped."""
@@ -32,14 +34,15 @@ class Session:
     refusal carries it, and the next call passes. A call that has failed equally often is stopped. The functions
     ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec``, ``tool_batch`` and ``load_toolset`` are answered here.
 
-    ``run`` has functions for tools that are not Python functions of the catalog, by canonical name. ``require_docs`` decides
-    in place of the configuration.
+    ``run`` has functions for tools that are not Python functions of the catalog, by name. Each takes the arguments as one
+    dict; a :class:`FunctionTool` takes them by name, as its type hints say. ``require_docs`` decides in place of the
+    configuration.
     """
 
     def __init__(
         self,
         catalog: Catalog,
-        run: Mapping[str, Run] | None = None,
+        run: Mapping[str, Run | FunctionTool] | None = None,
         *,
         profile: str | None = None,
         require_docs: bool | None = None,
@@ -48,8 +51,10 @@ class Session:
         self.profile = profile
         self.loaded: list[str] = []
         """The toolsets that the model has loaded, for ``loaded`` of the next payload."""
-        self._runs: dict[str, Run] = dict(run or {})
-        self._functions = {name: tool for name, tool in catalog.functions.items() if name not in self._runs}
+        if profile is not None and profile not in catalog.profiles:
+            catalog.payload("openai", profile=profile)  # says which there are
+        self._runs: dict[str, Run] = {}
+        self._functions = dict(catalog.functions)
         self._require_docs = require_docs
         self._read: dict[str, str] = {}
         self._failures: Counter[str] = Counter()
@@ -60,6 +65,20 @@ class Session:
             "tool_batch": self._batch,
             "load_toolset": lambda given: load_toolsets(self.catalog, self.profile, given.get("names") or [], self.loaded),
         }
+        for name, function in (run or {}).items():
+            self._add(name, function)
+
+    def _add(self, name: str, function: Run | FunctionTool) -> None:
+        safe = {tool.safe_name: tool.name for tool in self.catalog}
+        known = name if name in self.catalog or name in self._ours else safe.get(name)
+        if known is None:
+            nearest = difflib.get_close_matches(name, [*safe, *safe.values()])
+            raise UnknownTool(f"`run` has a function for `{name}`, and there is no such tool", "unknown_tool", nearest)
+        self._functions.pop(known, None)
+        if isinstance(function, FunctionTool):
+            self._functions[known] = function
+        else:
+            self._runs[known] = function
 
     def turn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
         """The calls of a response, and the message or messages with their results; without calls, none."""
@@ -68,8 +87,11 @@ class Session:
         return calls, self._reply(provider, answered)
 
     async def aturn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
-        """The same, with async functions among the tools."""
-        calls = self.catalog.parse(provider, response, profile=self.profile)
+        """The same, with async functions among the tools; ``response`` may be a stream whose events are awaited."""
+        if hasattr(response, "__aiter__"):
+            calls = await self.catalog.parse_stream(provider, response, profile=self.profile)
+        else:
+            calls = self.catalog.parse(provider, response, profile=self.profile)
         answered = [(call, await self.arun(call)) for call in calls]
         return calls, self._reply(provider, answered)
 
@@ -98,7 +120,7 @@ class Session:
             result = answer.run()
             if inspect.isawaitable(result) or inspect.isasyncgen(result):
                 _close(result)
-                raise TypeError(f"`{answer.name}` is an async function: use `arun` or `aturn`")
+                raise TypeError(f"`{answer.name}` is an async function, and this job is not: use `arun`, `aturn`, or what your framework awaits")
             return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
             return self._failed(answer, error)
@@ -130,7 +152,7 @@ class Session:
         arguments = call.arguments or {}
         if name in self._ours and name not in self._runs and name not in self._functions:
             return _Running(name, arguments, partial(self._ours[name], arguments), is_read=True)
-        tool = next((tool for tool in self.catalog.tools if tool.name == name), None)
+        tool = self.catalog.get(name)
         if tool is None:
             return self._without_function(name, arguments)
         unread = self._without_doc(name, receipt)

@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from .._call import Call
 from .._catalog import Catalog, Surface
+from .._functions import FunctionTool
 from .._refusal import Envelope
 from .._session import Run, Session
 from ._bound import Bound
@@ -54,7 +55,7 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         catalog: Catalog,
-        run: Mapping[str, Run] | None = None,
+        run: Mapping[str, Run | FunctionTool] | None = None,
         *,
         profile: str | None = None,
         surface: Surface | None = None,

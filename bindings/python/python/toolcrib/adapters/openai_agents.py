@@ -13,13 +13,14 @@ from typing import Any
 from agents import FunctionTool, Tool
 
 from .._catalog import Catalog, Surface
+from .._functions import FunctionTool as _FunctionTool
 from .._session import Run, Session
 from ._bound import bound_once
 
 
 def tools(
     catalog: Catalog,
-    run: Mapping[str, Run] | None = None,
+    run: Mapping[str, Run | _FunctionTool] | None = None,
     *,
     profile: str | None = None,
     surface: Surface | None = None,

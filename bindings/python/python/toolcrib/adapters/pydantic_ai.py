@@ -14,6 +14,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from .._catalog import Catalog, Surface
+from .._functions import FunctionTool
 from .._session import Run, Session
 from ._bound import Bound
 
@@ -24,14 +25,15 @@ _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_sc
 class CatalogToolset(AbstractToolset[Any]):
     """The tools that a surface binds. Their calls are checked and answered in one session."""
 
-    def __init__(self, session: Session, surface: Surface | None = None) -> None:
+    def __init__(self, session: Session, surface: Surface | None = None, id: str = "toolcrib") -> None:
         self.session = session
+        self._id = id
         self._bound = Bound(session, "openai", surface)
 
     @property
     def id(self) -> str | None:
         """The id of the toolset."""
-        return "toolcrib"
+        return self._id
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
         """The section of the system prompt that tells how the tools are reached."""
@@ -60,10 +62,12 @@ class CatalogToolset(AbstractToolset[Any]):
 
 def toolset(
     catalog: Catalog,
-    run: Mapping[str, Run] | None = None,
+    run: Mapping[str, Run | FunctionTool] | None = None,
     *,
     profile: str | None = None,
     surface: Surface | None = None,
+    session: Session | None = None,
+    id: str = "toolcrib",
 ) -> CatalogToolset:
-    """The tools of a profile as a toolset of an agent."""
-    return CatalogToolset(Session(catalog, run, profile=profile), surface)
+    """The tools of a profile as a toolset of an agent. Toolsets of several catalogs each need an ``id``."""
+    return CatalogToolset(session or Session(catalog, run, profile=profile), surface, id)
