@@ -248,6 +248,19 @@ def test_a_catalog_is_a_collection_of_its_tools(github):
     assert github.get("create_issue").effect == "write" and github.get("create_isue") is None
 
 
+def test_what_is_no_json_is_an_error_of_the_argument(github):
+    cycle = {}
+    cycle["self"] = cycle
+    for job in (lambda: github.parse("openai", cycle), lambda: toolcrib.Session(github).call("get_me", cycle)):
+        with pytest.raises(toolcrib.ArgumentError, match="JSON"):
+            job()
+
+
+def test_one_toolset_is_loaded_by_its_name(github):
+    one = github.payload("openai", surface="toolset", loaded="Gists")
+    assert one == github.payload("openai", surface="toolset", loaded=["Gists"]) and "create_gist" in one.text
+
+
 def test_a_response_that_was_not_awaited_says_so(github):
     async def create():
         yield {}

@@ -101,6 +101,11 @@ def with_unwritable(a: Unwritable = Unwritable()) -> None:
     """Takes what cannot be written."""
 
 
+class Broken:
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("no attributes")
+
+
 CYCLE: dict[str, Any] = {"name": "cycle", "description": "Holds itself.", "inputSchema": {"type": "object"}}
 CYCLE["inputSchema"]["properties"] = {"all": CYCLE}
 DEEP: dict[str, Any] = {"name": "deep", "description": "Is deep.", "inputSchema": functools.reduce(
@@ -110,7 +115,7 @@ NOT_A_NUMBER = {"name": "nan", "description": "Has a number that is none.", "inp
 ODD = [
     with_nan, with_ghost, with_node, with_unwritable, Adder(), functools.partial(add, 1), CYCLE, DEEP, NOT_A_NUMBER, 3, None, len, print,
     {"name": "half\ud800", "description": "Has half a pair.", "inputSchema": {"type": "object"}},
-    toolcrib.FunctionTool.of(add, name="\udfff"), toolcrib.FunctionTool(3, "three"), lambda x: x, Unwritable(), dict, object(),
+    toolcrib.FunctionTool.of(add, name="\udfff"), toolcrib.FunctionTool(3, "three"), lambda x: x, Unwritable(), dict, object(), Broken(),
 ]
 
 

@@ -1,8 +1,10 @@
 """A session checks, runs and answers calls."""
 
 import asyncio
+import contextvars
 import dataclasses
 import datetime
+import threading
 from typing import NamedTuple
 
 import pytest
@@ -256,3 +258,20 @@ def test_an_awaited_turn_takes_a_stream():
 
     _, message = asyncio.run(session(later).aturn("anthropic", events()))
     assert message["content"][0]["content"] == "A"
+
+
+def test_functions_that_block_do_not_hold_up_an_awaited_job():
+    where = contextvars.ContextVar("where", default="nowhere")
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(a: int):
+        """Gets on when another call has come."""
+        both.wait()
+        return where.get()
+
+    async def job():
+        where.set("here")
+        agent = session(meet)
+        return await asyncio.gather(*[agent.arun(agent.call("meet", {"a": at})) for at in range(2)])
+
+    assert [envelope["result"] for envelope in asyncio.run(job())] == ["here", "here"]

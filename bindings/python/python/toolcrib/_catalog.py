@@ -168,13 +168,13 @@ class Catalog:
         *,
         profile: str | None = None,
         surface: Surface | None = None,
-        loaded: Sequence[str] = (),
+        loaded: str | Sequence[str] = (),
     ) -> Payload:
         """The part of a request body with the tools: ``client.messages.create(..., **payload)``.
 
         ``loaded`` names the toolsets loaded so far, for the surface ``toolset``.
         """
-        text, facts = self._core.payload(provider, surface, profile, list(loaded))
+        text, facts = self._core.payload(provider, surface, profile, _names(loaded))
         body = json.loads(text)
         payload = Payload(body if isinstance(body, dict) else {"tools": body})
         found = json.loads(facts)
@@ -189,10 +189,10 @@ class Catalog:
         *,
         profile: str | None = None,
         surface: Surface | None = None,
-        loaded: Sequence[str] = (),
+        loaded: str | Sequence[str] = (),
     ) -> str:
         """The section of the system prompt that goes with a payload of the same options."""
-        return self._core.prompt(provider, surface, profile, list(loaded))
+        return self._core.prompt(provider, surface, profile, _names(loaded))
 
     def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
         """The calls of a response, each with arguments that fit or with what is wrong with it.
@@ -289,6 +289,10 @@ class Catalog:
         ``vars`` are the values of the job that files of the template name.
         """
         return Written(**json.loads(self._core.seed(workspace, profile, template, json_text(dict(vars or {})))))
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
 
 
 def _answered(call: Call, answer: Any) -> dict[str, Any]:

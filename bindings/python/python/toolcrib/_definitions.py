@@ -59,13 +59,12 @@ class Definitions:
         return found
 
     def _try(self, thing: Any, pointer: str, depth: int = 0) -> None:
-        listed, below = _listed(thing)
-        if listed and depth < MAX_LISTS:
+        try:
+            listed, below = _listed(thing) if depth < MAX_LISTS else ((), "")
             for index, one in enumerate(listed):
                 self._try(one, f"{pointer}{below}/{index}", depth + 1)
-            return
-        try:
-            self._add(thing, pointer)
+            if not listed:
+                self._add(thing, pointer)
         except Exception as error:
             is_function = callable(thing) or isinstance(thing, FunctionTool)
             code = "function-unreadable" if is_function else "definition-invalid"
@@ -127,7 +126,7 @@ class Definitions:
             index = _index(finding.place)
             if index is not None and finding.tool:
                 renamed.setdefault(index, finding.tool)
-        return {renamed.get(index, tool.name): tool for index, tool in self.functions.items()}
+        return {renamed.get(index, well_formed(tool.name)): tool for index, tool in self.functions.items()}
 
     def merged(self, found: list[Finding]) -> list[Finding]:
         """All findings, the worst first; those on a function have the place of the function in its file."""
@@ -185,13 +184,18 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def _named(thing: Any, pointer: str) -> str:
-    name = thing.get("name") if isinstance(thing, Mapping) else getattr(thing, "name", None) or getattr(thing, "__name__", None)
+    name = thing.get("name") if isinstance(thing, Mapping) else None
+    for attribute in ("name", "__name__"):
+        name = name or inspect.getattr_static(thing, attribute, None)
     return f"`{well_formed(name)}`" if isinstance(name, str) else f"`{pointer}` of the definitions"
 
 
 def _place(function: Any, pointer: str) -> Place | None:
     """The place of a function: its file and its first line."""
-    function = function.function if isinstance(function, FunctionTool) else function
-    code = getattr(inspect.unwrap(target(function)), "__code__", None)
+    try:
+        function = function.function if isinstance(function, FunctionTool) else function
+        code = getattr(inspect.unwrap(target(function)), "__code__", None)
+    except Exception:  # of an attribute of an object
+        return None
     # The constructor of a dataclass is made, and has no file.
     return Place(code.co_filename, pointer, code.co_firstlineno) if code and code.co_filename != "<string>" else None

@@ -13,6 +13,7 @@ from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 from typing import Any
 
 from ._text_types import duration_text
+from .errors import ArgumentError
 
 MAX_DEPTH = 64
 """Levels of a result; what lies deeper is left out."""
@@ -30,9 +31,13 @@ def json_text(value: Any) -> str:
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode(errors="replace")
     if hasattr(value, "model_dump_json") and not isinstance(value, type):
-        text: str = value.model_dump_json(by_alias=True, exclude_none=True)
-        return text
-    return well_formed(json.dumps(value, default=_default, ensure_ascii=False, separators=(",", ":")))
+        dumped: str = value.model_dump_json(by_alias=True, exclude_none=True)
+        return dumped
+    try:
+        text = json.dumps(value, default=_default, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ArgumentError(f"this cannot be written as JSON: {error}", "argument_invalid") from error
+    return well_formed(text)
 
 
 def well_formed(text: str) -> str:

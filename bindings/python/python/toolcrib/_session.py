@@ -15,10 +15,11 @@ from ._batch import batched
 from ._call import Call
 from ._catalog import Catalog, Provider
 from ._convert import told
-from ._plain import plain, plain_result, well_formed
-from ._toolsets import load_toolsets
-from ._refusal import Envelope, refusal
 from ._functions import FunctionTool
+from ._plain import plain, plain_result, well_formed
+from ._refusal import Envelope, refusal
+from ._toolsets import load_toolsets
+from ._waiting import in_thread, is_async
 from .errors import ConversionError, Error, UnknownTool
 
 STOP_AFTER = 3
@@ -126,13 +127,17 @@ class Session:
             return self._failed(answer, error)
 
     async def arun(self, call: Call) -> Envelope:
-        """The same for functions that may be async."""
+        """The same for functions that may be async. Others run in a thread of their own, so that nothing waits for them."""
         answer = self._begin(call)
         if not isinstance(answer, _Running):
             return answer
         try:
-            is_batch = answer.name == "tool_batch" and answer.run.func == self._batch
-            result = self._abatch(answer.arguments) if is_batch else answer.run()
+            if answer.run.func == self._batch:
+                result = await self._abatch(answer.arguments)
+            elif is_async(answer.run.func) or answer.name in self._ours:
+                result = answer.run()
+            else:
+                result = await in_thread(answer.run)
             result = await result if inspect.isawaitable(result) else result
             result = [one async for one in result] if inspect.isasyncgen(result) else result
             return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
