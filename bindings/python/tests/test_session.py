@@ -275,3 +275,22 @@ def test_functions_that_block_do_not_hold_up_an_awaited_job():
         return await asyncio.gather(*[agent.arun(agent.call("meet", {"a": at})) for at in range(2)])
 
     assert [envelope["result"] for envelope in asyncio.run(job())] == ["here", "here"]
+
+
+def test_results_of_mcp_servers_are_told_as_what_they_say():
+    types = pytest.importorskip("mcp.types")
+
+    def result(**fields):
+        return types.CallToolResult.model_validate({"content": [{"type": "text", "text": "so it is"}], **fields})
+
+    async def call_tool(name, arguments):
+        return arguments["give"]
+
+    tools = [{"name": "ask", "description": "Asks somebody.", "inputSchema": {"type": "object"}}]
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    agent = Session(toolcrib.open(tools), {"ask": lambda given: call_tool("ask", {"give": answers.pop(0)})})
+    answers = [result(), result(structuredContent={"a": 1}), result(content=[image]), result(isError=True)]
+    text, structured, shown, failed = (asyncio.run(agent.arun(agent.call("ask", {}))) for _ in range(4))
+    assert text["result"] == "so it is" and structured["result"] == {"a": 1}
+    assert shown["result"]["content"][0]["data"] == "aGk="
+    assert error_of(failed)["code"] == "TOOL_ERROR" and error_of(failed)["message"] == "so it is"

@@ -16,6 +16,7 @@ from ._call import Call
 from ._catalog import Catalog, Provider
 from ._convert import told
 from ._functions import FunctionTool
+from ._mcp import is_mcp_result, mcp_result
 from ._plain import plain, plain_result, well_formed
 from ._refusal import Envelope, refusal
 from ._toolsets import load_toolsets
@@ -190,7 +191,7 @@ class Session:
         return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
 
     def _succeeded(self, running: _Running, result: Any) -> Envelope:
-        told = plain_result(result)
+        told = plain_result(mcp_result(result) if is_mcp_result(result) else result)
         for key in [key for key in self._failures if key.startswith(running.name + "\n")]:
             del self._failures[key]
         return {"ok": True, "result": told}

@@ -11,7 +11,9 @@ class Bound:
     """What a session binds with a provider and on a surface: on ``toolset``, more after each toolset that is loaded."""
 
     def __init__(self, session: Session, provider: Provider, surface: Surface | None) -> None:
-        self._session, self._provider, self._surface = session, provider, surface
+        self._session = session
+        self._provider: Provider = provider
+        self._surface: Surface | None = surface
         self._loaded: tuple[str, ...] | None = None
         self._payload, self._prompt = self.now()
 

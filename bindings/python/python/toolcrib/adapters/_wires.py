@@ -15,12 +15,15 @@ class Wire(Protocol):
     @property
     def provider(self) -> Provider:
         """The provider whose forms it has."""
+        ...
 
     def request(self, messages: list[Any], payload: Payload, prompt: str) -> dict[str, Any]:
         """The arguments of the method that sends a request."""
+        ...
 
     def reply_of(self, response: Any) -> list[Any]:
         """The messages of the model in a response."""
+        ...
 
 
 @dataclass(frozen=True)
