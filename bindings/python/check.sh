@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it in a fresh environment, and runs its tests, mypy and pyright.
+# Builds the wheel, installs it in a fresh environment, and runs its tests, mypy, stubtest and pyright.
 #
 #     bindings/python/check.sh PYTHON-PACKAGES TARGET     PYTHON-PACKAGES: where .ci/setup puts what the tests need
 set -euo pipefail
@@ -20,4 +20,5 @@ CARGO_TARGET_DIR=$target "$packages/bin/pip" wheel --quiet --no-build-isolation 
 "$scratch/fresh/bin/toolcrib" --version
 "$scratch/fresh/bin/python" -m pytest --quiet -p no:cacheprovider tests
 "$scratch/fresh/bin/python" -m mypy --cache-dir "$scratch/mypy" python/toolcrib
+(cd "$scratch" && MYPY_CACHE_DIR="$scratch/mypy" "$scratch/fresh/bin/python" -m mypy.stubtest toolcrib --allowlist "$OLDPWD/stubtest.txt")
 "$packages/bin/pyright" --pythonpath "$scratch/fresh/bin/python" python/toolcrib

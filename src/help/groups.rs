@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::catalog::{Catalog, CategoryTree, Tool};
 use crate::tool::Effect;
+use crate::tool::grammar::singular;
 
 /// The path of the first group, which holds all others.
 const ROOT: &str = "root";
@@ -14,6 +15,7 @@ pub struct Groups {
     groups: Vec<Group>,
     by_path: HashMap<String, usize>,
     by_folded_path: HashMap<String, usize>,
+    by_singular_path: HashMap<String, usize>,
 }
 
 /// Some ops that belong together.
@@ -95,6 +97,7 @@ impl Groups {
         groups.add_categories(tree, catalog);
         for (place, group) in groups.groups.iter().enumerate() {
             groups.by_folded_path.entry(folded(&group.path)).or_insert(place);
+            groups.by_singular_path.entry(in_singular(&group.path)).or_insert(place);
         }
         groups
     }
@@ -158,10 +161,15 @@ impl Groups {
         self.by_path.get(path).copied()
     }
 
-    /// The group of a path, and the ops of it that are meant: `onto.task`, `onto.task.write`, `onto/task`, `Issues`.
+    /// The group of a path, and the ops of it that are meant: `onto.task`, `onto.task.write`, `onto/task`, `Issues`,
+    /// `issue`, `pull_request`.
     pub fn find(&self, path: &str) -> Option<(usize, EffectFilter)> {
         let path = path.trim().trim_end_matches(['.', '/']);
-        let known = |path: &str| self.named(path).or_else(|| self.by_folded_path.get(&folded(path)).copied());
+        let known = |path: &str| {
+            let folded = || self.by_folded_path.get(&folded(path)).copied();
+            let in_singular = || self.by_singular_path.get(&in_singular(path)).copied();
+            self.named(path).or_else(folded).or_else(in_singular)
+        };
         if let Some(place) = known(path) {
             return Some((place, EffectFilter::All));
         }
@@ -181,4 +189,25 @@ impl Groups {
 /// A path normalised so that letter case and separators make no difference.
 fn folded(path: &str) -> String {
     path.trim().to_lowercase().replace('/', ".")
+}
+
+/// A folded path whose words are separated by spaces and whose last word is in the singular, so that number makes no
+/// difference.
+fn in_singular(path: &str) -> String {
+    let path = folded(path).replace(['_', '-'], " ");
+    let start = path.rfind([' ', '.']).map_or(0, |at| at + 1);
+    format!("{}{}", &path[..start], singular(&path[start..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_singular;
+
+    #[test]
+    fn number_and_separators_of_a_group_make_no_difference() {
+        for path in ["pull_request", "Pull requests", "pull-requests", "PULL REQUEST"] {
+            assert_eq!(in_singular(path), "pull request");
+        }
+        assert_eq!(in_singular("onto/categories"), "onto.category");
+    }
 }

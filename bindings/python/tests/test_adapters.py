@@ -139,8 +139,9 @@ def test_a_loop_over_openai_runs_functions(catalog):
     assert messages[2]["content"] == "6" and messages[-1]["content"] == "6"
     create, _ = scripted(call, call)
     client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
-    with pytest.raises(TurnsExceeded):
+    with pytest.raises(TurnsExceeded) as exceeded:
         openai_loop(client, catalog, [], surface="full", model="m", max_turns=2)
+    assert [message["role"] for message in exceeded.value.messages] == ["assistant", "tool"] * 2
 
 
 def test_a_loop_over_google_runs_functions(catalog):
@@ -166,7 +167,7 @@ def test_langchain_binds_few_tools_of_many_by_default():
 
     definition = {"description": "Gets a thing.", "inputSchema": {"type": "object", "properties": {}}}
     many = toolcrib.open([{"name": f"get_thing_{number}", **definition} for number in range(400)])
-    names = [tool["function"]["name"] for tool in ToolcribMiddleware(many)._payload["tools"]]
+    names = [tool["function"]["name"] for tool in ToolcribMiddleware(many)._bound.now()[0]["tools"]]
     assert "tool_search" in names and len(names) < 10
 
 
@@ -202,4 +203,19 @@ def test_agents_are_told_how_deferred_tools_are_reached(catalog):
     assert told.startswith("You add.\n\n") and "read_tool_doc" in told
     assert "read_tool_doc" in asyncio.run(toolset(catalog, surface="hybrid").get_instructions(None))
     with pytest.raises(toolcrib.ArgumentError, match="hybrid"):
-        toolset(catalog, surface="toolset")
+        instructions(catalog, surface="toolset")
+
+
+def test_an_agent_of_pydantic_ai_has_toolsets_of_several_catalogs(catalog):
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+    from toolcrib.adapters.pydantic_ai import toolset
+
+    def twice(a: int) -> int:
+        """Doubles a number."""
+        return 2 * a
+
+    both = [toolset(catalog, surface="full", id="sums"), toolset(toolcrib.open([twice]), surface="full", id="products")]
+    answer = asyncio.run(Agent(TestModel(), toolsets=both).run("?")).output
+    assert "add" in answer and "twice" in answer

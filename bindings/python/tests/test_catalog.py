@@ -87,9 +87,44 @@ def test_errors_have_codes_and_near_names(github):
         github.results("anthropic", [])
 
 
+def test_unknown_names_have_the_nearest(github):
+    for job, nearest in [
+        (lambda: github.payload("opena"), "openai"),
+        (lambda: github.payload("openai", surface="hybird"), "hybrid"),
+        (lambda: github.payload("openai", profile="cor"), "core"),
+        (lambda: github.tokens("antropic"), "anthropic"),
+        (lambda: github.stream("gemin"), "gemini"),
+    ]:
+        with pytest.raises(toolcrib.Error) as unknown:
+            job()
+        assert unknown.value.nearest[0] == nearest
+
+
+def test_errors_have_their_place(github, tmp_path):
+    (tmp_path / "template").mkdir()
+    (tmp_path / "template" / "AGENTS.md").write_text("# Job\n\n{{ job_id ")
+    (tmp_path / "docs").write_text("no folder")
+    (tmp_path / "settings.toml").write_text("[profile.core]")
+    for job, place in [
+        (lambda: github.seed(tmp_path / "w", template=tmp_path / "template"), ("AGENTS.md", "", 3)),
+        (lambda: github.parse("anthropic", '{"content":\n ?'), ("response.json", "", 2)),
+        (lambda: github.results("anthropic", [{"name": "get_me"}]), ("results.json", "/0", None)),
+        (lambda: github.render(tmp_path / "docs" / "below"), (str(tmp_path / "docs" / "below"), "", None)),
+        (lambda: toolcrib.open("nowhere"), ("nowhere", "", None)),
+        (lambda: toolcrib.open([], config=tmp_path / "settings.toml"), (str(tmp_path / "settings.toml"), "", None)),
+        (lambda: toolcrib.FunctionTool.of(paint).run({"box": {}}), ("arguments.json", "/box/width", None)),
+        (toolcrib.open([{"name": "f", "inputSchema": {"type": "string"}}]).check, ("definitions.json", "/0/inputSchema", 1)),
+    ]:
+        with pytest.raises(toolcrib.Error) as wrong:
+            job()
+        found = wrong.value.place
+        assert found and (found.file, found.pointer, found.line) == place, wrong.value
+
+
 def test_help_is_there_for_tools_and_for_groups(github):
     assert github.help("create_issue")["call"]["args"]
     assert "github.create_issue" in github.help("issues")["write"]
+    assert github.help("issue") == github.help("issues") and github.help("pull_request") == github.help("Pull requests")
     assert github.help("root")["groups"]
     with pytest.raises(toolcrib.UnknownTool) as unknown:
         github.help("create_isue")
@@ -205,6 +240,38 @@ def test_objects_of_the_sdks_are_responses(github):
     })
     [call] = github.parse("anthropic", message)
     assert call.name == "get_me" and call.arguments == {} and call.error is None
+
+
+def test_a_catalog_is_a_collection_of_its_tools(github):
+    assert len(github) == len(github.tools) == len(list(github))
+    assert "create_issue" in github and github.tools[0] in github and "create_isue" not in github
+    assert github.get("create_issue").effect == "write" and github.get("create_isue") is None
+
+
+def test_what_is_no_json_is_an_error_of_the_argument(github):
+    cycle = {}
+    cycle["self"] = cycle
+    for job in (lambda: github.parse("openai", cycle), lambda: toolcrib.Session(github).call("get_me", cycle)):
+        with pytest.raises(toolcrib.ArgumentError, match="JSON"):
+            job()
+
+
+def test_one_toolset_is_loaded_by_its_name(github):
+    one = github.payload("openai", surface="toolset", loaded="Gists")
+    assert one == github.payload("openai", surface="toolset", loaded=["Gists"]) and "create_gist" in one.text
+
+
+def test_a_response_that_was_not_awaited_says_so(github):
+    async def create():
+        yield {}
+
+    async def answer():
+        return {}
+
+    for response in create(), answer():
+        with pytest.raises(toolcrib.ArgumentError, match="await"):
+            github.parse("openai", response)
+        getattr(response, "close", lambda: None)()
 
 
 def test_threads_share_a_catalog(github):

@@ -13,6 +13,7 @@ FRAMEWORKS = {
     "with_langgraph": "langgraph",
     "with_openai": "openai",
     "with_openai_agents": "agents",
+    "with_openai_async": "openai",
     "with_pydantic_ai": "pydantic_ai",
 }
 

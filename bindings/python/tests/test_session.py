@@ -1,11 +1,34 @@
 """A session checks, runs and answers calls."""
 
 import asyncio
+import contextvars
+import dataclasses
+import datetime
+import threading
+from typing import NamedTuple
 
+import pytest
 import toolcrib
 from toolcrib import FunctionTool, Session
 
 calls = []
+
+
+@dataclasses.dataclass
+class Node:
+    next: "Node | None" = None
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+    __repr__ = __str__
+
+
+class Point(NamedTuple):
+    x: int
+    y: object
 
 
 def add(a: int, b: int = 2) -> int:
@@ -108,7 +131,12 @@ def test_a_function_that_is_not_answered_here_is_a_refusal():
 def test_a_write_with_a_result_of_any_kind_is_told_as_run():
     cycle = []
     cycle.append(cycle)
-    results = [b"sent", b"\xff", {(1, 2): {3, "x"}}, float("nan"), "\ud800", cycle, object]
+    node = Node()
+    node.next = node
+    results = [
+        b"sent", b"\xff", {(1, 2): {3, "x"}}, float("nan"), "\ud800", cycle, object, node, 10**5000, -(2**70), Mute(), {}.keys(),
+        Point(1, node), {10**5000: Mute()},
+    ]
     for result in results:
 
         def send(to: str):
@@ -132,3 +160,137 @@ def test_several_queries_have_an_answer_each():
 def test_arguments_that_are_no_json_are_a_refusal():
     agent = session(add)
     assert error_of(agent.run(agent.call("add", '{"a": [')))
+
+
+@pytest.mark.parametrize("error", [Mute(), RuntimeError("\ud800"), RecursionError(), StopIteration(3), KeyError(10)])
+def test_an_error_of_any_kind_is_told(error):
+    def get(a: int):
+        """Gets a thing."""
+        raise error
+
+    agent = session(get)
+    part = {"type": "tool_use", "id": "1", "name": "get", "input": {"a": 1}}
+    for _, message in agent.turn("anthropic", {"content": [part]}), asyncio.run(agent.aturn("anthropic", {"content": [part]})):
+        assert message["content"][0]["is_error"] and type(error).__name__ in str(message["content"][0]["content"])
+
+
+def test_an_interrupt_goes_through():
+    def get(a: int):
+        """Gets a thing."""
+        raise KeyboardInterrupt
+
+    agent = session(get)
+    with pytest.raises(KeyboardInterrupt):
+        agent.run(agent.call("get", {"a": 1}))
+
+
+def test_a_model_that_sends_half_a_character_is_answered():
+    agent = session(later)
+    part = {"type": "tool_use", "id": "1", "name": "later\ud800", "input": {"text": "\udfff"}}
+    for name in "later\ud800", "later":
+        _, message = asyncio.run(agent.aturn("anthropic", {"content": [{**part, "name": name}]}))
+        assert message["content"][0]["tool_use_id"] == "1"
+
+
+def test_results_have_the_form_of_the_arguments():
+    def get(a: int):
+        """Gets things."""
+        return {"point": Point(1, {2}), "took": datetime.timedelta(days=1, seconds=1.5), "big": 2**70}
+
+    agent = session(get)
+    result = agent.run(agent.call("get", {"a": 1}))["result"]
+    assert result == {"point": {"x": 1, "y": [2]}, "took": "P1DT1.5S", "big": str(2**70)}
+
+
+def test_the_items_of_a_generator_are_its_result():
+    def count(to: int):
+        """Gets the numbers up to one."""
+        yield from range(to)
+
+    async def acount(to: int):
+        """Gets the numbers up to one, later."""
+        for one in range(to):
+            yield one
+
+    agent = session(count, acount)
+    assert agent.run(agent.call("count", {"to": 3}))["result"] == [0, 1, 2]
+    assert asyncio.run(agent.arun(agent.call("acount", {"to": 3})))["result"] == [0, 1, 2]
+    assert "arun" in error_of(agent.run(agent.call("acount", {"to": 3})))["message"]
+
+
+DEFINITION = {
+    "name": "put.day", "description": "Puts a day.", "inputSchema": {"properties": {"day": {"type": "string", "format": "date"}}}
+}
+
+
+def test_functions_for_definitions_are_given_by_any_of_their_names():
+    def put(day: datetime.date) -> int:
+        return day.year
+
+    catalog = toolcrib.open([DEFINITION])
+    [tool] = catalog
+    for name in tool.name, tool.safe_name:
+        agent = Session(catalog, {name: FunctionTool.of(put)})
+        assert agent.run(agent.call("put.day", {"day": "2024-05-17"}))["result"] == 2024
+        agent = Session(catalog, {name: lambda given: given["day"]})
+        assert agent.run(agent.call("put.day", {"day": "2024-05-17"}))["result"] == "2024-05-17"
+
+
+def test_a_session_for_names_that_are_not_there_is_an_error():
+    catalog = toolcrib.open([DEFINITION])
+    with pytest.raises(toolcrib.UnknownTool) as unknown:
+        Session(catalog, {"put.dya": print})
+    assert unknown.value.nearest[0] == "put.day"
+    with pytest.raises(toolcrib.UnknownProfile):
+        Session(catalog, profile="nobody")
+
+
+def test_an_awaited_turn_takes_a_stream():
+    async def events():
+        for event in [
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "1", "name": "later", "input": {}}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"text": "a"}'}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            {"type": "message_stop"},
+        ]:
+            yield event
+
+    _, message = asyncio.run(session(later).aturn("anthropic", events()))
+    assert message["content"][0]["content"] == "A"
+
+
+def test_functions_that_block_do_not_hold_up_an_awaited_job():
+    where = contextvars.ContextVar("where", default="nowhere")
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(a: int):
+        """Gets on when another call has come."""
+        both.wait()
+        return where.get()
+
+    async def job():
+        where.set("here")
+        agent = session(meet)
+        return await asyncio.gather(*[agent.arun(agent.call("meet", {"a": at})) for at in range(2)])
+
+    assert [envelope["result"] for envelope in asyncio.run(job())] == ["here", "here"]
+
+
+def test_results_of_mcp_servers_are_told_as_what_they_say():
+    types = pytest.importorskip("mcp.types")
+
+    def result(**fields):
+        return types.CallToolResult.model_validate({"content": [{"type": "text", "text": "so it is"}], **fields})
+
+    async def call_tool(name, arguments):
+        return arguments["give"]
+
+    tools = [{"name": "ask", "description": "Asks somebody.", "inputSchema": {"type": "object"}}]
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    agent = Session(toolcrib.open(tools), {"ask": lambda given: call_tool("ask", {"give": answers.pop(0)})})
+    answers = [result(), result(structuredContent={"a": 1}), result(content=[image]), result(isError=True)]
+    text, structured, shown, failed = (asyncio.run(agent.arun(agent.call("ask", {}))) for _ in range(4))
+    assert text["result"] == "so it is" and structured["result"] == {"a": 1}
+    assert shown["result"]["content"][0]["data"] == "aGk="
+    assert error_of(failed)["code"] == "TOOL_ERROR" and error_of(failed)["message"] == "so it is"

@@ -7,6 +7,10 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+import scripted
+from scripted import ScriptedApi
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -28,6 +32,7 @@ async def listed():
 
 
 def test_the_code_of_the_tutorial_runs(monkeypatch):
+    pytest.importorskip("openai")
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
     client = Client()
@@ -40,6 +45,12 @@ def test_the_code_of_the_tutorial_runs(monkeypatch):
         outcome = eval(code, names)
         if inspect.iscoroutine(outcome):
             asyncio.run(outcome)
-    assert len(blocks) == 4 and client.requests[0]["tools"]
+    assert len(blocks) == 6 and client.requests[0]["tools"]
+    assert names["planned"] == "Friday, 13.50, 2 bytes, ('Amy',), {'wine': 'red'}"
+    assert names["refused"][0]["pointer"] == "/price"
+    with ScriptedApi(scripted.openai([("get_ticket", {"number": 7}), "It is on fire."])) as api:
+        monkeypatch.setenv("OPENAI_BASE_URL", api.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        assert asyncio.run(names["answer"]("What is ticket 7?"))[-1]["content"] == "It is on fire."
     assert names["calls"][0].error is None and names["messages"] and names["message"]
     assert callable(names["test_tools"])

@@ -6,16 +6,12 @@
 >>> reply = catalog.results("anthropic", [(call, run(call)) for call in calls])
 """
 
+from ._call import Call, CallError, FieldError
 from ._catalog import (
-    Call,
-    CallError,
     Catalog,
-    FieldError,
-    Finding,
     Found,
     FoundTool,
     Payload,
-    Place,
     Provider,
     Surface,
     Tool,
@@ -23,11 +19,13 @@ from ._catalog import (
     Written,
     open,
 )
+from ._finding import Finding, Place
 from ._functions import FunctionTool
 from ._session import Session
 from .errors import (
     ArgumentError,
     CatalogMissing,
+    ConversionError,
     Error,
     FindingsError,
     PayloadError,
@@ -40,7 +38,7 @@ from .errors import (
 )
 
 __all__ = [
-    "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "Error", "FieldError", "Finding",
+    "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "ConversionError", "Error", "FieldError", "Finding",
     "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
     "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
     "UnknownTool", "WriteError", "Written", "open",

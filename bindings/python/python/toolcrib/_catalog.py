@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
 from . import _toolcrib
-from ._functions import FunctionTool, definition_of
-from ._plain import is_response, json_text, plain, plain_result
-from .errors import FindingsError
+from ._call import Call, calls_of
+from ._definitions import Definitions
+from ._finding import Finding, Place, findings_of
+from ._functions import FunctionTool
+from ._plain import is_response, json_text, plain_result
+from .errors import ArgumentError, FindingsError
 
 Provider = Literal[
     "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama", "mistral",
     "cohere", "mcp", "langchain",
 ]
 Surface = Literal["auto", "full", "hybrid", "native", "toolset", "core", "gateway", "files"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """The place of a finding: a file, a JSON Pointer into it, and where known a line and a column from 1."""
-
-    file: str
-    pointer: str
-    line: int | None = None
-    column: int | None = None
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One mistake in the definitions, or one fact about them."""
-
-    code: str
-    severity: Literal["error", "warning", "info"]
-    message: str
-    tool: str | None = None
-    place: Place | None = None
-    help: str | None = None
-
-    def __str__(self) -> str:
-        place = self.place and ":".join(str(part) for part in (self.place.file, self.place.line, self.place.column) if part)
-        return f"{self.severity}[{self.code}] {place + ': ' if place else ''}{self.message}"
 
 
 @dataclass(frozen=True)
@@ -86,46 +66,6 @@ class Written:
     kept: list[str]
 
 
-@dataclass(frozen=True)
-class FieldError:
-    """An error of one argument."""
-
-    pointer: str
-    message: str
-    expected: str | None = None
-    given: Any = None
-    nearest: str | None = None
-
-
-@dataclass(frozen=True)
-class CallError:
-    """The reason why a call cannot be run. ``entry`` is what goes back to the model."""
-
-    code: str
-    message: str
-    field_errors: list[FieldError]
-    nearest: list[str]
-    entry: dict[str, Any] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a response: with ``arguments`` that fit the schema of the tool, or with an ``error``."""
-
-    name: str | None
-    call_id: str | None
-    arguments: dict[str, Any] | None
-    error: CallError | None
-    repaired: list[dict[str, Any]]
-    entry: dict[str, Any] = field(repr=False)
-    """The entry as ``toolcrib parse`` prints it."""
-
-    @property
-    def is_search(self) -> bool:
-        """Whether the call is the provider's own form of a search for tools."""
-        return bool(self.entry.get("search"))
-
-
 class Payload(dict[str, Any]):
     """The part of a request body with the tools, as a plain dict, and the facts beside it.
 
@@ -144,27 +84,6 @@ class Payload(dict[str, Any]):
     """The same body as the JSON text that ``toolcrib payload`` prints."""
 
 
-def _finding(entry: dict[str, Any]) -> Finding:
-    place = Place(entry["file"], entry["path"] or "", entry["line"], entry["column"]) if entry["file"] else None
-    return Finding(entry["code"], entry["severity"], entry["message"], entry["tool"], place, entry["help"])
-
-
-def _findings(report: dict[str, Any]) -> list[Finding]:
-    return [_finding(entry) for entry in report["findings"]]
-
-
-def _call(entry: dict[str, Any]) -> Call:
-    error = None
-    if found := entry.get("error"):
-        errors = [FieldError(**one) for one in found["field_errors"]]
-        error = CallError(found["code"], found["message"], errors, found["nearest"], found)
-    return Call(entry["name"], entry["call_id"], entry.get("args"), error, entry.get("repaired", []), entry)
-
-
-def _calls(text: str) -> list[Call]:
-    return [_call(entry) for entry in json.loads(text)]
-
-
 class ToolCallStream:
     """A response that arrives in chunks: bytes as the provider sent them, or the events of its SDK."""
 
@@ -179,15 +98,17 @@ class ToolCallStream:
 
     def finish(self) -> list[Call]:
         """The calls of the whole response. A stream that was cut short is an error."""
-        return _calls(self._core.finish())
+        return calls_of(self._core.finish())
 
 
 class Catalog:
     """A checked catalog of tools. It never changes: open it again after an edit. Threads may share it."""
 
-    def __init__(self, core: _toolcrib.Catalog, functions: Mapping[str, FunctionTool] | None = None) -> None:
+    def __init__(self, core: _toolcrib.Catalog, definitions: Definitions | None = None) -> None:
         self._core = core
-        self.functions = dict(functions or {})
+        self._definitions = definitions or Definitions()
+        found = findings_of(json.loads(core.findings())) if self._definitions.functions else []
+        self.functions: dict[str, FunctionTool] = self._definitions.names(found)
         """The Python functions among the tools, by canonical name."""
 
     def __repr__(self) -> str:
@@ -201,12 +122,30 @@ class Catalog:
     @property
     def is_complete(self) -> bool:
         """Whether all input could be read."""
-        return self._core.is_complete()
+        return self._core.is_complete() and self._definitions.is_complete
 
     @property
     def tools(self) -> list[Tool]:
         """The tools, in the order of their sources."""
-        return [Tool(**tool) for tool in json.loads(self._core.tools())]
+        return list(self._tools.values())
+
+    @cached_property
+    def _tools(self) -> dict[str, Tool]:
+        return {tool["name"]: Tool(**tool) for tool in json.loads(self._core.tools())}
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of this canonical name."""
+        return self._tools.get(name)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a tool of this canonical name."""
+        return name in self._tools or name in self._tools.values()
 
     @property
     def profiles(self) -> list[str]:
@@ -216,7 +155,7 @@ class Catalog:
     @property
     def findings(self) -> list[Finding]:
         """Findings on the definitions, the worst first."""
-        return _findings(json.loads(self._core.findings()))
+        return self._definitions.merged(findings_of(json.loads(self._core.findings())))
 
     def check(self) -> None:
         """Raises :class:`FindingsError` where a definition has an error."""
@@ -229,19 +168,19 @@ class Catalog:
         *,
         profile: str | None = None,
         surface: Surface | None = None,
-        loaded: Sequence[str] = (),
+        loaded: str | Sequence[str] = (),
     ) -> Payload:
         """The part of a request body with the tools: ``client.messages.create(..., **payload)``.
 
         ``loaded`` names the toolsets loaded so far, for the surface ``toolset``.
         """
-        text, facts = self._core.payload(provider, surface, profile, list(loaded))
+        text, facts = self._core.payload(provider, surface, profile, _names(loaded))
         body = json.loads(text)
         payload = Payload(body if isinstance(body, dict) else {"tools": body})
         found = json.loads(facts)
         payload.text, payload.surface = text, found["surface"]
         payload.headers, payload.notes = found["headers"], found["notes"]
-        payload.findings = _findings(found["findings"])
+        payload.findings = findings_of(found["findings"])
         return payload
 
     def prompt(
@@ -250,22 +189,25 @@ class Catalog:
         *,
         profile: str | None = None,
         surface: Surface | None = None,
-        loaded: Sequence[str] = (),
+        loaded: str | Sequence[str] = (),
     ) -> str:
         """The section of the system prompt that goes with a payload of the same options."""
-        return self._core.prompt(provider, surface, profile, list(loaded))
+        return self._core.prompt(provider, surface, profile, _names(loaded))
 
     def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
         """The calls of a response, each with arguments that fit or with what is wrong with it.
 
         ``response`` is JSON text, a dict, an object of the provider's SDK, or an iterable of the events of a stream.
         """
+        if hasattr(response, "__aiter__") or inspect.isawaitable(response):
+            message = "this is async: await it, and a stream with `parse_stream`"
+            raise ArgumentError(message, "argument_invalid")
         if not is_response(response):
             stream = self.stream(provider, profile=profile)
             for event in response:
                 stream.push(event)
             return stream.finish()
-        return _calls(self._core.parse(provider, json_text(response), profile))
+        return calls_of(self._core.parse(provider, json_text(response), profile))
 
     async def parse_stream(
         self, provider: Provider, events: AsyncIterable[Any], *, profile: str | None = None
@@ -349,37 +291,58 @@ class Catalog:
         return Written(**json.loads(self._core.seed(workspace, profile, template, json_text(dict(vars or {})))))
 
 
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _answered(call: Call, answer: Any) -> dict[str, Any]:
     return call.entry if call.error else {**call.entry, "envelope": plain_result(answer)}
 
 
 def open(
-    source: str | PathLike[str] | Iterable[Any],
+    source: str | PathLike[str] | Iterable[Any] | Callable[..., Any] | FunctionTool,
     *,
     config: str | PathLike[str] | None = None,
 ) -> Catalog:
     """Opens a catalog.
 
     ``source`` is a path (a folder, a ``toolcrib.toml``, or a file of definitions), or what a program has: dicts of
-    definitions in any known format, functions with docstrings and type hints, and results of an MCP session's
-    ``list_tools()``, also mixed. ``config`` is a ``toolcrib.toml`` with settings for the latter, such as profiles.
+    definitions in any known format, functions with docstrings and type hints, tools of LangChain, Pydantic AI and the
+    OpenAI Agents SDK, and results of an MCP session's ``list_tools()``, also mixed; or one of these; or a dict of functions
+    by name. One that cannot be read is a finding, and the others are there. ``config`` is a ``toolcrib.toml`` with settings for the latter, such as profiles.
     """
     if isinstance(source, (str, PathLike)):
-        return Catalog(_toolcrib.Catalog.open(Path(fspath(source))))
-    given = [source] if isinstance(source, Mapping) or hasattr(source, "tools") or callable(source) else list(source)
-    functions: dict[str, FunctionTool] = {}
-    definitions: list[Any] = []
-    for tool in given:
-        if isinstance(tool, FunctionTool) or _is_function(tool):
-            made: Any = tool
-            function = made if isinstance(made, FunctionTool) else FunctionTool.of(made)
-            functions[function.name] = function
-            definitions.append(definition_of(function))
-        else:
-            found = plain(tool)
-            definitions.extend(found["tools"] if isinstance(found, dict) and isinstance(found.get("tools"), list) else [found])
-    return Catalog(_toolcrib.Catalog.from_json(json_text(definitions), config), functions)
+        return Catalog(_toolcrib.Catalog.open(_path(fspath(source))))
+    return Catalog(*_opened(source, config))
 
 
-def _is_function(tool: Any) -> bool:
-    return callable(tool) and not isinstance(tool, Mapping) and not hasattr(tool, "model_dump")
+def _opened(source: Any, config: str | PathLike[str] | None) -> tuple[_toolcrib.Catalog, Definitions]:
+    if inspect.iscoroutine(source):
+        source.close()
+        raise ArgumentError("this is a coroutine: await it, as in `toolcrib.open(await session.list_tools())`", "argument_invalid")
+    is_named = isinstance(source, Mapping) and bool(source) and all(map(callable, source.values()))
+    is_one = not is_named and isinstance(source, (Mapping, FunctionTool)) or hasattr(source, "tools") or callable(source)
+    given: Any = [source] if is_one else source
+    if not isinstance(given, Iterable):
+        message = f"a `{type(source).__name__}` has no tools: give a path, or a list of functions and definitions"
+        raise ArgumentError(message, "argument_invalid")
+    if config is not None and Path(config).suffix == ".toml" and Path(config).name != "toolcrib.toml":
+        message = f"`config` is a `toolcrib.toml`, or a folder with one, and no `{Path(config).name}`"
+        raise ArgumentError(message, "argument_invalid", place=Place(fspath(config), ""))
+    definitions = Definitions.of(given)
+    return _toolcrib.Catalog.from_json(json_text(definitions.values), config), definitions
+
+
+def _path(path: str) -> Path:
+    if re.match(r"\w[\w+.-]+://", path):
+        message = f"`{path}` is an address, and the library reads files only: {_AT_ADDRESS}"
+        raise ArgumentError(message, "argument_invalid")
+    if path.lstrip()[:1] in ("[", "{") and not Path(path[:100]).exists():
+        raise ArgumentError("this is JSON text, and no path: give what `json.loads` makes of it", "argument_invalid")
+    return Path(path)
+
+
+_AT_ADDRESS = (
+    "save what is there to a file and open that, give what the `list_tools()` of an MCP session returns, or use the command, "
+    "which takes addresses: `toolcrib serve ADDRESS`"
+)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
+import datetime
+import decimal
 import enum
+import functools
 import inspect
-import types
-import typing
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Union, get_args, get_origin
+import math
+import pathlib
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-_PLAIN: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-    bytes: {"type": "string", "contentEncoding": "base64"},
-    type(None): {"type": "null"},
-    list: {"type": "array"},
-    dict: {"type": "object"},
-}
+from ._convert import converted
+from ._hints import ABSENT, Field, Fields, fields_of_function, target
+from ._schema import Schemas
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True)
@@ -34,113 +32,115 @@ class FunctionTool:
 
     @classmethod
     def of(cls, function: Callable[..., Any], **settings: Any) -> FunctionTool:
-        """The function under its own name."""
-        name = getattr(function, "__name__", type(function).__name__)
-        return cls(function, **{"name": name, **settings})
+        """The function under its own name; that of a partial application is the name of its function."""
+        return cls(function, **{"name": _name(function), **settings})
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
-        """Calls the function; of an async function this is an awaitable."""
-        return self.function(**arguments)
+        """Calls the function with JSON values; of an async function this is an awaitable."""
+        return self.bind(arguments)()
+
+    def bind(self, arguments: Mapping[str, Any]) -> functools.partial[Any]:
+        """The call with arguments as the type hints say, not made yet."""
+        fields = self.fields.fields
+        given = converted(fields, arguments)
+        many = next((one.name for one in fields if one.kind is inspect.Parameter.VAR_POSITIONAL), None)
+        rest = given.pop(many, []) if many else []
+        last = inspect.Parameter.POSITIONAL_OR_KEYWORD if rest else inspect.Parameter.POSITIONAL_ONLY
+        by_position = [one for one in fields if one.kind in _BY_POSITION and one.kind <= last]
+        positional = [given.pop(one.name, one.default) for one in by_position]
+        return functools.partial(self.function, *positional, *rest, **given)
+
+    @functools.cached_property
+    def fields(self) -> Fields:
+        """The arguments of the function. Without a signature, as built-in functions may be, any are taken."""
+        try:
+            return fields_of_function(self.function)
+        except (ValueError, TypeError) as error:
+            anything = Field("arguments", Any, False, ABSENT, inspect.Parameter.VAR_KEYWORD)
+            return Fields([anything], {"arguments": f"the function has no signature: {error}"})
 
 
-def definition_of(tool: FunctionTool) -> dict[str, Any]:
-    """The definition of a function, in the native format."""
+@dataclass(frozen=True)
+class Definition:
+    """The definition of a function in the native format, and the notes on it: a name, a code and a message each."""
+
+    definition: dict[str, Any]
+    notes: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def definition_of(tool: FunctionTool) -> Definition:
+    """The definition of a function."""
+    parameters, notes = _parameters(tool)
     definition: dict[str, Any] = {
         "name": tool.name,
-        "description": inspect.getdoc(tool.function) or tool.name.replace("_", " "),
-        "parameters": parameters_of(tool.function),
+        "description": _docstring(tool.function) or tool.name.replace("_", " "),
+        "parameters": parameters,
     }
     settings = {"effect": tool.effect, "category": tool.category}
     definition.update({name: value for name, value in settings.items() if value is not None})
-    return definition
+    return Definition(definition, notes)
 
 
-def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
+def _parameters(tool: FunctionTool) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
     """The schema of a function's arguments."""
-    hints = typing.get_type_hints(function, include_extras=True)
+    schemas = Schemas()
+    notes = [(name, "hint-unreadable", f"its type hint cannot be read: {reason}") for name, reason in tool.fields.unread.items()]
     properties: dict[str, Any] = {}
     required: list[str] = []
-    is_open = False
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            is_open = is_open or parameter.kind is parameter.VAR_KEYWORD
+    others: Any = False
+    for one in tool.fields.fields:
+        schema = schemas.of_field(one.name, one.hint)
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            others = schema or True
             continue
-        schema = schema_of(hints.get(name, Any))
-        if parameter.default is parameter.empty:
-            required.append(name)
-        elif isinstance(parameter.default, (str, int, float, bool)):
-            schema = {**schema, "default": parameter.default}
-        properties[name] = schema
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": is_open}
+        if one.kind is inspect.Parameter.VAR_POSITIONAL:
+            schema = {"type": "array", "items": schema}
+        if one.is_required:
+            required.append(one.name)
+        elif one.default is not ABSENT:
+            try:
+                schema = {**schema, **_default(one.default)}
+            except (ValueError, OverflowError):
+                notes.append((one.name, "default-left-out", f"its default is not told, since JSON has no {_shown(one.default)}"))
+        properties[one.name] = schema
+    parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
+    if schemas.definitions:
+        parameters["$defs"] = schemas.definitions
+    return parameters, notes + schemas.notes
 
 
-def schema_of(hint: Any) -> dict[str, Any]:
-    """The JSON Schema of a type hint; of a type that nothing is known about, any value."""
-    if hint in (Any, inspect.Parameter.empty):
-        return {}
-    if (known := _known(hint)) is not None:
-        return dict(known)
-    if hasattr(hint, "model_json_schema"):
-        schema: dict[str, Any] = hint.model_json_schema()
-        return schema
-    if isinstance(hint, type):
-        return _of_class(hint)
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is typing.Annotated:
-        texts = [text for text in hint.__metadata__ if isinstance(text, str)]
-        return {**schema_of(inner[0]), **({"description": texts[0]} if texts else {})}
-    if origin is typing.Literal:
-        return {"enum": list(inner)}
-    if origin in (Union, types.UnionType):
-        return _any_of([schema_of(one) for one in inner])
-    if origin in (typing.Required, typing.NotRequired) if hasattr(typing, "Required") else False:
-        return schema_of(inner[0])
-    if origin is tuple:
-        return _of_tuple(inner)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(inner[1])}
-    if isinstance(origin, type) and issubclass(origin, Iterable):
-        unique = {"uniqueItems": True} if issubclass(origin, (set, frozenset)) else {}
-        return {"type": "array", "items": schema_of(inner[0]), **unique}
-    return {}
+def _default(value: Any) -> dict[str, Any]:
+    """The keyword ``default``, where a value can be told; a ``None`` says that the argument may be left out."""
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if isinstance(value, (datetime.date, datetime.time)):
+        # JSON Schema has no time without an offset, so a model could not send such a default.
+        is_whole = not isinstance(value, (datetime.datetime, datetime.time)) or value.tzinfo is not None
+        return {"default": value.isoformat()} if is_whole else {}
+    if isinstance(value, (uuid.UUID, decimal.Decimal, pathlib.PurePath)):
+        return {"default": str(value)}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("no number in JSON")
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
+        raise ValueError("more than 64 bits")
+    return {"default": value} if isinstance(value, (str, int, float, bool)) else {}
 
 
-def _known(hint: Any) -> dict[str, Any] | None:
-    try:
-        return _PLAIN.get(hint)
-    except TypeError:  # a hint that has no hash
-        return None
+def _shown(value: Any) -> str:
+    return f"`{value}`" if isinstance(value, float) else f"`{type(value).__name__}` of this size"
 
 
-def _any_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    types = [schema.get("type") for schema in schemas]
-    if all(len(schema) == 1 and isinstance(schema.get("type"), str) for schema in schemas):
-        return {"type": types}
-    return {"anyOf": schemas}
+def _name(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _of_tuple(inner: tuple[Any, ...]) -> dict[str, Any]:
-    if len(inner) == 2 and inner[1] is Ellipsis:
-        return {"type": "array", "items": schema_of(inner[0])}
-    return {"type": "array", "prefixItems": [schema_of(one) for one in inner], "minItems": len(inner), "maxItems": len(inner)}
-
-
-def _of_class(hint: type) -> dict[str, Any]:
-    if issubclass(hint, enum.Enum):
-        return {"enum": [member.value for member in hint]}
-    if dataclasses.is_dataclass(hint):
-        fields = dataclasses.fields(hint)
-        lacks = dataclasses.MISSING
-        required = [one.name for one in fields if one.default is lacks and one.default_factory is lacks]
-        return _of_fields(hint, required)
-    if typing.is_typeddict(hint):
-        return _of_fields(hint, [name for name in hint.__annotations__ if name in getattr(hint, "__required_keys__")])
-    if issubclass(hint, (set, frozenset)):
-        return {"type": "array", "uniqueItems": True}
-    return {}
-
-
-def _of_fields(hint: type, required: list[str]) -> dict[str, Any]:
-    fields = typing.get_type_hints(hint, include_extras=True)
-    properties = {name: schema_of(field) for name, field in fields.items()}
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+def _docstring(function: Any) -> str | None:
+    """The docstring of a function; that of a class stands for its ``__call__`` without one."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, type) or hasattr(function, "__name__"):
+        return inspect.getdoc(function)
+    called = target(function)
+    return called.__doc__ and inspect.getdoc(called) or inspect.getdoc(type(function))

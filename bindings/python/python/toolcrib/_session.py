@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ._batch import batched
-from ._catalog import Call, Catalog, Provider
-from ._plain import json_text, plain, plain_result
+from ._call import Call
+from ._catalog import Catalog, Provider
+from ._convert import told
+from ._functions import FunctionTool
+from ._mcp import is_mcp_result, mcp_result
+from ._plain import plain, plain_result, well_formed
 from ._refusal import Envelope, refusal
-from .errors import Error
+from ._toolsets import load_toolsets
+from ._waiting import in_thread, is_async
+from .errors import ConversionError, Error, UnknownTool
 
 STOP_AFTER = 3
 """Equal failures after which a call is stopped."""
@@ -25,24 +34,29 @@ class Session:
 
     A call runs only with arguments that fit. The doc of a tool that ``[exec] require_doc`` covers has to be read first: the
     refusal carries it, and the next call passes. A call that has failed equally often is stopped. The functions
-    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec`` and ``tool_batch`` are answered here.
+    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec``, ``tool_batch`` and ``load_toolset`` are answered here.
 
-    ``run`` has functions for tools that are not Python functions of the catalog, by canonical name. ``require_docs`` decides
-    in place of the configuration.
+    ``run`` has functions for tools that are not Python functions of the catalog, by name. Each takes the arguments as one
+    dict; a :class:`FunctionTool` takes them by name, as its type hints say. ``require_docs`` decides in place of the
+    configuration.
     """
 
     def __init__(
         self,
         catalog: Catalog,
-        run: Mapping[str, Run] | None = None,
+        run: Mapping[str, Run | FunctionTool] | None = None,
         *,
         profile: str | None = None,
         require_docs: bool | None = None,
     ) -> None:
         self.catalog = catalog
         self.profile = profile
-        self._runs: dict[str, Run] = {name: tool.run for name, tool in catalog.functions.items()}
-        self._runs.update(run or {})
+        self.loaded: list[str] = []
+        """The toolsets that the model has loaded, for ``loaded`` of the next payload."""
+        if profile is not None and profile not in catalog.profiles:
+            catalog.payload("openai", profile=profile)  # says which there are
+        self._runs: dict[str, Run] = {}
+        self._functions = dict(catalog.functions)
         self._require_docs = require_docs
         self._read: dict[str, str] = {}
         self._failures: Counter[str] = Counter()
@@ -51,7 +65,22 @@ class Session:
             "tool_search": self._tool_search,
             "tool_help": lambda given: self.catalog.help(str(given.get("path", ""))),
             "tool_batch": self._batch,
+            "load_toolset": lambda given: load_toolsets(self.catalog, self.profile, given.get("names") or [], self.loaded),
         }
+        for name, function in (run or {}).items():
+            self._add(name, function)
+
+    def _add(self, name: str, function: Run | FunctionTool) -> None:
+        safe = {tool.safe_name: tool.name for tool in self.catalog}
+        known = name if name in self.catalog or name in self._ours else safe.get(name)
+        if known is None:
+            nearest = difflib.get_close_matches(name, [*safe, *safe.values()])
+            raise UnknownTool(f"`run` has a function for `{name}`, and there is no such tool", "unknown_tool", nearest)
+        self._functions.pop(known, None)
+        if isinstance(function, FunctionTool):
+            self._functions[known] = function
+        else:
+            self._runs[known] = function
 
     def turn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
         """The calls of a response, and the message or messages with their results; without calls, none."""
@@ -60,8 +89,11 @@ class Session:
         return calls, self._reply(provider, answered)
 
     async def aturn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
-        """The same, with async functions among the tools."""
-        calls = self.catalog.parse(provider, response, profile=self.profile)
+        """The same, with async functions among the tools; ``response`` may be a stream whose events are awaited."""
+        if hasattr(response, "__aiter__"):
+            calls = await self.catalog.parse_stream(provider, response, profile=self.profile)
+        else:
+            calls = self.catalog.parse(provider, response, profile=self.profile)
         answered = [(call, await self.arun(call)) for call in calls]
         return calls, self._reply(provider, answered)
 
@@ -88,21 +120,28 @@ class Session:
             return answer
         try:
             result = answer.run()
-            if inspect.isawaitable(result):
+            if inspect.isawaitable(result) or inspect.isasyncgen(result):
                 _close(result)
-                raise TypeError(f"`{answer.name}` is an async function: use `arun` or `aturn`")
-            return self._succeeded(answer, result)
+                raise TypeError(f"`{answer.name}` is an async function, and this job is not: use `arun`, `aturn`, or what your framework awaits")
+            return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
             return self._failed(answer, error)
 
     async def arun(self, call: Call) -> Envelope:
-        """The same for functions that may be async."""
+        """The same for functions that may be async. Others run in a thread of their own, so that nothing waits for them."""
         answer = self._begin(call)
         if not isinstance(answer, _Running):
             return answer
         try:
-            result = self._abatch(answer.arguments) if answer.function == self._batch else answer.run()
-            return self._succeeded(answer, await result if inspect.isawaitable(result) else result)
+            if answer.run.func == self._batch:
+                result = await self._abatch(answer.arguments)
+            elif is_async(answer.run.func) or answer.name in self._ours:
+                result = answer.run()
+            else:
+                result = await in_thread(answer.run)
+            result = await result if inspect.isawaitable(result) else result
+            result = [one async for one in result] if inspect.isasyncgen(result) else result
+            return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
             return self._failed(answer, error)
 
@@ -117,9 +156,9 @@ class Session:
             refused = refusal(code, message, "correct the call, and send it again", **hints)
             return self._counted(name, call.entry.get("error"), refused)
         arguments = call.arguments or {}
-        if name in self._ours and name not in self._runs:
-            return _Running(name, arguments, self._ours[name], is_read=True)
-        tool = next((tool for tool in self.catalog.tools if tool.name == name), None)
+        if name in self._ours and name not in self._runs and name not in self._functions:
+            return _Running(name, arguments, partial(self._ours[name], arguments), is_read=True)
+        tool = self.catalog.get(name)
         if tool is None:
             return self._without_function(name, arguments)
         unread = self._without_doc(name, receipt)
@@ -129,9 +168,14 @@ class Session:
         if not is_read and self._failures[_key(name, arguments, "run")] >= STOP_AFTER - 1:
             message = f"stop: this same call of `{name}` was run {STOP_AFTER - 1} times, and failed; it is not run again"
             return refusal("LOOP_STOPPED", message, _another_way(name), is_run=False)
+        if name in self._functions:
+            try:
+                return _Running(name, arguments, self._functions[name].bind(arguments), is_read)
+            except ConversionError as error:
+                return self._counted(name, arguments, _unfit(error))
         if name not in self._runs:
             return self._without_function(name, arguments)
-        return _Running(name, arguments, self._runs[name], is_read)
+        return _Running(name, arguments, partial(self._runs[name], arguments), is_read)
 
     def _without_function(self, name: str, arguments: Any) -> Envelope:
         return self._counted(name, arguments, refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name)))
@@ -147,7 +191,7 @@ class Session:
         return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
 
     def _succeeded(self, running: _Running, result: Any) -> Envelope:
-        told = plain_result(result)
+        told = plain_result(mcp_result(result) if is_mcp_result(result) else result)
         for key in [key for key in self._failures if key.startswith(running.name + "\n")]:
             del self._failures[key]
         return {"ok": True, "result": told}
@@ -156,7 +200,9 @@ class Session:
         if not running.is_read:
             self._failures[_key(running.name, running.arguments, "run")] += 1
         code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
-        refused = refusal(code, f"{type(error).__name__}: {error}", "correct the call, or try another way")
+        hints = {"nearest": error.nearest} if isinstance(error, Error) and error.nearest else {}
+        message = str(error) if isinstance(error, Error) else told(error)
+        refused = refusal(code, well_formed(message), "correct the call, or try another way", **hints)
         return self._counted(running.name, running.arguments, refused)
 
     def _counted(self, name: str, arguments: Any, refused: Envelope) -> Envelope:
@@ -205,18 +251,23 @@ class Session:
         return {"results": hits} if found.is_match else {"no_match": True, "nearest": hits, "unmet": found.unmet}
 
 
+@dataclass(frozen=True)
 class _Running:
     """A call that may be run."""
 
-    def __init__(self, name: str, arguments: Mapping[str, Any], function: Run, is_read: bool) -> None:
-        self.name, self.arguments, self.function, self.is_read = name, arguments, function, is_read
+    name: str
+    arguments: Mapping[str, Any]
+    run: partial[Any]
+    is_read: bool
 
-    def run(self) -> Any:
-        return self.function(self.arguments)
+
+def _unfit(error: ConversionError) -> Envelope:
+    message = f"the arguments do not fit: {well_formed(str(error))}"
+    return refusal("SCHEMA", message, "correct the call, and send it again", field_errors=error.errors, nearest=[])
 
 
 def _key(name: str, arguments: Any, code: str) -> str:
-    return f"{name}\n{json_text(json.dumps(arguments, sort_keys=True, default=str))}\n{code}"
+    return f"{name}\n{json.dumps(arguments, sort_keys=True, default=str)}\n{code}"
 
 
 def _another_way(name: str) -> str:

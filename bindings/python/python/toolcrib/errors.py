@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from ._catalog import Finding
+from ._finding import Finding, Place
+from ._message import near_names, place_in
 
 
 class Error(Exception):
     """The base of all errors."""
 
-    def __init__(self, message: str, code: str = "error", nearest: list[str] | None = None) -> None:
+    def __init__(
+        self, message: str, code: str = "error", nearest: list[str] | None = None, place: Place | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         """The code of the error; stable."""
-        self.nearest = nearest or []
+        self.nearest = nearest or near_names(message)
         """Names that may have been meant, best first."""
+        self.place = place or place_in(message)
+        """The place of the mistake, where it has one: a file, a line, and a JSON Pointer."""
 
 
 class ArgumentError(Error, ValueError):
     """An argument of a call from Python is wrong: an unknown provider or surface, for example."""
+
+
+class ConversionError(ArgumentError):
+    """Arguments of a function do not fit its type hints; ``errors`` has a pointer and a message for each."""
+
+    def __init__(self, errors: list[dict[str, Any]]) -> None:
+        message = "; ".join(f"{one['message']} at {one['pointer'] or '/'}" for one in errors)
+        super().__init__(message, "schema", place=Place("arguments.json", errors[0]["pointer"]))
+        self.errors = errors
 
 
 class CatalogMissing(Error, FileNotFoundError):
@@ -59,5 +72,6 @@ class FindingsError(Error):
     """The definitions have mistakes; ``findings`` tells each with its place."""
 
     def __init__(self, message: str, findings: list[Finding]) -> None:
-        super().__init__(message, "findings")
+        super().__init__(message, "findings", place=next((finding.place for finding in findings if finding.place), None))
         self.findings = findings
+        """All of the mistakes; ``place`` is that of the first."""

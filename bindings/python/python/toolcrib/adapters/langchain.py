@@ -13,10 +13,12 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from .._catalog import Call, Catalog, Surface
+from .._call import Call
+from .._catalog import Catalog, Surface
+from .._functions import FunctionTool
 from .._refusal import Envelope
 from .._session import Run, Session
-from ._bound import bound
+from ._bound import Bound
 
 
 def tools(catalog: Catalog, *, profile: str | None = None, session: Session | None = None) -> list[BaseTool]:
@@ -53,7 +55,7 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         catalog: Catalog,
-        run: Mapping[str, Run] | None = None,
+        run: Mapping[str, Run | FunctionTool] | None = None,
         *,
         profile: str | None = None,
         surface: Surface | None = None,
@@ -61,15 +63,15 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self.session = session or Session(catalog, run, profile=profile)
-        self._payload, self._prompt = bound(self.session, "langchain", surface)
+        self._bound = Bound(self.session, "langchain", surface)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Binds the tools and adds their section to the system prompt."""
-        return handler(self._bound(request))
+        return handler(self._with_tools(request))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """The same, awaited."""
-        return await handler(self._bound(request))
+        return await handler(self._with_tools(request))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Answers a call of a tool of the catalog."""
@@ -83,9 +85,10 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
             return await handler(request)
         return _message(request.tool_call, await self.session.arun(self._call(request.tool_call)))
 
-    def _bound(self, request: Any) -> Any:
-        system = "\n\n".join(text for text in (request.system_prompt, self._prompt) if text)
-        return request.override(tools=[*request.tools, *self._payload.get("tools", [])], system_prompt=system)
+    def _with_tools(self, request: Any) -> Any:
+        payload, prompt = self._bound.now()
+        system = "\n\n".join(text for text in (request.system_prompt, prompt) if text)
+        return request.override(tools=[*request.tools, *payload.get("tools", [])], system_prompt=system)
 
     def _call(self, call: Mapping[str, Any]) -> Call:
         return self.session.call(call["name"], call["args"])

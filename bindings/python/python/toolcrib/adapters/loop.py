@@ -1,25 +1,33 @@
 """Plain loops over the SDKs of OpenAI, Anthropic and Google: tools out, calls in, results out, until the model answers in
-words.
+words. Each is there for a client that blocks, and for one that is awaited.
 
 >>> messages = anthropic_loop(client, catalog, [{"role": "user", "content": "..."}], model="...", max_tokens=1000)
+>>> messages = await async_anthropic_loop(async_client, catalog, messages, model="...", max_tokens=1000)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+from .._call import Call
 from .._catalog import Catalog, Payload, Provider, Surface
-from .._plain import plain
 from .._session import Session
-from ..errors import Error
-from ._bound import bound
+from ..errors import ArgumentError, Error
+from ._bound import Bound
+from ._wires import Anthropic, Google, OpenAI, Wire
 
 Send = Callable[[list[Any], Payload, str], Any]
+AsyncSend = Callable[[list[Any], Payload, str], Awaitable[Any]]
 
 
 class TurnsExceeded(Error):
-    """The model still calls tools after the last turn."""
+    """The model still calls tools after the last turn; ``messages`` are all until then."""
+
+    def __init__(self, message: str, messages: list[Any]) -> None:
+        super().__init__(message, "turns_exceeded")
+        self.messages = messages
 
 
 def loop(
@@ -37,16 +45,37 @@ def loop(
     ``send`` gets the messages, the payload and the section of the system prompt. ``reply_of`` takes the messages of the
     model out of a response.
     """
-    messages = list(messages)
-    payload, prompt = bound(session, provider, surface)
-    for _ in range(max_turns):
-        response = send(messages, payload, prompt)
-        messages.extend(reply_of(response))
-        calls, answer = session.turn(provider, response)
-        if not calls:
-            return messages
-        messages.extend(answer if isinstance(answer, list) else [answer])
-    raise TurnsExceeded(f"the model still calls tools after {max_turns} turns", "turns_exceeded")
+    job = _Job(Bound(session, provider, surface), messages, reply_of)
+    for asked in job.requests(max_turns):
+        response = send(*asked)
+        if inspect.isawaitable(response):
+            _close(response)
+            raise ArgumentError("this client is async: await the loop of the same name with `async_`", "argument_invalid")
+        job.take(response)
+        job.answer(*session.turn(provider, response))
+    return job.messages
+
+
+async def async_loop(
+    provider: Provider,
+    send: AsyncSend,
+    session: Session,
+    messages: list[Any],
+    *,
+    reply_of: Callable[[Any], list[Any]],
+    surface: Surface | None = None,
+    max_turns: int = 20,
+) -> list[Any]:
+    """The same, awaited: ``send`` is async, and functions among the tools may be."""
+    job = _Job(Bound(session, provider, surface), messages, reply_of)
+    for asked in job.requests(max_turns):
+        sent: Any = send(*asked)
+        if not inspect.isawaitable(sent):
+            raise ArgumentError("this client blocks: give an async one, or take the loop without `async_`", "argument_invalid")
+        response = await sent
+        job.take(response)
+        job.answer(*await session.aturn(provider, response))
+    return job.messages
 
 
 def openai_loop(
@@ -60,17 +89,23 @@ def openai_loop(
     **request: Any,
 ) -> list[Any]:
     """Runs a job on an ``openai.OpenAI`` client with Chat Completions; gives all messages."""
+    send = client.chat.completions.create
+    return _run(OpenAI(request), send, session or Session(catalog), messages, surface, max_turns)
 
-    def send(messages: list[Any], payload: Payload, prompt: str) -> Any:
-        system = [{"role": "system", "content": prompt}] if prompt else []
-        settings = {**payload, **request, **_tools(payload, request)}
-        return client.chat.completions.create(messages=[*system, *messages], **settings)
 
-    def reply_of(response: Any) -> list[Any]:
-        return [plain(response.choices[0].message)]
-
-    running = session or Session(catalog)
-    return loop("openai", send, running, messages, reply_of=reply_of, surface=surface, max_turns=max_turns)
+async def async_openai_loop(
+    client: Any,
+    catalog: Catalog,
+    messages: list[Any],
+    *,
+    session: Session | None = None,
+    surface: Surface | None = None,
+    max_turns: int = 20,
+    **request: Any,
+) -> list[Any]:
+    """The same on an ``openai.AsyncOpenAI`` client; async functions among the tools are awaited."""
+    send = client.chat.completions.create
+    return await _arun(OpenAI(request), send, session or Session(catalog), messages, surface, max_turns)
 
 
 def anthropic_loop(
@@ -85,19 +120,24 @@ def anthropic_loop(
     **request: Any,
 ) -> list[Any]:
     """Runs a job on an ``anthropic.Anthropic`` client; gives all messages."""
+    wire = Anthropic(request, system)
+    return _run(wire, client.messages.create, session or Session(catalog), messages, surface, max_turns)
 
-    def send(messages: list[Any], payload: Payload, prompt: str) -> Any:
-        texts = _system(system, prompt)
-        headers = {**payload.headers, **request.get("extra_headers", {})}
-        settings = {**payload, **request, **_tools(payload, request), "extra_headers": headers}
-        settings.update({"system": texts} if texts else {})
-        return client.messages.create(messages=messages, **settings)
 
-    def reply_of(response: Any) -> list[Any]:
-        return [{"role": "assistant", "content": plain(response)["content"]}]
-
-    running = session or Session(catalog)
-    return loop("anthropic", send, running, messages, reply_of=reply_of, surface=surface, max_turns=max_turns)
+async def async_anthropic_loop(
+    client: Any,
+    catalog: Catalog,
+    messages: list[Any],
+    *,
+    session: Session | None = None,
+    surface: Surface | None = None,
+    max_turns: int = 20,
+    system: str | list[dict[str, Any]] = "",
+    **request: Any,
+) -> list[Any]:
+    """The same on an ``anthropic.AsyncAnthropic`` client; async functions among the tools are awaited."""
+    wire = Anthropic(request, system)
+    return await _arun(wire, client.messages.create, session or Session(catalog), messages, surface, max_turns)
 
 
 def google_loop(
@@ -112,45 +152,70 @@ def google_loop(
     config: dict[str, Any] | None = None,
 ) -> list[Any]:
     """Runs a job on a ``google.genai.Client``; gives all contents."""
-
-    def send(contents: list[Any], payload: Payload, prompt: str) -> Any:
-        given = dict(config or {})
-        instructions = [*_parts(given.pop("system_instruction", None)), *([prompt] if prompt else [])]
-        settings = {**given, **_config(payload), **({"system_instruction": instructions} if instructions else {})}
-        settings.update(_tools(payload, given))
-        settings["automatic_function_calling"] = {"disable": True}
-        return client.models.generate_content(model=model, contents=contents, config=settings)
-
-    def reply_of(response: Any) -> list[Any]:
-        candidates = plain(response).get("candidates") or [{}]
-        content = candidates[0].get("content")
-        return [content] if content else []
-
-    running = session or Session(catalog)
-    return loop("gemini", send, running, contents, reply_of=reply_of, surface=surface, max_turns=max_turns)
+    wire = Google(model, dict(config or {}))
+    return _run(wire, client.models.generate_content, session or Session(catalog), contents, surface, max_turns)
 
 
-def _tools(payload: Payload, given: dict[str, Any]) -> dict[str, Any]:
-    """The tools of the catalog, then those that the caller has beside them."""
-    tools = [*payload.get("tools", []), *(given.get("tools") or [])]
-    return {"tools": tools} if tools else {}
+async def async_google_loop(
+    client: Any,
+    catalog: Catalog,
+    contents: list[Any],
+    *,
+    session: Session | None = None,
+    surface: Surface | None = None,
+    max_turns: int = 20,
+    model: str,
+    config: dict[str, Any] | None = None,
+) -> list[Any]:
+    """The same on the ``aio`` of a ``google.genai.Client``, or on the client; async functions among the tools are awaited."""
+    wire = Google(model, dict(config or {}))
+    send = getattr(client, "aio", client).models.generate_content
+    return await _arun(wire, send, session or Session(catalog), contents, surface, max_turns)
 
 
-def _system(system: str | list[dict[str, Any]], prompt: str) -> str | list[dict[str, Any]]:
-    """The caller's system prompt, as text or blocks, and the section after it."""
-    if isinstance(system, str):
-        return "\n\n".join(text for text in (system, prompt) if text)
-    return [*system, *([{"type": "text", "text": prompt}] if prompt else [])]
+class _Job:
+    """The messages of one job, until a response has no calls."""
+
+    def __init__(self, bound: Bound, messages: list[Any], reply_of: Callable[[Any], list[Any]]) -> None:
+        self.messages = list(messages)
+        self._bound, self._reply_of, self._is_done = bound, reply_of, False
+
+    def requests(self, max_turns: int) -> Iterator[tuple[list[Any], Payload, str]]:
+        """What each request has: the messages so far, the payload, and the section of the system prompt."""
+        for _ in range(max_turns):
+            yield (self.messages, *self._bound.now())
+            if self._is_done:
+                return
+        raise TurnsExceeded(f"the model still calls tools after {max_turns} turns", self.messages)
+
+    def take(self, response: Any) -> None:
+        """Keeps the messages of the model."""
+        self.messages.extend(self._reply_of(response))
+
+    def answer(self, calls: list[Call], results: Any) -> None:
+        """Keeps the results of calls; without calls, the job is done."""
+        self._is_done = not calls
+        self.messages.extend([] if self._is_done else results if isinstance(results, list) else [results])
 
 
-def _parts(instruction: Any) -> list[Any]:
-    """The parts of an instruction: text, a list, or content."""
-    content = instruction if instruction is None or isinstance(instruction, (str, list)) else plain(instruction)
-    parts = content.get("parts", [content]) if isinstance(content, dict) else content
-    return list(parts) if isinstance(parts, list) else [parts] if parts else []
+def _run(
+    wire: Wire, send: Callable[..., Any], session: Session, messages: list[Any], surface: Surface | None, max_turns: int
+) -> list[Any]:
+    return loop(
+        wire.provider, lambda *asked: send(**wire.request(*asked)), session, messages,
+        reply_of=wire.reply_of, surface=surface, max_turns=max_turns,
+    )
 
 
-def _config(payload: Payload) -> dict[str, Any]:
-    """The fields of the body under the names of the SDK's configuration."""
-    names = {"toolConfig": "tool_config"}
-    return {names.get(name, name): value for name, value in payload.items()}
+async def _arun(
+    wire: Wire, send: Callable[..., Any], session: Session, messages: list[Any], surface: Surface | None, max_turns: int
+) -> list[Any]:
+    return await async_loop(
+        wire.provider, lambda *asked: send(**wire.request(*asked)), session, messages,
+        reply_of=wire.reply_of, surface=surface, max_turns=max_turns,
+    )
+
+
+def _close(awaitable: Any) -> None:
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()

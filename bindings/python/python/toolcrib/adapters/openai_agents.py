@@ -13,13 +13,14 @@ from typing import Any
 from agents import FunctionTool, Tool
 
 from .._catalog import Catalog, Surface
+from .._functions import FunctionTool as _FunctionTool
 from .._session import Run, Session
-from ._bound import bound
+from ._bound import bound_once
 
 
 def tools(
     catalog: Catalog,
-    run: Mapping[str, Run] | None = None,
+    run: Mapping[str, Run | _FunctionTool] | None = None,
     *,
     profile: str | None = None,
     surface: Surface | None = None,
@@ -27,7 +28,7 @@ def tools(
 ) -> list[Tool]:
     """The tools that a surface binds. Their calls are checked and answered in one session."""
     running = session or Session(catalog, run, profile=profile)
-    payload, _ = bound(running, "openai", surface)
+    payload, _ = bound_once(running, "openai", surface)
     return [_tool(running, entry["function"]) for entry in payload.get("tools", [])]
 
 
@@ -35,7 +36,7 @@ def instructions(
     catalog: Catalog, own: str = "", *, profile: str | None = None, surface: Surface | None = None
 ) -> str:
     """Instructions of an agent with these tools: its own, and the section that tells how the others are reached."""
-    _, prompt = bound(Session(catalog, profile=profile), "openai", surface)
+    _, prompt = bound_once(Session(catalog, profile=profile), "openai", surface)
     return "\n\n".join(text for text in (own, prompt) if text)
 
 

@@ -14,8 +14,9 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from .._catalog import Catalog, Surface
+from .._functions import FunctionTool
 from .._session import Run, Session
-from ._bound import bound
+from ._bound import Bound
 
 # Arguments are checked by the session, which tells the model more than a validator would.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -24,23 +25,24 @@ _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_sc
 class CatalogToolset(AbstractToolset[Any]):
     """The tools that a surface binds. Their calls are checked and answered in one session."""
 
-    def __init__(self, session: Session, surface: Surface | None = None) -> None:
+    def __init__(self, session: Session, surface: Surface | None = None, id: str = "toolcrib") -> None:
         self.session = session
-        payload, self._prompt = bound(session, "openai", surface)
-        self._functions: list[dict[str, Any]] = [entry["function"] for entry in payload.get("tools", [])]
+        self._id = id
+        self._bound = Bound(session, "openai", surface)
 
     @property
     def id(self) -> str | None:
         """The id of the toolset."""
-        return "toolcrib"
+        return self._id
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
         """The section of the system prompt that tells how the tools are reached."""
-        return self._prompt or None
+        return self._bound.now()[1] or None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools, by the names that the model sees."""
-        return {function["name"]: self._tool(function) for function in self._functions}
+        functions = [entry["function"] for entry in self._bound.now()[0].get("tools", [])]
+        return {function["name"]: self._tool(function) for function in functions}
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -60,10 +62,12 @@ class CatalogToolset(AbstractToolset[Any]):
 
 def toolset(
     catalog: Catalog,
-    run: Mapping[str, Run] | None = None,
+    run: Mapping[str, Run | FunctionTool] | None = None,
     *,
     profile: str | None = None,
     surface: Surface | None = None,
+    session: Session | None = None,
+    id: str = "toolcrib",
 ) -> CatalogToolset:
-    """The tools of a profile as a toolset of an agent."""
-    return CatalogToolset(Session(catalog, run, profile=profile), surface)
+    """The tools of a profile as a toolset of an agent. Toolsets of several catalogs each need an ``id``."""
+    return CatalogToolset(session or Session(catalog, run, profile=profile), surface, id)
