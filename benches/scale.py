@@ -105,7 +105,8 @@ def starts(arguments, catalog, cache, size):
         for name, command in commands.items():
             is_first = name.endswith("first read")
             place = tempfile.mkdtemp() if is_first else cache
-            runs[name].append(start(command, place, 0.3 if is_first else 0.5 + size / 20_000))
+            # A server that has read a catalog for the first time keeps it, opens what it kept, and gives memory back.
+            runs[name].append(start(command, place, 8 + size / 5_000 if is_first else 0.5 + size / 20_000))
             if is_first:
                 shutil.rmtree(place)
     for name, figures in runs.items():

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import dataclasses
 import datetime
+import json
 import threading
 from typing import NamedTuple
 
@@ -243,6 +244,19 @@ def test_a_session_for_names_that_are_not_there_is_an_error():
     assert unknown.value.nearest[0] == "put.day"
     with pytest.raises(toolcrib.UnknownProfile):
         Session(catalog, profile="nobody")
+
+
+def test_for_a_session_of_a_profile_no_other_tool_exists(tmp_path):
+    tools = [{"name": name, "description": text} for name, text in (("send_mail", "Sends a mail."), ("read_mail", "Reads a mail."))]
+    (tmp_path / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    (tmp_path / "toolcrib.toml").write_text('[profile.reader]\ninclude = ["read_mail"]\n', encoding="utf-8")
+    catalog = toolcrib.open(tmp_path)
+    agent = Session(catalog, profile="reader")
+    assert {hit["name"] for hit in agent.run(agent.call("tool_search", {"query": "send a mail"}))["result"].get("results", [])} <= {"read_mail"}
+    assert agent.run(agent.call("read_tool_doc", {"name": "read_mail"}))["ok"]
+    for function, given in (("read_tool_doc", {"name": "send_mail"}), ("tool_help", {"path": "send_mail"})):
+        assert not agent.run(agent.call(function, given))["ok"], function
+    assert catalog.doc("send_mail").startswith("# send_mail")
 
 
 def test_an_awaited_turn_takes_a_stream():

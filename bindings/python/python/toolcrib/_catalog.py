@@ -238,25 +238,25 @@ class Catalog:
         answered = [entry if isinstance(entry, Mapping) else _answered(*entry) for entry in results]
         return json.loads(self._core.results(provider, json_text(answered), profile))
 
-    def search(self, query: str, limit: int = 5) -> Found:
+    def search(self, query: str, limit: int = 5, *, profile: str | None = None) -> Found:
         """The tools that fit what somebody wants, by words. The first search makes the index."""
-        found = json.loads(self._core.search(query, max(limit, 0)))
+        found = json.loads(self._core.search(query, max(limit, 0), profile))
         return Found(found["is_match"], found["unmet"], [FoundTool(**hit) for hit in found["hits"]])
 
-    def doc(self, name: str) -> str:
+    def doc(self, name: str, *, profile: str | None = None) -> str:
         """The doc of one tool, in markdown, by any name that means one tool."""
-        return self._core.doc(name)
+        return self._core.doc(name, profile)
 
     def receipt(self, name: str) -> tuple[bool, str]:
         """Whether the doc of a tool has to be read before a call, and the receipt that only its readers know."""
         return self._core.receipt(name)
 
-    def help(self, name: str) -> dict[str, Any]:
+    def help(self, name: str, *, profile: str | None = None) -> dict[str, Any]:
         """Help on one tool: ``summary``, ``usage``, ``args``, and a ``call`` that fits.
 
         On a group of tools, such as ``issues``: its ``groups`` and ``ops``, one line each; ``root`` has all.
         """
-        help: dict[str, Any] = json.loads(self._core.help(name))
+        help: dict[str, Any] = json.loads(self._core.help(name, profile))
         return help
 
     def tokens(

@@ -63,7 +63,7 @@ class Session:
         self._ours: dict[str, Run] = {
             "read_tool_doc": self._read_tool_doc,
             "tool_search": self._tool_search,
-            "tool_help": lambda given: self.catalog.help(str(given.get("path", ""))),
+            "tool_help": lambda given: self.catalog.help(str(given.get("path", "")), profile=self.profile),
             "tool_batch": self._batch,
             "load_toolset": lambda given: load_toolsets(self.catalog, self.profile, given.get("names") or [], self.loaded),
         }
@@ -188,7 +188,7 @@ class Session:
             return None
         self._read[name] = current
         message = f"the doc of `{name}` has to be read before it is called"
-        return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name))
+        return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name, profile=self.profile))
 
     def _succeeded(self, running: _Running, result: Any) -> Envelope:
         told = plain_result(mcp_result(result) if is_mcp_result(result) else result)
@@ -218,7 +218,7 @@ class Session:
         names = [name for name in [given.get("name"), *(given.get("names") or [])] if name]
         docs = []
         for name in names:
-            docs.append(self.catalog.doc(name))
+            docs.append(self.catalog.doc(name, profile=self.profile))
             self._read[self.call(name, {}).name or name] = self.catalog.receipt(name)[1]
         return "\n\n".join(docs)
 
@@ -246,7 +246,7 @@ class Session:
         return self._found(given.get("query", ""), given)
 
     def _found(self, query: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        found = self.catalog.search(str(query), int(given.get("limit") or 5))
+        found = self.catalog.search(str(query), int(given.get("limit") or 5), profile=self.profile)
         hits = [{"name": hit.name, "op": hit.op, "summary": hit.summary, "reason": hit.reason} for hit in found.hits]
         return {"results": hits} if found.is_match else {"no_match": True, "nearest": hits, "unmet": found.unmet}
 
