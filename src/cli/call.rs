@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::catalog::{CatalogArgs, refuse_unread, report_lost, word};
+use super::catalog::{CatalogArgs, report_lost, word};
 use super::progress::Spinner;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
@@ -76,7 +76,6 @@ impl CallArgs {
         let caller = self.caller()?;
         let mut checked = self.catalog.open()?;
         report_lost(&checked);
-        refuse_unread(&checked)?;
         if let Some(allow) = self.allow {
             // The option can allow more than the configuration, or less: then it is the caller's own limit.
             let exec = &mut Arc::make_mut(&mut checked.catalog.config).exec;

@@ -55,6 +55,12 @@ pub enum SemanticSearch {
 }
 
 impl FunctionContext {
+    /// Whether a tool may be missing because its source could not be read. Callers from whom tools are hidden are not told: the
+    /// unread source may be one of which they must not know.
+    pub(super) fn lacks_sources(&self) -> bool {
+        self.caller.sees_everything() && !self.view.catalog().complete
+    }
+
     /// A call that sees this catalog view, with no services.
     pub fn of(view: Arc<CatalogView>) -> Self {
         Self { view, services: Arc::default(), caller: Arc::default(), trace: Trace::default() }

@@ -80,7 +80,7 @@ async fn searched(
     let scope = Scope { node: category(view, &path)?, tags: &[] };
     let searched = ranked(context, &queries, scope, arguments.limit).await;
     let found = queries.iter().zip(searched.found);
-    let mut results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(view, query, found)).collect();
+    let mut results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(context, query, found)).collect();
     explain(view, &mut results);
     let text = (arguments.format == Format::Text).then(|| text(view, &results, is_alone));
     let mut all_fields: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(view)).collect();
@@ -120,10 +120,13 @@ struct Outcome<'q> {
     unmet: Vec<String>,
     /// Categories to look into when nothing fits.
     categories: Vec<usize>,
+    /// Whether a source could not be read, in which a fitting tool may be.
+    lacks_sources: bool,
 }
 
 impl<'q> Outcome<'q> {
-    fn new(view: &CatalogView, query: &'q str, found: SearchResult) -> Self {
+    fn new(context: &FunctionContext, query: &'q str, found: SearchResult) -> Self {
+        let view = &context.view;
         let mut hits = found.hits;
         let fits = found.verdict == Verdict::Match && !hits.is_empty();
         let (mut unmet, mut categories) = (Vec::new(), Vec::new());
@@ -133,7 +136,7 @@ impl<'q> Outcome<'q> {
             hits.truncate(NEAREST);
         }
         let hits = hits.into_iter().map(Explained::bare).collect();
-        Self { query, fits, hits, unmet, categories }
+        Self { query, fits, hits, unmet, categories, lacks_sources: context.lacks_sources() }
     }
 
     fn fields(&self, view: &CatalogView) -> Map<String, Value> {
@@ -145,14 +148,19 @@ impl<'q> Outcome<'q> {
                 "unmet": self.unmet,
                 "nearest": tools,
                 "categories": category_hints(view, &self.categories),
-                "next_action": next(view),
+                "next_action": self.next(),
             }),
         };
         let Value::Object(mut fields) = fields else { return Map::new() };
-        if !self.fits && !view.catalog().complete {
+        if !self.fits && self.lacks_sources {
             fields.insert("complete".into(), false.into());
         }
         fields
+    }
+
+    /// The next step where no tool fits.
+    fn next(&self) -> &'static str {
+        if self.lacks_sources { UNREAD } else { NEXT }
     }
 
     /// The answer in lines. As JSON it takes two fifths more tokens, since the names of fields are repeated for each
@@ -162,7 +170,7 @@ impl<'q> Outcome<'q> {
         let mut text = match self.fits {
             true if is_first => format!("match{of}: {LINES}"),
             true => format!("match{of}:"),
-            false => format!("no_match{of}{}: {}", met_by_nothing(&self.unmet), next(view)),
+            false => format!("no_match{of}{}: {}", met_by_nothing(&self.unmet), self.next()),
         };
         if !self.fits && !self.hits.is_empty() {
             text.push_str("\nnearest:");
@@ -191,11 +199,6 @@ impl<'q> Outcome<'q> {
         }
         text
     }
-}
-
-/// The next step where no tool fits.
-fn next(view: &CatalogView) -> &'static str {
-    if view.catalog().complete { NEXT } else { UNREAD }
 }
 
 /// The words that no hit has, in brackets.

@@ -35,7 +35,6 @@ fn a_catalog_that_could_not_be_read_has_no_answer() {
             vec!["tokens", "--json"],
             vec!["payload", "--provider", "openai"],
             vec!["prompt"],
-            vec!["call", "tool_search", "{\"query\": \"water the plants\"}"],
             vec!["eval", "--queries", fixture::text(&queries)],
         ];
         for mut command in commands {
@@ -73,4 +72,15 @@ fn no_match_in_a_part_of_the_catalog_says_that_it_is_a_part() {
     let hit = run(&["search", "delete a file", "--json", "--catalog", root]);
     let json: Value = serde_json::from_str(&hit.stdout).unwrap();
     assert_eq!((hit.code, &json["verdict"]), (0, &json!("match")), "{json}");
+}
+
+/// A call is answered in its envelope whatever could be read, and a search through it says that it has looked at nothing.
+#[test]
+fn a_call_over_an_unread_catalog_says_that_it_is_incomplete() {
+    for folder in unread() {
+        let asked = json!({"query": "water the plants"}).to_string();
+        let told = run(&["call", "tool_search", &asked, "--catalog", fixture::text(folder.path())]);
+        let json: Value = serde_json::from_str(&told.stdout).unwrap();
+        assert_eq!((&json["verdict"], &json["complete"]), (&json!("no_match"), &json!(false)), "{json}");
+    }
 }

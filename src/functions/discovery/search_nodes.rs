@@ -47,11 +47,11 @@ async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Ans
     if !found.fits {
         let near: Vec<usize> = found.hits.iter().map(|hit| hit.node).take(3).collect();
         let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
-        let next = match view.catalog().complete {
-            true => {
+        let next = match context.lacks_sources() {
+            false => {
                 "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool"
             }
-            false => UNREAD,
+            true => UNREAD,
         };
         let message = format!("no category is about `{}`", quoted(query));
         let refusal = Refusal::new(ErrorCode::NoMatchInCategory, message, next);

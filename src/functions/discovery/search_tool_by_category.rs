@@ -100,7 +100,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     };
     let next = match elsewhere.is_empty() {
         false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
-        true if !view.catalog().complete => UNREAD,
+        true if context.lacks_sources() => UNREAD,
         true => {
             "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
         }
