@@ -43,7 +43,7 @@ fn measure(file: &Path, scratch: &Path) {
 
     // As in the program: the catalog is kept, and with it the seal of a folder that is current.
     let cache = catalog::CatalogCache::new(scratch.join("cache"), "bench".into());
-    let checked = cache.open(config::read(file), &sources::Listings::default()).checked;
+    let checked = cache.open(config::read(file), &sources::Listings::default(), || {}).checked;
     let templates = render::Templates::load(None).expect("our templates");
     let profile = || checked.catalog.profile(None).expect("the whole catalog");
     let docs = render::Docs::new(&checked.catalog, profile(), &templates);

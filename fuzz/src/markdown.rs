@@ -13,7 +13,13 @@ const PLAIN: &str =
     r#"{"name": "t", "description": "Does it.", "parameters": {"type": "object", "properties": {}}}"#;
 
 thread_local! {
-    static CHECKED: RefCell<Checked> = super::open(&[("a.json", PLAIN.as_bytes())]).into();
+    static CHECKED: RefCell<Checked> = {
+        let checked = super::open(&[("a.json", PLAIN.as_bytes())]);
+        // Lint holds the tools until it is done.
+        // Lint holds the tools until its findings are there.
+        let _ = checked.findings.len();
+        checked.into()
+    };
     /// The elements of a page of plain text.
     static ELEMENTS: Vec<String> = CHECKED.with_borrow_mut(|checked| {
         say(&mut checked.catalog, "Plain words.");

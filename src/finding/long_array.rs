@@ -106,13 +106,13 @@ impl LongArray {
             }
         })?;
         drop(done);
-        let mut pieces: Vec<(usize, Option<(Vec<Value>, usize)>)> = pieces.iter().collect();
+        let mut pieces: Vec<(usize, Option<Piece>)> = pieces.iter().collect();
         pieces.sort_by_key(|(number, _)| *number);
         let (mut values, mut count) = (Vec::new(), 0);
         for (_, piece) in pieces {
-            let (some, counted) = piece?;
+            let (elements, counted) = piece?;
             count += counted;
-            values.push(some);
+            values.push(elements);
         }
         let values: Vec<Value> = values.into_iter().flatten().collect();
         Some(Self { span: start..json.at, values, count })
@@ -127,8 +127,11 @@ impl LongArray {
     }
 }
 
-/// The elements at these places, and the number of values in them.
-fn read_all(text: &str, places: &[Range<usize>], levels: usize, depth: usize) -> Option<(Vec<Value>, usize)> {
+/// Elements, and the number of values in them.
+type Piece = (Vec<Value>, usize);
+
+/// The elements at these places.
+fn read_all(text: &str, places: &[Range<usize>], levels: usize, depth: usize) -> Option<Piece> {
     let meter = Meter::new(levels.saturating_sub(1));
     let read = |place: &Range<usize>| {
         let parser = serde_json::Deserializer::from_str(text.get(place.clone())?);
