@@ -15,7 +15,6 @@ const PLAIN: &str =
 thread_local! {
     static CHECKED: RefCell<Checked> = {
         let checked = super::open(&[("a.json", PLAIN.as_bytes())]);
-        // Lint holds the tools until it is done.
         // Lint holds the tools until its findings are there.
         let _ = checked.findings.len();
         checked.into()
