@@ -247,7 +247,8 @@ def test_a_session_for_names_that_are_not_there_is_an_error():
 
 
 def test_for_a_session_of_a_profile_no_other_tool_exists(tmp_path):
-    tools = [{"name": name, "description": text} for name, text in (("send_mail", "Sends a mail."), ("read_mail", "Reads a mail."))]
+    schema = {"type": "object"}
+    tools = [{"name": name, "description": text, "inputSchema": schema} for name, text in (("send_mail", "Sends a mail."), ("read_mail", "Reads a mail."))]
     (tmp_path / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
     (tmp_path / "toolcrib.toml").write_text('[profile.reader]\ninclude = ["read_mail"]\n', encoding="utf-8")
     catalog = toolcrib.open(tmp_path)
