@@ -196,6 +196,13 @@ def test_types_of_the_standard_library_have_their_formats():
     assert properties["m"] == {"enum": ["red", "blue"], "default": "red"}
 
 
+def test_the_text_of_an_argument_is_told_wherever_it_stands():
+    def take(a: Annotated[int | None, "A number."] = None, b: Annotated[int, "A number."] | None = None) -> None:
+        """Takes numbers."""
+
+    assert schema_of(take)["properties"] == dict.fromkeys("ab", {"type": ["integer", "null"], "description": "A number."})
+
+
 def test_a_type_without_a_form_in_json_is_any_value_and_told():
     def take(connection: Adder, callback: typing.Callable[[], int]) -> None:
         """Takes objects."""

@@ -203,6 +203,13 @@ def _any_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
     schemas = list(once.values())
     if len(schemas) == 1:
         return schemas[0]
+    described = [schema for schema in schemas if "description" in schema]
+    if len(described) == 1 and len(schemas) == 2 and {"type": "null"} in schemas:
+        # The text is that of the argument, wherever `Annotated` stands; Python 3.10 puts it within an `Optional`.
+        text, inner = described[0]["description"], {name: one for name, one in described[0].items() if name != "description"}
+        kinds = inner.get("type")
+        parts = [{"type": kind} for kind in kinds] if isinstance(kinds, list) and len(inner) == 1 else inner.get("anyOf", [inner])
+        return {**_any_of([*parts, {"type": "null"}]), "description": text}
     if all(len(schema) == 1 and isinstance(schema.get("type"), str) for schema in schemas):
         return {"type": [schema["type"] for schema in schemas]}
     return {"anyOf": schemas}
