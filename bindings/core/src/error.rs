@@ -44,7 +44,7 @@ impl From<Error> for Failure {
         let (code, message) = (error.code(), error.to_string());
         let (class, nearest) = match error {
             Error::CatalogMissing(_) => ("CatalogMissing", Vec::new()),
-            Error::UnknownProfile(_) => ("UnknownProfile", Vec::new()),
+            Error::UnknownProfile(unknown) => ("UnknownProfile", unknown.nearest.into_iter().collect()),
             Error::UnknownTool { nearest, .. } => ("UnknownTool", nearest),
             Error::Template(_) => ("TemplateError", Vec::new()),
             Error::Write(_) => ("WriteError", Vec::new()),

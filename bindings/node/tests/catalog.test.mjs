@@ -81,6 +81,7 @@ test("errors have classes, codes and near names", () => {
   });
   assert.throws(() => open("/nowhere"), toolcrib.CatalogMissing);
   assert.throws(() => github.payload("openai", { profile: "nobody" }), toolcrib.UnknownProfile);
+  assert.throws(() => github.payload("openai", { profile: "cor" }), (error) => error.nearest[0] === "core");
   assert.throws(() => github.parse("anthropic", "{"), toolcrib.ResponseError);
   assert.throws(() => github.payload("opena"), { name: "ArgumentError", message: /providers are: openai/ });
   assert.throws(() => github.payload(7), toolcrib.ArgumentError);
