@@ -5,7 +5,7 @@
 
 A catalog of 1,000 tools says in every description which generation it is. Eight connections read docs one after the
 other while the file is written anew, each time when the last one is served. No request may fail, and every doc must be
-of one generation: the registry version in its footer must be the one with which that generation was served.
+of one generation: the registry version of its answer must be the one with which that generation was served.
 """
 
 import collections
@@ -26,7 +26,7 @@ TOOLS = 1_000
 CONNECTIONS = 8
 MARKS = (10, 50, 100)
 PATIENCE = 30
-REGISTRY = re.compile(rb"^Doc \w+, receipt \w+, registry (\w+)", re.MULTILINE)
+REGISTRY = re.compile(rb'"registry_version":"(\w+)"')
 GENERATION = re.compile(rb"generation (\d+)\b")
 
 
@@ -88,21 +88,22 @@ class Reader(threading.Thread):
         while not self.stop.is_set():
             self.requests += 1
             try:
-                self.read(connection, f"/tools/look_up_{self.random.randrange(TOOLS)}.md")
+                self.read(connection, f"look_up_{self.random.randrange(TOOLS)}")
             except (OSError, http.client.HTTPException) as error:
                 self.failures.append(repr(error))
                 connection.close()
                 connection.connect()
 
-    def read(self, connection, path):
+    def read(self, connection, tool):
+        body, headers = json.dumps({"name": tool}), {"Content-Type": "application/json"}
         began = time.perf_counter()
-        connection.request("GET", path)
+        connection.request("POST", "/v1/read_tool_doc", body, headers)
         response = connection.getresponse()
         doc = response.read()
         self.slowest = max(self.slowest, time.perf_counter() - began)
         registry, generations = REGISTRY.search(doc), set(GENERATION.findall(doc))
         if response.status != 200 or registry is None or len(generations) != 1:
-            self.failures.append(f"{path}: {response.status}, generations {sorted(generations)}")
+            self.failures.append(f"{tool}: {response.status}, generations {sorted(generations)}")
         else:
             self.seen[registry[1].decode(), int(generations.pop())] += 1
 
