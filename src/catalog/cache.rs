@@ -102,7 +102,7 @@ impl CatalogCache {
         let before = InputFiles::of(&workspace, []);
         let root = workspace.root.clone();
         let again = workspace.clone();
-        let checked = on_threads(0, || open_with(workspace, listings));
+        let checked = on_threads(rayon::current_num_threads(), || open_with(workspace, listings));
         if checked.catalog.tools.len() >= MIN_TOOLS && checked.findings.errors().next().is_none() {
             let (cache, checked) = (self.clone(), checked.without_documents());
             self.keep_later(move || cache.keep(&id, &again, &before, &checked, &root).map(|()| kept()));
@@ -256,7 +256,7 @@ impl DerivedStore for CatalogCache {
     }
 }
 
-/// Does work on so many threads of its own, 0 for one on each processor. The allocator returns what was allocated on a thread
+/// Does work on so many threads of its own. The allocator returns what was allocated on a thread
 /// that has ended; a thread that waits for more work keeps it.
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
