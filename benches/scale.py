@@ -142,17 +142,27 @@ def one_shots(arguments, catalog, cache, size):
 
 
 def renders(arguments, catalog, cache, size):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    """Each round has a folder of its own: a file system that has just deleted thousands of files is slow to make new ones."""
+    script = str(Path(__file__).parent / "scale/pages.py")
     with tempfile.TemporaryDirectory() as place:
-        out = Path(place) / "docs"
-        command = [arguments.toolcrib, "render", "--out", str(out), "--catalog", served(catalog)]
-        walls, processors = [], []
-        for _ in range(arguments.rounds):
-            shutil.rmtree(out, ignore_errors=True)
-            wall, processor = timed(command, 1, env=environment)
-            walls.append(wall), processors.append(processor)
+
+        def render(to, kept, *more):
+            command = [arguments.toolcrib, "render", "--out", f"{place}/{to}", "--catalog", served(catalog), *more]
+            return timed(command, 1, env={**os.environ, "XDG_CACHE_HOME": str(kept)})
+
+        ways = {
+            "render, kept catalog": lambda to: render(to, cache),
+            "render, first read": lambda to: render(to, f"{place}/{to}-cache"),
+            "render, none kept": lambda to: render(to, cache, "--no-catalog-cache"),
+            "a script in Python": lambda to: timed(["python3", script, str(catalog), f"{place}/{to}"], 1),
+        }
+        figures = {way: [] for way in ways}
+        for number in range(arguments.rounds):
+            for place_of_way, (way, work) in enumerate(ways.items()):
+                figures[way].append(work(f"docs{place_of_way}-{number}"))
+        out = Path(place) / "docs0-0"
         time.sleep(2.1)
-        again, of_processor = timed(command, arguments.rounds, env=environment)
+        again, of_processor = timed([arguments.toolcrib, "render", "--out", str(out), "--catalog", served(catalog)], arguments.rounds, env={**os.environ, "XDG_CACHE_HOME": str(cache)})
         walked = []
         for _ in range(arguments.rounds):
             began = time.perf_counter()
@@ -160,20 +170,20 @@ def renders(arguments, catalog, cache, size):
             total = sum(os.stat(file).st_size for file in files)
             walked.append(1000 * (time.perf_counter() - began))
         contents = {file.relative_to(out): file.read_bytes() for file in files}
-        written = []
-        for _ in range(arguments.rounds):
-            copy = Path(place) / "copy"
-            shutil.rmtree(copy, ignore_errors=True)
+        figures["the same bytes alone"] = []
+        for number in range(arguments.rounds):
+            copy = Path(place) / f"copy{number}"
             for folder in {copy / name.parent for name in contents}:
                 folder.mkdir(parents=True, exist_ok=True)
-            began = time.process_time()
+            began = time.perf_counter(), time.process_time()
             for name, content in contents.items():
                 with open(copy / name, "wb") as file:
                     file.write(content)
-            written.append(1000 * (time.process_time() - began))
-    print(f"{size:7}  toolcrib render       {statistics.median(walls):8.1f} ms, {statistics.median(processors):.1f} ms of processor")
-    print(f"{size:7}  the same bytes alone  {statistics.median(written):8.1f} ms of processor, by Python, {total / 1e6:.1f} MB")
-    print(f"{size:7}  nothing changed       {again:8.1f} ms, {of_processor:.1f} ms of processor; a walk takes {statistics.median(walked):.1f} ms", flush=True)
+            figures["the same bytes alone"].append((1000 * (time.perf_counter() - began[0]), 1000 * (time.process_time() - began[1])))
+    for way, columns in figures.items():
+        wall, processor = (statistics.median(column) for column in zip(*columns))
+        print(f"{size:7}  {way:21} {wall:8.1f} ms, {processor:.1f} ms of processor", flush=True)
+    print(f"{size:7}  nothing changed       {again:8.1f} ms, {of_processor:.1f} ms of processor; a walk takes {statistics.median(walked):.1f} ms, {total / 1e6:.1f} MB", flush=True)
 
 
 def searches(arguments, catalog, cache, size):

@@ -43,6 +43,7 @@ mod sample;
 mod schema;
 pub(crate) mod schema_view;
 mod set_arguments;
+mod severity;
 mod shared_text;
 mod short;
 mod steps;
@@ -206,7 +207,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
 impl Catalog {
     /// Applies configured severities and ignores.
     pub fn configure(&self, findings: &mut Vec<Finding>) {
-        unlinted::configure(&self.config.lint, |name| self.named(name), findings);
+        severity::configure(&self.config.lint, |name| self.named(name), findings);
     }
 
     /// The title: that of the configuration, else the name of the one server (of an OpenAPI document, its title).

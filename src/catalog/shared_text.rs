@@ -1,8 +1,7 @@
 //! Text that nearly all tools of a server, or of a category, repeat: arguments such as retry options, paragraphs about
 //! authentication. Docs refer to one page that tells it.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -128,6 +127,9 @@ impl SharedTexts {
                 paragraphs: shared_paragraphs(&tools),
                 ..SharedGroup::default()
             };
+            if group.arguments.is_empty() && group.paragraphs.is_empty() {
+                continue;
+            }
             let gains = |position: &usize| group.saved(&catalog.tools[*position]) >= MIN_SAVED;
             let gaining: Vec<usize> = positions.into_iter().filter(gains).collect();
             if gaining.len() >= MIN_TOOLS {
@@ -161,18 +163,34 @@ impl SharedTexts {
 
 /// The arguments that nearly all of these tools have, with the same schema and a description worth telling once.
 fn shared_arguments(tools: &[&Tool]) -> Map<String, Value> {
-    let mut counts: IndexMap<(&str, u64), (&Value, usize)> = IndexMap::new();
-    if tools.len() < MIN_TOOLS {
-        return Map::new();
-    }
-    for (name, schema) in tools.iter().filter_map(|tool| properties(tool.parameters.schema())).flatten() {
-        if described(schema).is_some_and(|text| text.len() >= MIN_TEXT) {
-            counts.entry((name, hash(schema))).or_insert((schema, 0)).1 += 1;
-        }
+    let described = |name_and_schema: &(&String, &Value)| {
+        described(name_and_schema.1).is_some_and(|text| text.len() >= MIN_TEXT)
+    };
+    let all =
+        || tools.iter().filter_map(|tool| properties(tool.parameters.schema())).flatten().filter(described);
+    let most = majorities(all());
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    for (name, _) in all().filter(|(name, schema)| most[name.as_str()] == *schema) {
+        *counts.entry(name).or_default() += 1;
     }
     let shared =
-        counts.into_iter().filter(|(_, (schema, count))| is_shared(*count, tools.len()) && !refers(schema));
-    shared.map(|((name, _), (schema, _))| (name.to_string(), schema.clone())).collect()
+        counts.into_iter().filter(|(name, count)| is_shared(*count, tools.len()) && !refers(most[name]));
+    shared.map(|(name, _)| (name.to_string(), most[name].clone())).collect()
+}
+
+/// For each name the schema that more than half of the arguments with this name have, if there is one: a vote by
+/// Boyer and Moore, which compares and neither hashes nor copies.
+fn majorities<'a>(arguments: impl Iterator<Item = (&'a String, &'a Value)>) -> HashMap<&'a str, &'a Value> {
+    let mut votes: HashMap<&str, (&Value, usize)> = HashMap::new();
+    for (name, schema) in arguments {
+        let (leader, lead) = votes.entry(name).or_insert((schema, 0));
+        match (*lead, *leader == schema) {
+            (0, _) => (*leader, *lead) = (schema, 1),
+            (_, true) => *lead += 1,
+            (_, false) => *lead -= 1,
+        }
+    }
+    votes.into_iter().map(|(name, (leader, _))| (name, leader)).collect()
 }
 
 /// The paragraphs that nearly all of these tools have in their descriptions.
@@ -204,17 +222,31 @@ fn described(schema: &Value) -> Option<&str> {
     schema.get("description").and_then(Value::as_str)
 }
 
-fn hash(schema: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    schema.to_string().hash(&mut hasher);
-    hasher.finish()
-}
-
 /// Whether a schema means something only in its own tool.
 fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(part) => part.contains_key("$ref") || part.values().any(refers),
         Value::Array(parts) => parts.iter().any(refers),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_that_more_than_half_have_wins_the_vote_whatever_the_order() {
+        let name = "limit".to_string();
+        let (one, other, third) = (json!({ "maximum": 1 }), json!({ "maximum": 2 }), json!({ "maximum": 3 }));
+        for order in [
+            [&one, &other, &one, &third, &one],
+            [&other, &third, &one, &one, &one],
+            [&one, &one, &one, &other, &third],
+        ] {
+            assert_eq!(majorities(order.into_iter().map(|schema| (&name, schema)))["limit"], &one);
+        }
     }
 }

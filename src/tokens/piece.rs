@@ -46,25 +46,26 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 /// The first piece where it is ASCII, as nearly all are. `None` where it may go on beyond ASCII, and for the rare kinds.
+#[inline]
 fn first_ascii(text: &str) -> Option<Piece<'_>> {
     let bytes = text.as_bytes();
     let head = *bytes.first()?;
     let after_space = head == b' ';
     let lead = usize::from(!head.is_ascii_alphanumeric() && !matches!(head, b'\r' | b'\n'));
-    let capitals = run(&bytes[lead..], |byte| byte.is_ascii_uppercase());
-    let small = run(&bytes[lead + capitals..], |byte| byte.is_ascii_lowercase());
+    let capitals = run(&bytes[lead..], Class::Capital);
+    let small = run(&bytes[lead + capitals..], Class::Small);
     let (kind, end, length) = match (capitals, small) {
         (0, 0) if head.is_ascii_digit() => {
-            let digits = run(bytes, |byte| byte.is_ascii_digit()).min(3);
+            let digits = run(bytes, Class::Digit).min(3);
             (Kind::Digits, digits, digits)
         }
         (0, 0) => {
             let space = usize::from(after_space);
-            let marks = run(&bytes[space..], |byte| byte.is_ascii_punctuation());
+            let marks = run(&bytes[space..], Class::Mark);
             if marks == 0 {
                 return None;
             }
-            let breaks = run(&bytes[space + marks..], |byte| matches!(byte, b'\r' | b'\n'));
+            let breaks = run(&bytes[space + marks..], Class::Break);
             (Kind::Marks, space + marks + breaks, marks)
         }
         (0, _) => (Kind::Lower, lead + small, small),
@@ -83,9 +84,40 @@ fn first_ascii(text: &str) -> Option<Piece<'_>> {
     })
 }
 
-/// Number of bytes at the beginning that belong.
-fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().take_while(|byte| belongs(**byte)).count()
+/// Class of an ASCII byte.
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    Small,
+    Capital,
+    Digit,
+    Mark,
+    Break,
+    Other,
+}
+
+/// The class of each byte: looking it up takes half the time of comparing.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let c = byte as u8;
+        classes[byte] = match c {
+            b'a'..=b'z' => Class::Small,
+            b'A'..=b'Z' => Class::Capital,
+            b'0'..=b'9' => Class::Digit,
+            b'\r' | b'\n' => Class::Break,
+            _ if c.is_ascii_punctuation() => Class::Mark,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Number of bytes at the beginning that are of a class.
+#[inline]
+fn run(bytes: &[u8], class: Class) -> usize {
+    bytes.iter().position(|byte| CLASSES[usize::from(*byte)] != class).unwrap_or(bytes.len())
 }
 
 fn first(text: &str) -> Option<Piece<'_>> {

@@ -42,11 +42,7 @@ pub(super) fn pairs(tools: &[&Tool], findings: &mut Vec<Finding>) {
             .collect();
         candidates.sort_unstable();
         candidates.dedup();
-        candidates
-            .into_iter()
-            .filter(|&other| similarity(set, &word_sets[other]) >= MIN_SIMILARITY)
-            .take(MAX_PAIRS)
-            .collect()
+        candidates.into_iter().filter(|&other| are_alike(set, &word_sets[other])).take(MAX_PAIRS).collect()
     };
     let found: Vec<Vec<usize>> = (0..tools.len()).into_par_iter().map(twins).collect();
     for (tool, others) in tools.iter().zip(found).filter(|(_, others)| !others.is_empty()) {
@@ -84,12 +80,40 @@ fn ranked_words(tools: &[&Tool]) -> Vec<Vec<u32>> {
         .collect()
 }
 
-fn similarity(a: &[u32], b: &[u32]) -> f64 {
+/// Whether two sets are alike; given up at the first word from which they cannot be.
+fn are_alike(a: &[u32], b: &[u32]) -> bool {
+    let all = a.len() + b.len();
+    let most_apart = (all as f64 * (1.0 - MIN_SIMILARITY) / (1.0 + MIN_SIMILARITY)).ceil() as usize;
     let (mut shared, mut in_a, mut in_b) = (0, 0, 0);
     while let (Some(one), Some(other)) = (a.get(in_a), b.get(in_b)) {
         shared += usize::from(one == other);
         in_a += usize::from(one <= other);
         in_b += usize::from(other <= one);
+        if in_a + in_b - 2 * shared > most_apart {
+            return false;
+        }
     }
-    shared as f64 / (a.len() + b.len() - shared).max(1) as f64
+    shared as f64 / (all - shared).max(1) as f64 >= MIN_SIMILARITY
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::{MIN_SIMILARITY, are_alike};
+
+    proptest! {
+        #[test]
+        fn giving_up_early_changes_no_verdict(words in 1..60_u32, left_out in proptest::collection::btree_set(0..60_u32, 0..4), more in 0..5_u32) {
+            let one: BTreeSet<u32> = (0..words).collect();
+            let other: BTreeSet<u32> =
+                (0..words + more).filter(|word| !left_out.contains(word)).collect();
+            let shared = one.intersection(&other).count();
+            let similarity = shared as f64 / one.union(&other).count().max(1) as f64;
+            let list = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<_>>();
+            prop_assert_eq!(are_alike(&list(&one), &list(&other)), similarity >= MIN_SIMILARITY);
+        }
+    }
 }

@@ -41,29 +41,40 @@ pub(crate) fn arguments(schema: &Value) -> Arguments {
     written(schema, Fold::NONE)
 }
 
+/// The argument list of a doc, written.
+#[derive(Debug)]
+pub(crate) struct DocArguments {
+    /// The list as markdown.
+    pub(crate) markdown: String,
+    /// Whether rows were left out, so that a reader may need the schema itself.
+    pub(crate) folded: bool,
+}
+
 /// The argument list of a doc. Where it takes more tokens than a doc should, optional parts are folded, the deepest
 /// first; it stays whole where even that would save little. `shared` arguments are described elsewhere.
-pub(crate) fn doc_arguments(schema: &Value, shared: &[&str]) -> Arguments {
+pub(crate) fn doc_arguments(schema: &Value, shared: &[&str]) -> DocArguments {
     let shared: Vec<String> = shared.iter().map(|name| label(name)).collect();
     let list = |fold: Fold| {
         let mut list = written(schema, fold);
         let told = |row: &&mut Row| row.depth == 0 && shared.contains(&row.label);
         list.rows.iter_mut().filter(told).for_each(|row| row.about.clear());
-        list
+        DocArguments { markdown: list.markdown(), folded: list.folded }
     };
     let whole = list(Fold::NONE);
-    let size = size(&whole);
+    let size = whole.size();
     if size <= LIST_TOKENS {
         return whole;
     }
+    let mut shortest = None;
     for fold in Fold::STEPS {
         let list = list(fold);
-        if self::size(&list) <= LIST_TOKENS {
+        let size = list.size();
+        if size <= LIST_TOKENS {
             return list;
         }
+        shortest = Some((list, size));
     }
-    let shortest = Fold::STEPS[Fold::STEPS.len() - 1];
-    Some(list(shortest)).filter(|list| self::size(list) <= size / 4 * 3).unwrap_or(whole)
+    shortest.filter(|(_, folded)| *folded <= size / 4 * 3).map_or(whole, |(list, _)| list)
 }
 
 /// Tokens of a list at which a doc still has 500 in all, about.
@@ -73,10 +84,11 @@ fn written(schema: &Value, fold: Fold) -> Arguments {
     Writer::new(schema, Types::of(schema), fold).arguments(schema)
 }
 
-fn size(list: &Arguments) -> usize {
-    let text = list.markdown();
-    // Counting takes longer than writing, and most lists are short.
-    if text.len() <= LIST_TOKENS { text.len() } else { estimate(&text) }
+impl DocArguments {
+    /// Its tokens; of a short list its bytes, since counting takes longer than writing.
+    fn size(&self) -> usize {
+        if self.markdown.len() <= LIST_TOKENS { self.markdown.len() } else { estimate(&self.markdown) }
+    }
 }
 
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.
