@@ -1,11 +1,12 @@
 """What toolcrib costs at 100 to 100,000 tools, beside programs that do less, in one run.
 
-    cargo build --release --bin toolcrib --example bare_mcp
-    python3 benches/scale.py [--programs target/release] [--peers FOLDER] [--catalogs FOLDER] [--rounds 7] [SIZE ...]
+    cargo build --profile dist --bin toolcrib --example bare_mcp
+    python3 benches/scale.py [--programs target/dist] [--peers FOLDER] [--catalogs FOLDER] [--rounds 7] [SIZE ...]
 
 A catalog is `tSIZE.json` in the folder of catalogs, a list of definitions; one that is missing is made here. The other
 programs are `bare_mcp` (`benches/scale/bare.rs`) and, as far as the folder of peers has them, mcp-compressor, FastMCP and mcp2cli.
-Programs take turns; figures are medians of the rounds.
+Programs take turns; figures are medians of the rounds. Rendering is measured where temporary files are: `TMPDIR=/dev/shm` takes
+the disk out of it.
 """
 
 import argparse
@@ -146,9 +147,9 @@ def renders(arguments, catalog, cache, size):
     script = str(Path(__file__).parent / "scale/pages.py")
     with tempfile.TemporaryDirectory() as place:
 
-        def render(to, kept, *more):
+        def render(to, kept, *more, rounds=1):
             command = [arguments.toolcrib, "render", "--out", f"{place}/{to}", "--catalog", served(catalog), *more]
-            return timed(command, 1, env={**os.environ, "XDG_CACHE_HOME": str(kept)})
+            return timed(command, rounds, env={**os.environ, "XDG_CACHE_HOME": str(kept)})
 
         ways = {
             "render, kept catalog": lambda to: render(to, cache),
@@ -162,7 +163,7 @@ def renders(arguments, catalog, cache, size):
                 figures[way].append(work(f"docs{place_of_way}-{number}"))
         out = Path(place) / "docs0-0"
         time.sleep(2.1)
-        again, of_processor = timed([arguments.toolcrib, "render", "--out", str(out), "--catalog", served(catalog)], arguments.rounds, env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+        again, of_processor = render(out.name, cache, rounds=arguments.rounds)
         walked = []
         for _ in range(arguments.rounds):
             began = time.perf_counter()
@@ -179,11 +180,13 @@ def renders(arguments, catalog, cache, size):
             for name, content in contents.items():
                 with open(copy / name, "wb") as file:
                     file.write(content)
-            figures["the same bytes alone"].append((1000 * (time.perf_counter() - began[0]), 1000 * (time.process_time() - began[1])))
+            took = time.perf_counter() - began[0], time.process_time() - began[1]
+            figures["the same bytes alone"].append([1000 * seconds for seconds in took])
     for way, columns in figures.items():
         wall, processor = (statistics.median(column) for column in zip(*columns))
         print(f"{size:7}  {way:21} {wall:8.1f} ms, {processor:.1f} ms of processor", flush=True)
-    print(f"{size:7}  nothing changed       {again:8.1f} ms, {of_processor:.1f} ms of processor; a walk takes {statistics.median(walked):.1f} ms, {total / 1e6:.1f} MB", flush=True)
+    walk = f"a walk takes {statistics.median(walked):.1f} ms, {total / 1e6:.1f} MB"
+    print(f"{size:7}  nothing changed       {again:8.1f} ms, {of_processor:.1f} ms of processor; {walk}", flush=True)
 
 
 def searches(arguments, catalog, cache, size):
@@ -211,7 +214,7 @@ def searches(arguments, catalog, cache, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="*", type=int, default=[100, 1_000, 10_000])
-    parser.add_argument("--programs", type=Path, default=Path("target/release"))
+    parser.add_argument("--programs", type=Path, default=Path("target/dist"))
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--catalogs", type=Path)
     parser.add_argument("--rounds", type=int, default=7)
