@@ -163,19 +163,21 @@ impl SharedTexts {
 
 /// The arguments that nearly all of these tools have, with the same schema and a description worth telling once.
 fn shared_arguments(tools: &[&Tool]) -> Map<String, Value> {
-    let described = |name_and_schema: &(&String, &Value)| {
-        described(name_and_schema.1).is_some_and(|text| text.len() >= MIN_TEXT)
-    };
+    if tools.len() < MIN_TOOLS {
+        return Map::new();
+    }
+    let is_told =
+        |(_, schema): &(&String, &Value)| described(schema).is_some_and(|text| text.len() >= MIN_TEXT);
     let all =
-        || tools.iter().filter_map(|tool| properties(tool.parameters.schema())).flatten().filter(described);
+        || tools.iter().filter_map(|tool| properties(tool.parameters.schema())).flatten().filter(is_told);
     let most = majorities(all());
-    let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for (name, _) in all().filter(|(name, schema)| most[name.as_str()] == *schema) {
-        *counts.entry(name).or_default() += 1;
+    let mut counts: IndexMap<&str, (&Value, usize)> = IndexMap::new();
+    for (name, schema) in all().filter(|(name, schema)| most.get(name.as_str()) == Some(schema)) {
+        counts.entry(name).or_insert((schema, 0)).1 += 1;
     }
     let shared =
-        counts.into_iter().filter(|(name, count)| is_shared(*count, tools.len()) && !refers(most[name]));
-    shared.map(|(name, _)| (name.to_string(), most[name].clone())).collect()
+        counts.into_iter().filter(|(_, (schema, count))| is_shared(*count, tools.len()) && !refers(schema));
+    shared.map(|(name, (schema, _))| (name.to_string(), schema.clone())).collect()
 }
 
 /// For each name the schema that more than half of the arguments with this name have, if there is one: a vote by

@@ -95,7 +95,7 @@ enum Class {
     Other,
 }
 
-/// The class of each byte: looking it up takes half the time of comparing.
+/// The class of each byte: looking it up takes a third less time than comparing.
 const CLASSES: [Class; 256] = {
     let mut classes = [Class::Other; 256];
     let mut byte = 0;
