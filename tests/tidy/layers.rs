@@ -36,7 +36,6 @@ const LAYERS: [(&str, u8); 30] = [
     ("site", 8),
     ("functions", 8),
     ("serve", 9),
-    ("simulate", 9),
     ("cli", 10),
 ];
 
