@@ -31,7 +31,7 @@ impl BundledConfig {
     pub fn new(config: &Config, templates: BTreeMap<String, String>) -> Self {
         let mut config = Config { overlays: Vec::new(), presets: Vec::new(), ..config.clone() };
         config.render.templates = None;
-        (config.eval.queries, config.eval.unanswerable) = (Vec::new(), Vec::new());
+        config.eval.queries = Vec::new();
         // Live servers are named by their numbers, so that the other sources keep their places.
         config.sources.iter_mut().for_each(|source| source.path = String::new());
         Self { config, templates }

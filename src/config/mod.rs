@@ -37,7 +37,7 @@ pub use bundled::{BundledConfig, CONFIGURATION, is_bundle, unreadable_bundle};
 pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
 pub use environment::Environment;
-pub use eval::{Eval, Thresholds};
+pub use eval::Eval;
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub(crate) use issuer::is_safe_address;
 pub use issuer::{Introspection, IssuerGrant, ServeIssuer, SigningAlgorithm};

@@ -14,7 +14,6 @@ mod context;
 mod cost;
 mod layout;
 mod meter;
-mod random;
 mod request;
 pub mod retrieval;
 mod surface;

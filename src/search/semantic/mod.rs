@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::model::{EmbeddingModel, ModelUsage};
+use crate::model::EmbeddingModel;
 
 pub use fuse::{POOL, fuse};
 pub use status::SemanticStatus;
@@ -140,11 +140,6 @@ impl Semantic {
             Some(trouble) => SemanticStatus::Unavailable(trouble),
             None => SemanticStatus::On,
         }
-    }
-
-    /// The calls of the model so far.
-    pub fn usage(&self) -> ModelUsage {
-        self.shared.model.usage()
     }
 
     /// Number of searches with and without the model.
