@@ -18,7 +18,7 @@ use crate::catalog::Manifest;
 use crate::render::folder::write_whole;
 use signature::signature_file;
 
-/// Build, inspect and sign bundles: a catalog as one file, which every command takes as --catalog.
+/// Build, inspect and sign bundles: a catalog as one file, which every command takes as a catalog.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:

@@ -43,10 +43,10 @@ pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// A file of labelled queries, instead of those in toolcrib.toml; can be given several times.
-    #[arg(long, short, value_name = "FILE", num_args = 1..)]
+    #[arg(long, short, value_name = "FILE")]
     queries: Vec<PathBuf>,
     /// A file of queries that no tool of this catalog serves, whatever their `gold` says; can be given several times.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE")]
     unanswerable: Vec<PathBuf>,
     /// Measure this setup; several are compared with the first, which thresholds hold for. `all` is every setup that is
     /// configured. Without this option, search by words is measured and no model is asked.

@@ -44,9 +44,6 @@ Try it:
   curl http://127.0.0.1:7878/tools/README.md
   curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
 pub(super) struct ServeArgs {
-    /// The catalog, as --catalog.
-    #[arg(value_name = "CATALOG")]
-    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others. Without it, the whole
@@ -108,7 +105,7 @@ impl ServeArgs {
     }
 
     pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.named(self.path.take()).or_found();
+        self.catalog = self.catalog.or_found();
         log::start(&self.log_level, self.log)?;
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.

@@ -98,7 +98,7 @@ impl TuneArgs {
             print_note("toolcrib.toml has these settings");
         } else if self.write {
             let file = file.ok_or_else(|| {
-                CommandError::Usage("--write needs a folder, or a toolcrib.toml, as --catalog".into())
+                CommandError::Usage("--write needs a folder, or a toolcrib.toml, as the catalog".into())
             })?;
             write_whole(&file, new.as_bytes())
                 .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;
