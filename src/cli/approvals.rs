@@ -21,9 +21,9 @@ use crate::tool::clean_line;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib approvals list --catalog .
-  toolcrib approvals show ap_7f3k9x2m4q5d --catalog .
-  toolcrib approvals approve ap_7f3k9x2m4q5d --catalog .
+  toolcrib approvals list .
+  toolcrib approvals show ap_7f3k9x2m4q5d .
+  toolcrib approvals approve ap_7f3k9x2m4q5d .
   toolcrib approvals deny ap_7f3k9x2m4q5d --reason \"wrong project\" --state state.db
   toolcrib approvals list --all --json | jq .op")]
 pub(super) struct ApprovalsArgs {

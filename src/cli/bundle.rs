@@ -22,7 +22,7 @@ use signature::signature_file;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib bundle build --catalog examples/github -o tools.crib
+  toolcrib bundle build examples/github -o tools.crib
   toolcrib bundle show tools.crib
   toolcrib serve tools.crib")]
 pub(super) struct BundleArgs {

@@ -33,12 +33,12 @@ use setups::{Asked, Setup};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib eval --catalog examples/github
-  toolcrib eval --catalog tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
-  toolcrib eval --catalog tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
-  toolcrib eval --catalog . --setup words --setup pick:keyword
-  toolcrib eval --catalog . --setup all
-  toolcrib eval --catalog . --json | jq .mean.ndcg_10")]
+  toolcrib eval examples/github
+  toolcrib eval tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
+  toolcrib eval tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
+  toolcrib eval . --setup words --setup pick:keyword
+  toolcrib eval . --setup all
+  toolcrib eval . --json | jq .mean.ndcg_10")]
 pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,

@@ -78,14 +78,13 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Try it:
-  toolcrib adopt cursor                                       your client's servers, as one entry
-  toolcrib seed workspace --catalog tools.json                docs in an agent's workspace
-  toolcrib payload --catalog tools.json --provider anthropic  the tools of a request
-  toolcrib search \"create an issue\" --catalog tools.json      the tools that do it, or none
-  toolcrib check tools.json                                   the mistakes in definitions
-  toolcrib serve --catalog tools.json                         MCP, docs and pages on port 7878
+  toolcrib adopt cursor                            your client's servers, as one entry
+  toolcrib seed workspace tools.json               docs in an agent's workspace
+  toolcrib payload tools.json                      the tools of a request
+  toolcrib search \"create an issue\" tools.json    the tools that do it, or none
+  toolcrib check tools.json                        the mistakes in definitions
+  toolcrib serve tools.json                        MCP, docs and pages on port 7878
 
-`toolcrib COMMAND --help` tells more of a command.
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
 #[derive(Debug, Subcommand)]
@@ -224,7 +223,8 @@ fn refused(mut error: clap::Error) -> ExitCode {
 fn tip_of_catalog(error: &mut clap::Error) {
     let is_catalog = |option: &ContextValue| matches!(option, ContextValue::String(name) if name == "--catalog" || name == "-c");
     if error.get(ContextKind::InvalidArg).is_some_and(is_catalog) {
-        let tip = "name the catalog without an option, after the other arguments: `toolcrib check tools.json`";
+        let tip =
+            "name the catalog without an option, after the other arguments: `toolcrib check tools.json`";
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }

@@ -19,7 +19,7 @@ use crate::report;
 /// is printed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload --catalog . --provider openai --pick \"refund a customer\" --max 5"
+    after_help = "Try it:\n  toolcrib payload tools.json --provider anthropic\n  toolcrib payload . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload . --provider openai --pick \"refund a customer\" --max 5"
 )]
 pub(super) struct PayloadArgs {
     #[command(flatten)]

@@ -19,7 +19,7 @@ use crate::site::{Folder, Site, SiteIndex};
 #[derive(Debug, clap::Args)]
 #[command(
     group(clap::ArgGroup::new("folder").required(true).args(["out", "skills"])),
-    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site\n  toolcrib render --catalog tools.json --skills skills"
+    after_help = "Try it:\n  toolcrib render tools.json --out tools\n  toolcrib render . --out docs/tools --check    (in CI)\n  toolcrib render tools.json --out public --site\n  toolcrib render tools.json --skills skills"
 )]
 pub(super) struct RenderArgs {
     #[command(flatten)]

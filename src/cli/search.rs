@@ -15,10 +15,10 @@ use crate::functions::{CatalogView, Function};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib search move a document under a folder --catalog examples/buildos
-  toolcrib search \"merge a pull request\" --catalog examples/github --limit 3
-  toolcrib search list --category Ontology/Tasks --catalog examples/buildos
-  toolcrib search \"water the plants\" --catalog examples/github       no match, exit code 1")]
+  toolcrib search \"move a document under a folder\" examples/buildos
+  toolcrib search \"merge a pull request\" examples/github --limit 3
+  toolcrib search list --category Ontology/Tasks examples/buildos
+  toolcrib search \"water the plants\" examples/github       no match, exit code 1")]
 pub(super) struct SearchArgs {
     /// The purpose of the tool, in a few words.
     query: String,

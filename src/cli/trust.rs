@@ -81,8 +81,7 @@ fn readable(folder: &Path) -> Result<Workspace, CommandError> {
         return Err(CommandError::Usage(message));
     }
     if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
-        let message =
-            format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
+        let message = format!("its toolcrib.toml has errors; `toolcrib check {}`", folder.display());
         return Err(failed(message));
     }
     Ok(workspace)

@@ -21,10 +21,10 @@ use crate::simulate::{CHOICES, Simulation, Task, Tuning};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib tune --catalog examples/github --tasks examples/github/tasks.jsonl
-  toolcrib tune --catalog . --state state.db --profile writer      by the recorded sessions
-  toolcrib tune --catalog . --state state.db --profile writer --write
-  toolcrib tune --catalog . --tasks tasks.jsonl --host 10000,0,25000   a choice for each host")]
+  toolcrib tune examples/github --tasks examples/github/tasks.jsonl
+  toolcrib tune . --state state.db --profile writer      by the recorded sessions
+  toolcrib tune . --state state.db --profile writer --write
+  toolcrib tune . --tasks tasks.jsonl --host 10000,0,25000   a choice for each host")]
 pub(super) struct TuneArgs {
     #[command(flatten)]
     setting: TaskArgs,
