@@ -30,22 +30,22 @@ type Thresholds = Vec<(String, f64)>;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib eval --catalog examples/github
-  toolcrib eval --catalog tools.json --queries queries.jsonl --at-least recall_5=90,refused=80
-  toolcrib eval --catalog tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
-  toolcrib eval --catalog . --json | jq .files[0].ndcg")]
+  toolcrib eval examples/github
+  toolcrib eval tools.json --queries queries.jsonl --at-least recall_5=90,refused=80
+  toolcrib eval tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
+  toolcrib eval . --json | jq .files[0].ndcg")]
 pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// A file of labelled queries, instead of those in toolcrib.toml; can be given several times.
-    #[arg(long, short, value_name = "FILE", num_args = 1..)]
+    #[arg(long, short, value_name = "FILE")]
     queries: Vec<PathBuf>,
     /// A file of queries that no tool of this catalog serves, whatever their `gold` says; can be given several times.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE")]
     unanswerable: Vec<PathBuf>,
     /// The least percentage of recall_1, recall_5, ndcg or refused, such as recall_1=60,ndcg=70.
     #[arg(long, value_name = "MEASURE=PERCENT", value_delimiter = ',', value_parser = threshold)]
-    at_least: Thresholds,
+    at_least: Vec<(String, f64)>,
     /// Number of failed queries to print.
     #[arg(long, value_name = "N", default_value_t = 10)]
     worst: usize,

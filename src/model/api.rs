@@ -68,7 +68,12 @@ impl Api {
     }
 
     /// Its answer to a question.
-    pub(super) fn ask(&self, question: &Value, timeout: Duration, max_bytes: usize) -> Result<Value, ModelError> {
+    pub(super) fn ask(
+        &self,
+        question: &Value,
+        timeout: Duration,
+        max_bytes: usize,
+    ) -> Result<Value, ModelError> {
         let deadline = Instant::now() + timeout;
         let mut request = self.client.post(self.url.clone()).timeout(timeout);
         request = request.header("content-type", "application/json").body(question.to_string());

@@ -98,14 +98,16 @@ pub fn evaluate(
             unanswerable: outcomes.iter().filter(|outcome| !outcome.is_answerable()).count(),
             measures: MEASURES.map(|(name, measure)| (name, measure(&outcomes))).into(),
         });
-        let queries = labels.queries.iter().zip(outcomes).filter(|(_, outcome)| outcome.score() < 1.0 - SLACK);
+        let queries =
+            labels.queries.iter().zip(outcomes).filter(|(_, outcome)| outcome.score() < 1.0 - SLACK);
         wrong.extend(queries.map(|(labelled, outcome)| (labels, labelled, outcome)));
     }
     // Of two equally bad ones the more confident one is worse; others stay in the order of the files.
     wrong.sort_by(|(.., one), (.., other)| {
         one.score().total_cmp(&other.score()).then(other.confidence().total_cmp(&one.confidence()))
     });
-    let wrong = wrong.iter().take(worst).map(|(labels, labelled, outcome)| outcome.wrong(catalog, labels, labelled));
+    let wrong =
+        wrong.iter().take(worst).map(|(labels, labelled, outcome)| outcome.wrong(catalog, labels, labelled));
     RetrievalReport {
         registry_version: catalog.version.clone(),
         tools: catalog.tools.len(),
@@ -126,7 +128,9 @@ impl RetrievalReport {
                 missed.push(format!("{measure} cannot be measured with these queries"));
             }
             let below = measured.iter().filter(|(_, value)| *value < least - SLACK);
-            missed.extend(below.map(|(file, value)| format!("{file}: {measure} is {value:.1} %, below {least}")));
+            missed.extend(
+                below.map(|(file, value)| format!("{file}: {measure} is {value:.1} %, below {least}")),
+            );
         }
         missed
     }

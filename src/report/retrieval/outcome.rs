@@ -143,8 +143,13 @@ mod tests {
         let one = [outcome(&[7, 9], &[1, 7, 2, 9, 3], 0.8)];
         // (1/log2(3) + 1/log2(5)) / (1/log2(2) + 1/log2(3))
         let ndcg = (0.630_929_753_571_457_5 + 0.430_676_558_073_393) / (1.0 + 0.630_929_753_571_457_5);
-        let expect =
-            [("recall_1", 0.0), ("recall_5", 1.0), ("ndcg", ndcg), ("wrong_no_match", 0.0), ("recall_5_answered", 1.0)];
+        let expect = [
+            ("recall_1", 0.0),
+            ("recall_5", 1.0),
+            ("ndcg", ndcg),
+            ("wrong_no_match", 0.0),
+            ("recall_5_answered", 1.0),
+        ];
         check(&one, &expect);
         assert_eq!(value("refused", &one), None, "no query is unanswerable");
     }
