@@ -37,8 +37,7 @@ fn main() {
         for &provider in Provider::ALL {
             let of = |surface| {
                 let options = catalog.config.payload;
-                let request =
-                    PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+                let request = PayloadRequest { catalog, profile: &profile, provider, surface, options };
                 // Over the provider's limit the work is done all the same.
                 median(|| drop(payload(request).map(|payload| payload.body.to_string())))
             };

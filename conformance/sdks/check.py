@@ -16,7 +16,7 @@ import streams
 import turns
 
 ROOT = Path(__file__).resolve().parents[2]
-SURFACES = ["full", "hybrid", "native", "gateway", "toolset", "files"]
+SURFACES = ["full", "hybrid", "native", "gateway", "files"]
 # Catalog and profile.
 CATALOGS = [("examples/github", "core"), ("examples/universal-agent", None)]
 

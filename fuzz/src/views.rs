@@ -20,7 +20,7 @@ pub fn check(bytes: &[u8]) {
     let profile = &Profile { name: None, description: None, tools, picked: false };
     let options = config::Payload { deferred: Deferred::Compact, ..config::Payload::default() };
     let surface = Surface::Hybrid;
-    let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+    let request = PayloadRequest { catalog, profile, provider, surface, options };
     let payload = provider::payload(request).expect("a payload");
     for function in &payload.functions {
         let Some(schema) = &function.schema else { continue };

@@ -274,7 +274,6 @@ impl Catalog {
             provider: options.provider,
             surface: config::Surface::Full,
             options: configured,
-            load: &options.loaded,
         };
         let (surface, reason) = report::surface_of(&request, options.surface.or(configured.surface.named()));
         request.surface = surface;

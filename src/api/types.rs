@@ -26,7 +26,7 @@ pub struct ToolSummary {
     pub effect: Effect,
 }
 
-/// Options of a payload: a provider, and where needed a surface, a profile and the toolsets loaded so far.
+/// Options of a payload: a provider, and where needed a surface and a profile.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PayloadOptions {
@@ -36,14 +36,12 @@ pub struct PayloadOptions {
     pub surface: Option<Surface>,
     /// The profile; all tools if there is none.
     pub profile: Option<String>,
-    /// The toolsets loaded so far, in that order; for the surface `toolset`.
-    pub loaded: Vec<String>,
 }
 
 impl PayloadOptions {
     /// A payload of all tools for a provider, on the surface that the configuration names.
     pub fn new(provider: Provider) -> Self {
-        Self { provider, surface: None, profile: None, loaded: Vec::new() }
+        Self { provider, surface: None, profile: None }
     }
 
     /// The same on this surface.
@@ -54,11 +52,6 @@ impl PayloadOptions {
     /// The same with the tools of this profile.
     pub fn profile(self, profile: impl Into<String>) -> Self {
         Self { profile: Some(profile.into()), ..self }
-    }
-
-    /// The same after these toolsets were loaded.
-    pub fn loaded(self, toolsets: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { loaded: toolsets.into_iter().map(Into::into).collect(), ..self }
     }
 }
 

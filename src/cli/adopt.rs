@@ -43,7 +43,7 @@ pub(super) struct AdoptArgs {
     /// Move the servers back.
     #[arg(long, conflicts_with = "surface")]
     undo: bool,
-    /// The tools that the client lists: gateway, core, hybrid, full, or auto; `serve` explains them.
+    /// The tools that the client lists: gateway, hybrid, full, or auto; `serve` explains them.
     #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
     /// Print JSON.

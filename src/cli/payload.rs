@@ -31,9 +31,6 @@ pub(super) struct PayloadArgs {
     profile: Option<String>,
     #[command(flatten)]
     pick: PickArgs,
-    /// A toolset loaded so far, which is a category; for the surface `toolset`. Can be given several times.
-    #[arg(long, value_name = "CATEGORY")]
-    load: Vec<String>,
     /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
     #[arg(long, value_parser = word::<Deferred>())]
@@ -87,14 +84,9 @@ impl PayloadArgs {
         options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
         let (surface, reason) = self.surface(catalog, &profile, options);
-        if !self.load.is_empty() && surface != Surface::Toolset {
-            let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
-            return Err(CommandError::Usage(message));
-        }
         let profile = self.pick.apply(&self.catalog, &checked, profile, surface)?;
         let provider = self.target.provider;
-        let request =
-            PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &self.load };
+        let request = PayloadRequest { catalog, profile: &profile, provider, surface, options };
         let mut payload = provider::payload(request).map_err(refused)?;
         payload.notes.extend(reason);
         self.print_notes(&payload);
@@ -114,7 +106,7 @@ impl PayloadArgs {
         options: config::Payload,
     ) -> (Surface, Option<String>) {
         let (provider, surface) = (self.target.provider, Surface::Full);
-        let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+        let request = PayloadRequest { catalog, profile, provider, surface, options };
         let named = match self.target.surface {
             Some(choice) => choice.named(),
             None if self.pick.is_wanted() => Some(Surface::Full),
@@ -177,7 +169,6 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
 pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     match error {
-        PayloadError::UnknownToolset { .. } => CommandError::Usage(message),
         _ => failed(message),
     }
 }

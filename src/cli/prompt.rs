@@ -82,8 +82,7 @@ impl PromptArgs {
     fn surface(&self, catalog: &Catalog, profile: &Profile<'_>) -> Surface {
         let options = catalog.config.payload;
         let provider = self.provider.unwrap_or(Provider::OpenAi);
-        let request =
-            PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
+        let request = PayloadRequest { catalog, profile, provider, surface: Surface::Full, options };
         let named = self.surface.unwrap_or(options.surface).named();
         let (surface, reason) = report::surface_of(&request, named);
         reason.iter().for_each(print_note);

@@ -73,10 +73,9 @@ pub(super) struct ServeArgs {
     /// Listen on an address that other machines reach, although no token is configured.
     #[arg(long)]
     allow_unauthenticated: bool,
-    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), core (these, and
-    /// the full tools of the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and
-    /// tool_search and read_tool_doc), full (the catalog's tools in full), or auto (full, core or gateway, decided at the
-    /// start). Every tool and function can be called, whether it is listed or not.
+    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools, and the full tools of
+    /// the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and tool_search and
+    /// read_tool_doc), full (the catalog's tools in full), or auto (full or gateway, decided at the start). Every tool and function can be called, whether it is listed or not.
     #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
     /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery

@@ -93,7 +93,7 @@ fn tokens_of(checked: &Checked) -> usize {
     let catalog = &checked.catalog;
     let Ok(profile) = catalog.profile(None) else { return 0 };
     let (provider, surface, options) = (Provider::Mcp, Surface::Full, catalog.config.payload);
-    let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+    let request = PayloadRequest { catalog, profile: &profile, provider, surface, options };
     let payload = provider::payload_of_any_size(request);
     payload.map_or(0, |payload| exact(&payload.body.to_string()))
 }

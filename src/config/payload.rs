@@ -17,12 +17,8 @@ pub enum Surface {
     Hybrid,
     /// Deferral by the provider itself.
     Native,
-    /// Full tools in full, and the functions of the gateway for the others.
-    Core,
-    /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
+    /// Full tools in full, and `tool_search`, `tool_help`, `tool_exec` and `tool_batch` for the others.
     Gateway,
-    /// Full tools, and the toolsets loaded so far.
-    Toolset,
     /// No tool is bound; the docs are in the workspace.
     Files,
 }
@@ -57,12 +53,8 @@ pub enum SurfaceChoice {
     Hybrid,
     /// Deferral by the provider itself.
     Native,
-    /// Full tools in full, and the functions of the gateway for the others.
-    Core,
-    /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
+    /// Full tools in full, and `tool_search`, `tool_help`, `tool_exec` and `tool_batch` for the others.
     Gateway,
-    /// Full tools, and the toolsets loaded so far.
-    Toolset,
     /// No tool is bound; the docs are in the workspace.
     Files,
 }

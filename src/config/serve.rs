@@ -55,10 +55,8 @@ pub enum ServeSurface {
     /// The one on which a whole task is estimated to cost least, by the catalog at the start of the server.
     #[default]
     Auto,
-    /// Functions of toolcrib.
-    Gateway,
     /// Functions of toolcrib, and the catalog's full tools.
-    Core,
+    Gateway,
     /// The catalog's tools, with the deferred ones in short form, and the functions that read their docs.
     Hybrid,
     /// The catalog's tools.

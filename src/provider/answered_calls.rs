@@ -102,7 +102,7 @@ impl<'t> AnsweredCalls<'t> {
         let payload = match entries.iter().any(|entry| !entry.found.is_empty()) {
             true => {
                 let (surface, options) = (Surface::Native, catalog.config.payload);
-                let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+                let request = PayloadRequest { catalog, profile, provider, surface, options };
                 Some(payload(request)?)
             }
             false => None,

@@ -34,16 +34,6 @@ pub enum PayloadError {
         /// The other.
         second: String,
     },
-    /// A toolset that does not exist.
-    #[error("there is no toolset \"{name}\"")]
-    UnknownToolset {
-        /// The name given.
-        name: String,
-        /// The nearest names.
-        nearest: Vec<String>,
-        /// All names.
-        known: Vec<String>,
-    },
 }
 
 impl PayloadError {
@@ -63,10 +53,6 @@ impl PayloadError {
             PayloadError::Clash { .. } => {
                 "leave one of them out of the profile, or rename it at its source".into()
             }
-            PayloadError::UnknownToolset { nearest, known, .. } => match nearest.first() {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("toolsets are: {}", known.join(", ")),
-            },
         }
     }
 }
@@ -96,9 +82,6 @@ fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
     let others: Vec<&str> =
         surfaces(request.profile).into_iter().filter(|surface| *surface != refused).collect();
     let mut fits = vec![format!("--surface {}", others.join(" or "))];
-    if request.surface == Surface::Toolset && !request.load.is_empty() {
-        fits.insert(0, "fewer toolsets with --load".into());
-    }
     for name in request.catalog.config.profiles.keys() {
         let Ok(profile) = request.catalog.profile(Some(name)) else { continue };
         let surfaces = surfaces(&profile);
@@ -120,8 +103,7 @@ pub(super) fn is_within(limit: usize, provider: Provider, surface: Surface, prof
             Native::Single => profile.tools.len() < limit,
             Native::Grouped => full + 1 < limit,
         },
-        Surface::Toolset => full < limit,
-        Surface::Core => full > 0 && full + 4 <= limit,
-        Surface::Gateway | Surface::Files => true,
+        Surface::Gateway => full == 0 || full + 4 <= limit,
+        Surface::Files => true,
     }
 }

@@ -31,7 +31,6 @@ mod raw_fields;
 mod results;
 mod rules;
 mod surface;
-mod toolset;
 mod view;
 mod wire;
 
@@ -49,7 +48,6 @@ pub use error::PayloadError;
 pub use headers::RequestHeader;
 pub use results::{FoundTool, ToolResult, result_messages};
 pub use surface::READ_TOOL_DOC;
-pub use toolset::toolsets;
 
 use bound_function::BoundFunctions;
 use rules::{Cache, Native};
@@ -158,19 +156,9 @@ pub struct PayloadRequest<'a> {
     pub surface: Surface,
     /// Settings of payloads.
     pub options: config::Payload,
-    /// The toolsets loaded so far, in order; for the surface `toolset`.
-    pub load: &'a [String],
 }
 
 impl PayloadRequest<'_> {
-    /// The surface of the payload.
-    fn taken_surface(&self) -> Surface {
-        match self.provider.surface(self.surface) {
-            Surface::Core if self.profile.full().next().is_none() => Surface::Gateway,
-            surface => surface,
-        }
-    }
-
     /// Whether the provider takes as many tools as a surface binds.
     pub fn takes(&self, surface: Surface) -> bool {
         self.max_entries().is_none_or(|limit| error::is_within(limit, self.provider, surface, self.profile))
@@ -210,8 +198,8 @@ pub fn payload<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadEr
 pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
-    let surface = request.taken_surface();
-    let chosen = surface::select_tools(&request, surface)?;
+    let surface = request.provider.surface(request.surface);
+    let chosen = surface::select_tools(&request, surface);
     let mut findings = Vec::new();
     let functions = function::view(&chosen, wire, &request, &mut findings)?;
     let cache = match rules.cache {
@@ -245,14 +233,6 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
     Ok(Payload { surface, body, functions, findings, headers, notes })
 }
 
-/// Reason why a payload has another surface than this one.
-pub fn lacking(wanted: Surface, provider: &str) -> String {
-    match wanted {
-        Surface::Core => "no tool is bound in full".to_string(),
-        _ => format!("{provider} cannot defer tools by itself"),
-    }
-}
-
 /// Notes for a person: the surface is another one, a step is left to the caller, or a setting has no effect.
 fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<String> {
     let (provider, wire) = (request.provider.as_str(), request.provider.wire());
@@ -260,7 +240,7 @@ fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<St
     let lacks_regex = request.options.search == SearchBy::Regex && wire.own_search(SearchBy::Regex).is_none();
     let notes = [
         is_other.then(|| {
-            format!("{}; this is the surface {}", lacking(request.surface, provider), surface.as_str())
+            format!("{provider} cannot defer tools by itself; this is the surface {}", surface.as_str())
         }),
         wire.deferral_note().filter(|_| defers).map(str::to_string),
         (defers && lacks_regex)

@@ -52,7 +52,7 @@ pub fn surface_of(request: &PayloadRequest<'_>, named: Option<Surface>) -> (Surf
 /// `payload.host_tokens`. One that binds more tools than the provider takes is none of them.
 ///
 /// - A profile whose tools are all full gets `full`.
-/// - A profile with full and with deferred tools gets `hybrid`, `core`, or `native` where the provider searches itself.
+/// - A profile with full and with deferred tools gets `hybrid`, `gateway`, or `native` where the provider searches itself.
 /// - Another profile gets `full`, `gateway`, or `native`.
 ///
 /// Counting ends as soon as `full` is known to cost more, so that thousands of tools take no longer than some dozens.
@@ -67,8 +67,7 @@ pub fn auto_surface(request: &PayloadRequest<'_>, among: &[Surface]) -> AutoSurf
     let task = |surface| TaskEstimate::of(surface, itself, has_core);
     let core = bound(request, &core, usize::MAX);
     let candidates = [
-        (Surface::Gateway, !has_core, GATEWAY),
-        (Surface::Core, has_core, core + GATEWAY),
+        (Surface::Gateway, true, core + GATEWAY),
         (Surface::Native, itself, core + GATEWAY),
         (Surface::Hybrid, has_core, core + STUB * deferred.len()),
     ];

@@ -126,9 +126,9 @@ fn costs<'t>(
                 DeferralCost { full, deferred: deferred.get(&tool.name).map_or(full, |count| count.o200k) }
             }
             Surface::Full => DeferralCost { full, deferred: full },
-            // A tool takes no tokens until it is found or loaded.
-            Surface::Core | Surface::Toolset => DeferralCost { full, deferred: 0 },
-            Surface::Gateway | Surface::Files => DeferralCost::default(),
+            // A deferred tool takes no tokens until it is found.
+            Surface::Gateway => DeferralCost { full, deferred: 0 },
+            Surface::Files => DeferralCost::default(),
         };
         (tool.name.as_str(), cost)
     };

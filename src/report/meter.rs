@@ -119,6 +119,6 @@ impl<'a> Meter<'a> {
         'a: 'r,
     {
         let Options { provider, payload: options, .. } = self.options;
-        PayloadRequest { catalog: self.catalog, profile, provider, surface, options, load: &[] }
+        PayloadRequest { catalog: self.catalog, profile, provider, surface, options }
     }
 }

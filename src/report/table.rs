@@ -3,7 +3,6 @@
 use super::layout::{aligned, grouped, wrapped};
 use super::{Measured, ProfileReport, Report, SurfaceReport};
 use crate::config::Deferred;
-use crate::provider::lacking;
 use crate::tool::clean_line;
 
 /// Most tools in the table; a script gets all of them.
@@ -94,8 +93,8 @@ impl SurfaceReport {
         let surface = self.surface.as_str();
         let mut remarks = Vec::new();
         if self.as_surface != self.surface {
-            let reason = lacking(self.surface, provider);
-            remarks.push(format!("{reason}; it is as {}", self.as_surface.as_str()));
+            let other = self.as_surface.as_str();
+            remarks.push(format!("{provider} cannot defer tools by itself; it is as {other}"));
         }
         if let Some(limit) = self.over_limit {
             remarks.push(format!("over the limit of {limit}; {provider} refuses it"));

@@ -142,7 +142,7 @@ fn add_entries(
     counts: &mut HashMap<String, Count>,
 ) -> bool {
     let provider = meter.options.provider;
-    let request = PayloadRequest { catalog: meter.catalog, profile, provider, surface, options, load: &[] };
+    let request = PayloadRequest { catalog: meter.catalog, profile, provider, surface, options };
     let Ok(payload) = provider::payload_of_any_size(request) else { return false };
     for function in payload.functions.iter().filter(|function| !function.ours) {
         let entry = payload.entry(provider, function);

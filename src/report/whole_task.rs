@@ -28,10 +28,9 @@ impl TaskEstimate {
             Surface::Hybrid | Surface::Files => (2.5, 400),
             Surface::Native if searches_itself => (1.5, 1_500),
             Surface::Native => (2.5, 1_500),
-            Surface::Toolset => (1.8, 1_200),
-            Surface::Core | Surface::Gateway => (2.5, 500),
+            Surface::Gateway => (2.5, 500),
         };
-        let uses_core = has_core && !matches!(surface, Surface::Gateway | Surface::Files);
+        let uses_core = has_core && surface != Surface::Files;
         let share = if uses_core { 0.5 } else { 1.0 };
         Self { requests: REQUESTS + share * more, carried: (share * carried as f64) as usize }
     }

@@ -1,4 +1,4 @@
-//! The catalog's own tools as a client lists them on the surfaces `full`, `hybrid` and `core`: in the order of the catalog,
+//! The catalog's own tools as a client lists them on the surfaces `full` and `hybrid`, and its full tools on `gateway`: in the order of the catalog,
 //! made once for each catalog view.
 
 use std::collections::HashMap;
@@ -23,17 +23,20 @@ pub(in crate::serve) struct ListedTools {
 }
 
 impl ListedTools {
-    /// The tools of a catalog view; none on the surface `gateway`.
+    /// The tools of a catalog view: on the surface `gateway` those that are full.
     pub(in crate::serve) fn of(view: &CatalogView, shown: ListingPolicy) -> Self {
         let mut profile = view.profile();
         let surface = match shown.surface {
             Surface::Full | Surface::Hybrid => shown.surface,
-            Surface::Core => {
+            Surface::Gateway => {
                 profile.tools.retain(|entry| entry.mode == DescriptionMode::Full);
                 Surface::Full
             }
             _ => return Self::default(),
         };
+        if profile.tools.is_empty() {
+            return Self::default();
+        }
         let catalog = view.catalog();
         let names = || catalog.tools.iter().enumerate().map(|(index, tool)| (tool, index));
         let canonical = names().map(|(tool, index)| (tool.name.as_str(), index));
@@ -92,7 +95,6 @@ fn written(view: &CatalogView, profile: &Profile<'_>, surface: Surface) -> Vec<V
             provider: Provider::Mcp,
             surface,
             options,
-            load: &[],
         };
         provider::payload(request)
     };

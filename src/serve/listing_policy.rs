@@ -10,12 +10,12 @@ use crate::provider::{PayloadRequest, Provider};
 use crate::report::{AutoSurface, auto_surface};
 
 /// Surfaces that `auto` may stand for in a list.
-const CANDIDATES: [Surface; 3] = [Surface::Full, Surface::Core, Surface::Gateway];
+const CANDIDATES: [Surface; 2] = [Surface::Full, Surface::Gateway];
 
 /// The policy of the lists of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListingPolicy {
-    /// The catalog's tools, or functions of toolcrib: `full`, `hybrid`, `core` or `gateway`.
+    /// The catalog's tools, or functions of toolcrib: `full`, `hybrid` or `gateway`.
     pub surface: Surface,
     /// The functions that are listed, where functions are.
     pub tool_list: ToolList,
@@ -37,7 +37,6 @@ impl ListingPolicy {
 
     /// The list of functions for clients.
     fn function_list(self) -> Option<FunctionList> {
-        // `gateway` and `core` have the same functions.
         Some(match (self.surface, self.tool_list, self.split_exec) {
             (Surface::Full, ..) => return None,
             (Surface::Hybrid, ..) => FunctionList::Hybrid,
@@ -47,11 +46,6 @@ impl ListingPolicy {
             (_, ToolList::All, false) => FunctionList::All,
             (_, ToolList::All, true) => FunctionList::SplitAll,
         })
-    }
-
-    /// Whether the catalog's tools are listed.
-    pub fn lists_tools(self) -> bool {
-        self.surface != Surface::Gateway
     }
 }
 
@@ -109,7 +103,7 @@ impl Listings {
 fn decide(catalog: &Catalog, profile: Option<&str>) -> Option<AutoSurface> {
     let profile = &catalog.profile(profile).ok()?;
     let (provider, options) = (Provider::Mcp, catalog.config.payload);
-    let request = PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
+    let request = PayloadRequest { catalog, profile, provider, surface: Surface::Full, options };
     Some(auto_surface(&request, &CANDIDATES))
 }
 
@@ -124,7 +118,6 @@ mod tests {
         assert_eq!(shown(ListingPolicy::default()), 4);
         assert_eq!(shown(ListingPolicy { split_exec: true, ..ListingPolicy::default() }), 4);
         assert_eq!(shown(ListingPolicy { tool_list: ToolList::Discovery, ..ListingPolicy::default() }), 6);
-        assert_eq!(shown(ListingPolicy { surface: Surface::Core, ..ListingPolicy::default() }), 4);
         assert_eq!(shown(ListingPolicy { surface: Surface::Hybrid, ..ListingPolicy::default() }), 2);
         assert_eq!(shown(ListingPolicy { surface: Surface::Full, ..ListingPolicy::default() }), 0);
     }

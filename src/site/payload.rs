@@ -91,7 +91,6 @@ fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> ToolEntry {
         provider,
         surface: Surface::Full,
         options: site.catalog.config.payload,
-        load: &[],
     };
     match provider::payload(request) {
         Err(error) => ToolEntry { problem: Some(clean_line(&error.to_string())), ..ToolEntry::default() },

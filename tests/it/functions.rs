@@ -25,7 +25,7 @@ fn names() -> BTreeSet<String> {
 fn every_function_is_defined_and_every_definition_is_of_a_function() {
     let defined: BTreeSet<String> = functions().tools.iter().map(|tool| tool.name.clone()).collect();
     // Toolsets are loaded by the program that binds them.
-    let expected = names().into_iter().chain(["load_toolset".to_string()]).collect();
+    let expected = names().into_iter().collect();
     assert_eq!(defined, expected);
     for function in Function::all() {
         assert!(function.definition().is_some_and(|tool| tool.call.is_some()), "{}", function.name());
@@ -90,7 +90,6 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
         provider: Provider::Mcp,
         surface: Surface::Gateway,
         options: Default::default(),
-        load: &[],
     };
     let body = provider::payload(request).unwrap().body;
     let bound = body["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
@@ -107,7 +106,7 @@ fn the_docs_of_the_command_line_name_every_function() {
 }
 
 /// Files that name functions beside the table, and why.
-const NAMED: [(&str, &str); 6] = [
+const NAMED: [(&str, &str); 5] = [
     ("src/functions/mod.rs", "the table"),
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),

@@ -17,23 +17,17 @@ fn every_provider_on_every_surface() {
     assert_eq!(fixture::codes(&checked).iter().filter(|(code, ..)| *code == "schema-invalid").count(), 0);
     let profile = checked.catalog.profile(Some("agent")).unwrap();
     for &provider in Provider::ALL {
-        let body = |surface, deferred, load: &[String]| {
+        let body = |surface, deferred| {
             let options = toolcrib::config::Payload { deferred, ..checked.catalog.config.payload };
-            let request = PayloadRequest {
-                catalog: &checked.catalog,
-                profile: &profile,
-                provider,
-                surface,
-                options,
-                load,
-            };
+            let request =
+                PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, surface, options };
             payload(request).unwrap().body
         };
         let mut bodies = Map::new();
         for &surface in Surface::ALL {
-            bodies.insert(surface.as_str().into(), body(surface, Deferred::Stub, &["Notes".into()]));
+            bodies.insert(surface.as_str().into(), body(surface, Deferred::Stub));
         }
-        bodies.insert("hybrid, compact".into(), body(Surface::Hybrid, Deferred::Compact, &[]));
+        bodies.insert("hybrid, compact".into(), body(Surface::Hybrid, Deferred::Compact));
         check(&format!("{}.json", provider.as_str()), &Value::Object(bodies));
     }
 }
@@ -57,38 +51,20 @@ fn bound(
 ) -> Vec<String> {
     let profile = checked.catalog.profile(profile).unwrap();
     let options = checked.catalog.config.payload;
-    let request = PayloadRequest {
-        catalog: &checked.catalog,
-        profile: &profile,
-        provider,
-        surface,
-        options,
-        load: &[],
-    };
+    let request = PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, surface, options };
     payload(request).unwrap().functions.into_iter().map(|function| function.name).collect()
 }
 
 #[test]
-fn core_binds_the_full_tools_beside_the_functions_of_the_gateway() {
+fn the_gateway_has_the_full_tools_of_a_profile_beside_its_functions() {
     let checked = fixture::open(&fixture::package().join("examples/github"));
     for &provider in Provider::ALL {
-        let gateway = bound(&checked, Some("core"), provider, Surface::Gateway);
-        assert_eq!(gateway.len(), 4, "the gateway stays as it is");
-        let core = bound(&checked, Some("core"), provider, Surface::Core);
+        let gateway = bound(&checked, None, provider, Surface::Gateway);
+        assert_eq!(gateway.len(), 4, "no tool is full");
+        let core = bound(&checked, Some("core"), provider, Surface::Gateway);
         assert_eq!((&core[..4], core.len()), (&gateway[..], 14), "{}", provider.as_str());
         assert!(core.iter().any(|name| name == "create_branch"), "{core:?}");
-        assert_eq!(bound(&checked, None, provider, Surface::Core), gateway, "no tool is full");
     }
-}
-
-#[test]
-fn core_without_full_tools_says_that_it_is_the_gateway() {
-    let run = program(&["--provider", "openai", "--surface", "core"]);
-    assert!(run.stderr.contains("no tool is bound in full; this is the surface gateway"), "{}", run.stderr);
-    let run = program(&["--provider", "openai", "--surface", "core", "--profile", "core"]);
-    assert!(run.code == 0 && !run.stderr.contains("gateway"), "{}", run.stderr);
-    let tokens = fixture::run(&["tokens", "-c", "examples/github", "--surface", "core"]);
-    assert!(tokens.stdout.contains("core: no tool is bound in full; it is as gateway"), "{}", tokens.stdout);
 }
 
 const GITHUB: [&str; 2] = ["payload", "examples/github"];
@@ -135,24 +111,6 @@ fn a_surface_that_a_provider_lacks_is_said() {
 }
 
 #[test]
-fn toolsets_are_loaded_by_category_in_the_order_given() {
-    let names = |load: &[&str]| -> Vec<String> {
-        let run =
-            program(&[&["--profile", "core", "--provider", "openai", "--surface", "toolset"], load].concat());
-        let body: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
-        let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
-        body["tools"].as_array().unwrap().iter().map(name).collect()
-    };
-    let (none, one, two) = (names(&[]), names(&["--load", "Gists"]), names(&["--load", "Gists", "issues"]));
-    assert_eq!(none[0], "load_toolset");
-    assert!(one.starts_with(&none) && two.starts_with(&one));
-    assert!(one.len() > none.len() && two.len() > one.len());
-    let unknown = program(&["--provider", "openai", "--surface", "toolset", "--load", "Gist"]);
-    assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""));
-    assert!(unknown.stderr.contains("did you mean \"Gists\"?"), "{}", unknown.stderr);
-}
-
-#[test]
 fn tools_left_out_are_named_and_severities_are_configured() {
     let tools = "- {name: good, description: Does good., parameters: {type: object}}\n- {name: bad, description: Does not.}\n";
     let of = |config: &str, more: &[&str]| {
@@ -183,7 +141,6 @@ fn a_tool_named_like_the_search_of_its_provider_is_a_clash() {
             provider: Provider::Anthropic,
             surface,
             options: Default::default(),
-            load: &[],
         };
         payload(request).map(|payload| payload.body)
     };
@@ -232,7 +189,6 @@ fn nothing_hidden_in_a_text_reaches_a_model() {
             provider,
             surface: Surface::Full,
             options,
-            load: &[],
         };
         let body = payload(request).unwrap().body;
         texts(&body, &mut |text| {
@@ -399,7 +355,7 @@ fn auto_is_the_surface_that_costs_a_task_least() {
     assert_eq!(chosen(&["--provider", "openai"]), "gateway");
     assert_eq!(chosen(&["--provider", "anthropic"]), "native");
     assert_eq!(chosen(&["--provider", "anthropic", "--search", "client"]), "gateway");
-    assert_eq!(chosen(&["--provider", "openai", "--profile", "core"]), "core");
+    assert_eq!(chosen(&["--provider", "openai", "--profile", "core"]), "gateway");
     assert_eq!(chosen(&["--provider", "openai", "--surface", "hybrid"]), "hybrid");
     // A provider takes no more than 128 tools, whatever they cost.
     let tools_for = |provider: &str, count: usize, host: usize| {

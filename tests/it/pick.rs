@@ -54,7 +54,6 @@ fn with_a_surface_the_rest_is_there_as_it_has_it() {
     assert_eq!(hybrid["tools"][1]["function"]["parameters"]["required"], json!(["amount"]));
     let gateway = with("gateway");
     assert_eq!(names(&gateway), ["tool_search", "tool_help", "tool_exec", "tool_batch", "refund_payment"]);
-    assert_eq!(names(&with("toolset")), ["load_toolset", "refund_payment"]);
     assert_eq!(names(&with("files")), ["refund_payment"]);
 }
 

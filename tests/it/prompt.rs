@@ -43,9 +43,9 @@ fn each_surface_has_a_section() {
         check(&format!("{}.md", surface.as_str()), &section(&agent, Some("creator"), surface));
     }
     let github = example("github");
-    check("gateway-of-one-server.md", &section(&github, Some("core"), Surface::Gateway));
+    check("gateway-of-one-server.md", &section(&github, None, Surface::Gateway));
     let buildos = example("buildos");
-    check("gateway-of-entities.md", &section(&buildos, Some("planner"), Surface::Gateway));
+    check("gateway-of-entities.md", &section(&buildos, None, Surface::Gateway));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn without_deferred_tools_nothing_is_said_of_them() {
         "tools.json",
         r#"[{"name":"get_it","description":"Gets it.","description_mode":"full","effect":"read","parameters":{"type":"object"}}]"#,
     );
-    for surface in [Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Full] {
+    for surface in [Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Full] {
         let text = section(&checked, None, surface);
         assert_eq!(
             text,
@@ -125,7 +125,7 @@ fn the_mark_is_the_one_that_stubs_bear() {
     let profile = checked.catalog.profile(Some("creator")).unwrap();
     for &provider in Provider::ALL {
         let (catalog, surface, options) = (&checked.catalog, Surface::Hybrid, config::Payload::default());
-        let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+        let request = PayloadRequest { catalog, profile: &profile, provider, surface, options };
         let functions = payload(request).unwrap().functions;
         let (stubs, others): (Vec<_>, Vec<_>) =
             functions.iter().partition(|function| function.extent == Extent::Stub);
@@ -140,10 +140,10 @@ fn the_mark_is_the_one_that_stubs_bear() {
 #[test]
 fn core_tools_are_no_part_of_what_is_searched() {
     let checked = example("universal-agent");
-    let text = section(&checked, Some("creator"), Surface::Core);
+    let text = section(&checked, Some("creator"), Surface::Gateway);
     assert!(text.contains("The 8 tools beside `tool_search`") && text.contains("19 other ops"), "{text}");
-    let whole = section(&checked, None, Surface::Core);
-    assert_eq!(whole, section(&checked, None, Surface::Gateway), "no tool is full");
+    let whole = section(&checked, None, Surface::Gateway);
+    assert!(!whole.contains("beside `tool_search`"), "no tool is full: {whole}");
 }
 
 /// Tools that each have a category of their own.
@@ -161,14 +161,11 @@ fn many(count: usize, category: impl Fn(usize) -> String) -> Checked {
 #[test]
 fn lists_are_bounded() {
     let checked = many(300, |number| format!("c{number}/deep"));
-    for surface in [Surface::Native, Surface::Toolset, Surface::Gateway] {
+    for surface in [Surface::Native, Surface::Gateway] {
         let text = section_within(&checked, None, surface, usize::MAX);
         assert!(text.contains("- also `c") && text.contains(", and 140 more"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("- `c")).count(), 40);
     }
-    let nested = many(300, |number| format!("top{}/c{number}", number % 3));
-    let text = section(&nested, None, Surface::Toolset);
-    assert!(text.contains("- `top2` (100): ") && !text.contains("more\n"), "the groups above them: {text}");
 }
 
 fn tokens(text: &str) -> usize {
@@ -207,7 +204,7 @@ fn no_number_of_groups_and_no_name_breaks_the_budget() {
         many(10_000, |number| format!("c{}", number % 600)),
     ];
     for checked in &catalogs {
-        for surface in [Surface::Gateway, Surface::Native, Surface::Toolset] {
+        for surface in [Surface::Gateway, Surface::Native] {
             let text = section(checked, None, surface);
             assert!((300..=500).contains(&tokens(&text)), "{}: {text}", tokens(&text));
             assert!(text.contains(" smaller groups with "), "{text}");

@@ -60,16 +60,10 @@ fn counts_are_those_of_the_text_that_is_sent() {
     let cl100k = tiktoken::get_encoding("cl100k_base").unwrap();
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::OpenAiResponses, Provider::Bedrock] {
         let report = count(&checked, Options { profile: Some("triage"), ..options(provider) });
-        for surface in [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Toolset] {
+        for surface in [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway] {
             let catalog = &checked.catalog;
-            let request = PayloadRequest {
-                catalog,
-                profile: &profile,
-                provider,
-                surface,
-                options: Default::default(),
-                load: &[],
-            };
+            let request =
+                PayloadRequest { catalog, profile: &profile, provider, surface, options: Default::default() };
             let text = provider::payload(request).unwrap().body.to_string();
             let expect = Count { o200k: o200k.count(&text), cl100k: cl100k.count(&text) };
             assert_eq!(on(&report, surface).sent, expect, "{} {}", provider.as_str(), surface.as_str());
@@ -197,8 +191,8 @@ fn a_budget_fails_without_a_payload() {
     assert!(run.stderr.contains("both named `read_tool_doc`"), "{}", run.stderr);
 }
 
-/// The saving of deferral depends on the surface: Anthropic shows nothing of a deferred tool, and a toolset nothing
-/// of its tools.
+/// The saving of deferral depends on the surface: Anthropic shows nothing of a deferred tool, and neither
+/// does the gateway.
 #[test]
 fn a_budget_knows_what_is_bound_of_deferred_tools() {
     let checked = tools(20, "full");
@@ -207,7 +201,7 @@ fn a_budget_knows_what_is_bound_of_deferred_tools() {
             count(&checked, Options { budget: Some(budget), surface: Some(surface), ..options(provider) });
         report.over_budget.into_iter().next().unwrap()
     };
-    for (provider, surface) in [(Provider::Anthropic, Surface::Native), (Provider::OpenAi, Surface::Toolset)]
+    for (provider, surface) in [(Provider::Anthropic, Surface::Native), (Provider::OpenAi, Surface::Gateway)]
     {
         let none = over(provider, surface, 1);
         assert_eq!(none.defer.len(), 20);
@@ -254,8 +248,8 @@ fn the_budget_names_the_fewest_tools_to_defer() {
     let (_, over) = hybrid(470);
     assert_eq!(over[0].defer.len(), 20, "{over:?}");
     assert!(over[0].then.unwrap() > 470 && over[0].left.is_some_and(|left| left <= 470));
-    assert_eq!(over[0].surfaces, [Surface::Gateway, Surface::Files]);
-    assert!(over[0].message().contains("or take a surface that fits: gateway"), "{}", over[0].message());
+    assert_eq!(over[0].surfaces, [Surface::Files]);
+    assert!(over[0].message().contains("or take a surface that fits: files"), "{}", over[0].message());
 }
 
 #[test]
@@ -336,9 +330,7 @@ fn readme_table() -> String {
     let written = columns.map(|(checked, profile)| as_written(checked, profile));
     let cells: Vec<String> = written.iter().map(|tokens| grouped(*tokens)).collect();
     table += &format!("| as their source has them | {} |\n", cells.join(" | "));
-    for surface in
-        [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Core, Surface::Gateway, Surface::Files]
-    {
+    for surface in [Surface::Full, Surface::Hybrid, Surface::Gateway, Surface::Files] {
         let cell = |report: &Report| {
             let row = on(report, surface);
             let saving = row.saving_percent.unwrap_or_default();
@@ -352,9 +344,7 @@ fn readme_table() -> String {
         table += &format!("| `{}` | {} |\n", surface.as_str(), cells.join(" | "));
     }
     table += "\n| a whole task, estimated | `creator` | `validator` | GitHub `core` |\n| --- | ---: | ---: | ---: |\n";
-    for surface in
-        [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Core, Surface::Gateway, Surface::Files]
-    {
+    for surface in [Surface::Full, Surface::Hybrid, Surface::Gateway, Surface::Files] {
         let cell = |report: &Report| {
             let row = on(report, surface);
             format!("{} ({:.0} %)", grouped(row.task), row.task_percent.unwrap())

@@ -27,13 +27,11 @@ pub struct Request {
     pub surface: Option<String>,
     /// The profile.
     pub profile: Option<String>,
-    /// The toolsets loaded so far.
-    pub loaded: Vec<String>,
 }
 
 impl Request {
     fn options(self) -> Made<PayloadOptions> {
-        let mut options = PayloadOptions::new(provider_of(&self.provider)?).loaded(self.loaded);
+        let mut options = PayloadOptions::new(provider_of(&self.provider)?);
         options.surface = surface_of(self.surface.as_deref())?;
         options.profile = self.profile;
         Ok(options)

@@ -92,9 +92,8 @@ impl Catalog {
         provider: String,
         surface: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> napi::Result<Payload> {
-        let (body, facts) = thrown(|| self.0.payload(Request { provider, surface, profile, loaded }))?;
+        let (body, facts) = thrown(|| self.0.payload(Request { provider, surface, profile }))?;
         Ok(Payload { body, facts })
     }
 
@@ -105,9 +104,8 @@ impl Catalog {
         provider: String,
         surface: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> napi::Result<String> {
-        thrown(|| self.0.prompt(Request { provider, surface, profile, loaded }))
+        thrown(|| self.0.prompt(Request { provider, surface, profile }))
     }
 
     /// The calls of a response, as `parse` prints them.

@@ -5,7 +5,7 @@ import { Session, type SessionOptions } from "./session.js";
 import type { Binding, Envelope, JsonObject, Provider } from "./types.js";
 
 /** Settings of an adapter: what is bound, and what runs calls. A `session` has its own `run`, `profile` and `requireDocs`. */
-export interface BindOptions extends Omit<Binding, "loaded">, SessionOptions {
+export interface BindOptions extends Binding, SessionOptions {
   session?: Session;
 }
 

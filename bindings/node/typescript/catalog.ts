@@ -86,14 +86,14 @@ export class Catalog {
   }
 
   /** The part of a request body with the tools: `client.messages.create({ ..., ...payload })`. */
-  payload(provider: Provider, { profile, surface, loaded = [] }: Binding = {}): Payload {
-    const { body, facts } = asked(() => this.#core.payload(provider, surface, profile, loaded));
+  payload(provider: Provider, { profile, surface }: Binding = {}): Payload {
+    const { body, facts } = asked(() => this.#core.payload(provider, surface, profile));
     return new Payload(body, JSON.parse(facts));
   }
 
   /** The section of the system prompt that goes with a payload of the same options. */
-  prompt(provider: Provider, { profile, surface, loaded = [] }: Binding = {}): string {
-    return asked(() => this.#core.prompt(provider, surface, profile, loaded));
+  prompt(provider: Provider, { profile, surface }: Binding = {}): string {
+    return asked(() => this.#core.prompt(provider, surface, profile));
   }
 
   /**

@@ -12,8 +12,8 @@ export interface NativeCatalog {
   findings(): string;
   tools(): string;
   profiles(): string[];
-  payload(provider: string, surface: Name, profile: Name, loaded: readonly string[]): { body: string; facts: string };
-  prompt(provider: string, surface: Name, profile: Name, loaded: readonly string[]): string;
+  payload(provider: string, surface: Name, profile: Name): { body: string; facts: string };
+  prompt(provider: string, surface: Name, profile: Name): string;
   parse(provider: string, response: string, profile: Name): string;
   stream(provider: string, profile: Name): NativeStream;
   results(provider: string, answered: string, profile: Name): string;

@@ -4,7 +4,7 @@ export type Provider =
   | "openai" | "openai-responses" | "anthropic" | "gemini" | "gemini-interactions" | "bedrock" | "ollama" | "mistral"
   | "cohere" | "mcp" | "langchain";
 
-export type Surface = "auto" | "full" | "hybrid" | "native" | "toolset" | "core" | "gateway" | "files";
+export type Surface = "auto" | "full" | "hybrid" | "native" | "gateway" | "files";
 
 export type Effect = "read" | "write" | "destructive";
 
@@ -97,8 +97,6 @@ export interface Binding {
   profile?: string;
   /** Without one, the surface on which a whole task is estimated to cost least. */
   surface?: Surface;
-  /** The toolsets loaded so far, for the surface `toolset`. */
-  loaded?: readonly string[];
 }
 
 /** The envelope of an answer. */

@@ -47,28 +47,26 @@ impl Catalog {
         self.0.profiles()
     }
 
-    #[pyo3(signature = (provider, surface=None, profile=None, loaded=Vec::new()))]
+    #[pyo3(signature = (provider, surface=None, profile=None))]
     fn payload(
         &self,
         py: Python<'_>,
         provider: String,
         surface: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> PyResult<(String, String)> {
-        detached(py, || self.0.payload(Request { provider, surface, profile, loaded }))
+        detached(py, || self.0.payload(Request { provider, surface, profile }))
     }
 
-    #[pyo3(signature = (provider, surface=None, profile=None, loaded=Vec::new()))]
+    #[pyo3(signature = (provider, surface=None, profile=None))]
     fn prompt(
         &self,
         py: Python<'_>,
         provider: String,
         surface: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> PyResult<String> {
-        detached(py, || self.0.prompt(Request { provider, surface, profile, loaded }))
+        detached(py, || self.0.prompt(Request { provider, surface, profile }))
     }
 
     #[pyo3(signature = (provider, response, profile=None))]

@@ -202,8 +202,6 @@ def test_agents_are_told_how_deferred_tools_are_reached(catalog):
     told = instructions(catalog, "You add.", surface="hybrid")
     assert told.startswith("You add.\n\n") and "read_tool_doc" in told
     assert "read_tool_doc" in asyncio.run(toolset(catalog, surface="hybrid").get_instructions(None))
-    with pytest.raises(toolcrib.ArgumentError, match="hybrid"):
-        instructions(catalog, surface="toolset")
 
 
 def test_an_agent_of_pydantic_ai_has_toolsets_of_several_catalogs(catalog):

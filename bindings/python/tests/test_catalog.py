@@ -256,11 +256,6 @@ def test_what_is_no_json_is_an_error_of_the_argument(github):
             job()
 
 
-def test_one_toolset_is_loaded_by_its_name(github):
-    one = github.payload("openai", surface="toolset", loaded="Gists")
-    assert one == github.payload("openai", surface="toolset", loaded=["Gists"]) and "create_gist" in one.text
-
-
 def test_a_response_that_was_not_awaited_says_so(github):
     async def create():
         yield {}

@@ -100,7 +100,7 @@ pub(super) fn new_configuration(
 pub(super) fn allowed_lines() -> impl Iterator<Item = &'static str> {
     [
         "What agents may do:",
-        "- Where the client lists each tool by its name (the surfaces full, hybrid and core), a call runs as it did before: the",
+        "- Where the client lists each tool by its name (the surfaces full and hybrid), a call runs as it did before: the",
         "  client has the annotations of the tool, and asks its person.",
         "- On the surface gateway the client sees tool_exec alone. It runs reads, and refuses everything else until you add",
         "  `[exec]` with `allow = \"write\"`, or \"destructive\".",

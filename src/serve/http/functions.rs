@@ -42,7 +42,7 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
         let functions: Vec<Value> =
             Function::all().iter().map(|function| described(function, root)).collect();
         let mut listed = json!({ "functions": functions });
-        if cache.listing().lists_tools() {
+        if cache.lists_tools() {
             listed["tools"] = cache.listed_tools().tools().iter().map(|tool| bound(tool, root)).collect();
         }
         CachedBody::new(format!("{listed}\n"), Media::Json)

@@ -17,7 +17,6 @@ pub(super) struct PayloadBody {
     #[serde(deserialize_with = "provider")]
     pub(super) provider: Provider,
     pub(super) surface: Option<SurfaceChoice>,
-    pub(super) load: Option<Vec<String>>,
     pub(super) deferred: Option<Deferred>,
     pub(super) search: Option<SearchBy>,
     pub(super) discovery: Option<bool>,
@@ -111,7 +110,6 @@ fn operation(
 /// The operation of `POST /v1/payload`.
 pub(super) fn payload() -> Value {
     let own = json!({
-        "load": { "type": "array", "items": { "type": "string" }, "description": "The toolsets loaded so far; for the surface toolset." },
         "search": words::<SearchBy>("The search on the surface native."),
         "cache": { "type": "boolean", "description": "Mark the list of tools for the prompt cache." },
     });

@@ -56,18 +56,12 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
         options.search = body.search.unwrap_or(options.search);
         options.discovery |= body.discovery.unwrap_or_default();
         options.cache = body.cache.or(options.cache);
-        let (load, Job { catalog, profile, .. }) = (body.load.unwrap_or_default(), job);
+        let Job { catalog, profile, .. } = job;
         let (provider, surface) = (body.provider, Surface::Full);
-        let mut request = PayloadRequest { catalog, profile, provider, surface, options, load: &load };
+        let mut request = PayloadRequest { catalog, profile, provider, surface, options };
         let named = body.surface.unwrap_or(options.surface).named();
         let (surface, reason) = report::surface_of(&request, named);
         request.surface = surface;
-        if !load.is_empty() && surface != Surface::Toolset {
-            return Err(refused(format!(
-                "`load` is for the surface toolset, and this is {}",
-                surface.as_str()
-            )));
-        }
         let mut payload =
             provider::payload(request).map_err(|error| refused(error.to_string()).next(error.hint()))?;
         payload.notes.extend(reason);
@@ -91,8 +85,7 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
         let options = job.catalog.config.payload;
         let provider = body.provider.unwrap_or(Provider::OpenAi);
         let Job { catalog, profile, .. } = job;
-        let request =
-            PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
+        let request = PayloadRequest { catalog, profile, provider, surface: Surface::Full, options };
         let (wanted, _) = report::surface_of(&request, body.surface.unwrap_or(options.surface).named());
         let section = PromptSection {
             surface: body.provider.map_or(wanted, |provider| provider.surface(wanted)),

@@ -17,7 +17,7 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy, awaited: Op
     let total = view.catalog().tools.len();
     let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
     let mut text = match (shown.surface, shown.tool_list) {
-        (Surface::Core, _) => {
+        (Surface::Gateway, _) if view.profile().full().next().is_some() => {
             let others = gateway(&counted, shown.split_exec);
             format!("Tools in your list are called by name; find the others. {others}")
         }

@@ -41,7 +41,6 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         provider: Provider::Mcp,
         surface: Surface::Full,
         options: Default::default(),
-        load: &[],
     };
     let body = provider::payload(request).map(|payload| payload.body).unwrap_or_default();
     let mut tools: Vec<Tool> =

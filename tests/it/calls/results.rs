@@ -141,15 +141,9 @@ fn found_tools_go_back_as_each_wire_loads_them() {
     let profile = catalog.profile(None).unwrap();
     let replies = |provider: Provider, names: &[&str]| {
         let (surface, options) = (Surface::Native, catalog.config.payload);
-        let payload = provider::payload(PayloadRequest {
-            catalog,
-            profile: &profile,
-            provider,
-            surface,
-            options,
-            load: &[],
-        })
-        .unwrap();
+        let payload =
+            provider::payload(PayloadRequest { catalog, profile: &profile, provider, surface, options })
+                .unwrap();
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let reply = ToolResult {
             call_id: Some("s1".into()),

@@ -135,7 +135,7 @@ fn indexed(server: &Server, path: &str) {
 #[test]
 fn one_server_of_two_profiles_answers_as_two_servers_of_one() {
     let catalog = package().join("examples/universal-agent");
-    for surface in ["gateway", "core", "hybrid"] {
+    for surface in ["gateway", "hybrid"] {
         let start =
             |more: &[&str]| Server::start(text(&catalog), &[&["--surface", surface], more].concat(), &[]);
         let both = start(&[]);

@@ -168,8 +168,8 @@ fn the_hybrid_surface_lists_deferred_tools_in_short() {
 }
 
 #[test]
-fn the_core_surface_lists_full_tools_beside_the_functions() {
-    with(&["--surface", "core", "--profile", "agent"], async |client| {
+fn the_gateway_lists_full_tools_beside_the_functions() {
+    with(&["--surface", "gateway", "--profile", "agent"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch", "greet"]);
         assert_eq!(tools[4]["description"], "Greets somebody, at length.");
@@ -183,7 +183,7 @@ fn the_core_surface_lists_full_tools_beside_the_functions() {
             call(client, "tool_exec", json!({"op": "people.farewell", "args": {"name": "Ada"}})).await;
         assert_eq!(result["content"][0]["text"], "good bye", "{result}");
     });
-    with(&["--surface", "core"], async |client| {
+    with(&["--surface", "gateway"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch"], "no tool is full");
     });

@@ -39,19 +39,13 @@ fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Surface, &Payload
         for asked in [Surface::Full, Surface::Hybrid, Surface::Native] {
             for options in [config::Payload::default(), surface::compact()] {
                 let (catalog, provider) = (&checked.catalog, judge.provider);
-                let request = PayloadRequest {
-                    catalog,
-                    profile: &profile,
-                    provider,
-                    surface: asked,
-                    options,
-                    load: &[],
-                };
+                let request =
+                    PayloadRequest { catalog, profile: &profile, provider, surface: asked, options };
                 let payload = provider::payload(request).unwrap();
                 report.payload = format!("{} {}", provider.as_str(), asked.as_str());
                 let case = Case { options, payload: &payload };
                 sweep::judged(judge, &case, &mut report);
-                surface::judged(judge, &case, &profile, &[], &mut report);
+                surface::judged(judge, &case, &profile, &mut report);
                 see(provider, asked, &payload);
             }
         }
@@ -94,15 +88,9 @@ fn nothing_is_left() {
         let profile = checked.catalog.profile(None).unwrap();
         let (catalog, provider, surface, options) =
             (&checked.catalog, judge.provider, Surface::Full, config::Payload::default());
-        let payload = provider::payload(PayloadRequest {
-            catalog,
-            profile: &profile,
-            provider,
-            surface,
-            options,
-            load: &[],
-        })
-        .unwrap();
+        let payload =
+            provider::payload(PayloadRequest { catalog, profile: &profile, provider, surface, options })
+                .unwrap();
         let expect = match provider {
             Provider::Mcp => json!({"tools": []}),
             Provider::LangChain => json!([]),
@@ -194,15 +182,8 @@ fn clash(tools: &[(&str, &str)], provider: Provider, surface: Surface, expect: (
     profile.tools.iter_mut().for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
     let (catalog, options) =
         (&checked.catalog, config::Payload { search: config::SearchBy::Client, ..Default::default() });
-    let error = provider::payload(PayloadRequest {
-        catalog,
-        profile: &profile,
-        provider,
-        surface,
-        options,
-        load: &[],
-    })
-    .unwrap_err();
+    let error = provider::payload(PayloadRequest { catalog, profile: &profile, provider, surface, options })
+        .unwrap_err();
     let PayloadError::Clash { name, first, second, .. } = &error else { panic!("{error}") };
     let mut both = [first.as_str(), second];
     both.sort_unstable();
@@ -235,7 +216,7 @@ fn names_that_are_equal_on_one_wire_get_a_stable_hash_and_resolve_back() {
     let profile = catalog.profile(None).unwrap();
     let name_of = |profile: &Profile<'_>, tool: &str| {
         let (provider, surface, options) = (Provider::Cohere, Surface::Full, Default::default());
-        let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+        let request = PayloadRequest { catalog, profile, provider, surface, options };
         let payload = provider::payload(request).unwrap();
         payload.functions.iter().find(|function| function.tool.name == tool).unwrap().name.clone()
     };

@@ -26,7 +26,6 @@ fn too_many_tools_are_counted() {
                 provider: judge.provider,
                 surface: Surface::Hybrid,
                 options: config::Payload::default(),
-                load: &[],
             };
             let cannot = |tool: &&toolcrib::catalog::Tool| {
                 matches!(tool.parameters.callable(), toolcrib::catalog::Callable::No(_))
@@ -78,7 +77,6 @@ fn the_limit_itself_fits() {
                 provider: judge.provider,
                 surface: Surface::Full,
                 options: config::Payload::default(),
-                load: &[],
             };
             let got = provider::payload(request);
             assert_eq!(got.is_ok(), fits, "{} {count}", judge.provider.as_str());
@@ -103,14 +101,8 @@ fn a_whole_catalog_is_deferred() {
         let judge = &super::responses::JUDGE;
         let (provider, surface) = (judge.provider, Surface::Native);
         let options = config::Payload::default();
-        let request = PayloadRequest {
-            catalog: &checked.catalog,
-            profile: &whole,
-            provider,
-            surface,
-            options,
-            load: &[],
-        };
+        let request =
+            PayloadRequest { catalog: &checked.catalog, profile: &whole, provider, surface, options };
         let payload = provider::payload(request).unwrap();
         let mut report = Report::of(format!("{file} whole"));
         let case = super::judge::Case { options, payload: &payload };

@@ -1,8 +1,8 @@
-//! A new tool, and a toolset more, only append, so that the prompt cache of what stands before them holds.
+//! A new tool only appends, so that the prompt cache of what stands before them holds.
 
 use serde_json::Value;
 use toolcrib::config::{self, Deferred, SearchBy, Surface};
-use toolcrib::provider::{self, PayloadRequest, Provider, toolsets};
+use toolcrib::provider::{self, PayloadRequest, Provider};
 
 use super::sweep::{mixed, profile};
 use crate::fixture;
@@ -40,7 +40,7 @@ fn options(provider: Provider) -> Vec<(Surface, config::Payload)> {
     let mut all = vec![
         (Surface::Full, plain),
         (Surface::Hybrid, plain),
-        (Surface::Core, plain),
+        (Surface::Gateway, plain),
         (Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }),
     ];
     if provider.defers() {
@@ -66,7 +66,6 @@ fn a_new_tool_is_appended() {
                         provider,
                         surface,
                         options,
-                        load: &[],
                     };
                     list(&provider::payload(request).unwrap().body)
                 };
@@ -80,45 +79,11 @@ fn a_new_tool_is_appended() {
                         _ => old == shared,
                     };
                     assert!(same, "{name}: something before the end has changed");
-                    // A tool that is not full is behind the functions of `core`.
-                    assert!(new != old || surface == Surface::Core, "{name}: nothing was added");
+                    // A tool that is not full is behind the functions of `gateway`.
+                    assert!(new != old || surface == Surface::Gateway, "{name}: nothing was added");
                     old = new;
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn a_toolset_more_is_appended() {
-    for file in ["box-openapi.json", "universal-agent-openai.json"] {
-        let (_, checked) = fixture::catalog(file);
-        let tools = mixed(&checked.catalog);
-        let profile = profile(&tools[..tools.len().min(60)]);
-        let mut names: Vec<String> = toolsets(&profile).into_iter().map(str::to_string).collect();
-        assert!(names.len() > 2, "{file} {names:?}");
-        // In another order than the catalog's: what was loaded first stays first.
-        names.reverse();
-        for &provider in Provider::ALL {
-            let made = |load: &[String]| {
-                let (surface, options) = (Surface::Toolset, config::Payload::default());
-                let request = PayloadRequest {
-                    catalog: &checked.catalog,
-                    profile: &profile,
-                    provider,
-                    surface,
-                    options,
-                    load,
-                };
-                list(&provider::payload(request).unwrap().body)
-            };
-            let mut old = made(&[]);
-            for count in 1..=names.len().min(4) {
-                let new = made(&names[..count]);
-                assert!(new.starts_with(&old), "{file} {}: {:?}", provider.as_str(), &names[..count]);
-                old = new;
-            }
-            assert_eq!(made(&[&names[..2], &names[..1]].concat()), made(&names[..2]), "loaded twice");
         }
     }
 }

@@ -35,14 +35,7 @@ fn strict(checked: &Checked, provider: Provider, surface: Surface) -> (Vec<Strin
     let judge = JUDGES.into_iter().find(|judge| judge.provider == provider).unwrap();
     let profile = checked.catalog.profile(None).unwrap();
     let options = config::Payload::default();
-    let request = PayloadRequest {
-        catalog: &checked.catalog,
-        profile: &profile,
-        provider,
-        surface,
-        options,
-        load: &[],
-    };
+    let request = PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, surface, options };
     let payload = provider::payload(request).unwrap();
     let mut report = Report::of(format!("strict {}", provider.as_str()));
     sweep::judged(judge, &Case { options, payload: &payload }, &mut report);
@@ -106,7 +99,6 @@ fn what_is_optional_may_be_null_where_all_is_required() {
         provider: Provider::OpenAi,
         surface,
         options,
-        load: &[],
     };
     let body = provider::payload(request).unwrap().body;
     let bound = &body["tools"][0]["function"]["parameters"];

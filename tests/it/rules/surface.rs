@@ -20,10 +20,10 @@ const GATEWAY: [&str; 4] = ["tool_search", "tool_help", "tool_exec", "tool_batch
 const TRIED_OF: usize = 20;
 
 /// Holds a payload to the rules of its surface.
-pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
+pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, report: &mut Report) {
     let found = (judge.found)(case.body());
     functions_are_found(judge, case, &found, report);
-    all_or_left_out(case, profile, load, report);
+    all_or_left_out(case, profile, report);
     ours(case, profile, &found, report);
     let by_name: HashMap<&str, &Found<'_>> = found.iter().map(|found| (found.name, found)).collect();
     for (index, function) in case.payload.functions.iter().enumerate() {
@@ -58,7 +58,7 @@ fn functions_are_found(judge: &Judge, case: &Case<'_>, found: &[Found<'_>], repo
 }
 
 /// Every tool of the surface is bound once, or left out by name; only one that cannot be bound is left out.
-fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
+fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, report: &mut Report) {
     let left_out: HashSet<&str> = case
         .payload
         .findings
@@ -70,24 +70,17 @@ fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], repo
     for function in case.payload.functions.iter().filter(|function| !function.ours) {
         *bound.entry(&function.tool.name).or_default() += 1;
     }
-    let wanted = |tool: &Tool, mode: DescriptionMode| match case.payload.surface {
+    let wanted = |mode: DescriptionMode| match case.payload.surface {
         Surface::Full | Surface::Hybrid | Surface::Native => true,
-        Surface::Toolset => {
-            mode == DescriptionMode::Full
-                || tool.categories.iter().any(|path| load.iter().any(|name| name == path.as_str()))
-        }
-        Surface::Core => mode == DescriptionMode::Full,
-        Surface::Gateway | Surface::Files => false,
+        Surface::Gateway => mode == DescriptionMode::Full,
+        Surface::Files => false,
         other => panic!("no rule for the surface {other:?}"),
     };
     for entry in &profile.tools {
         report.tool = entry.tool.name.clone();
         let times = bound.get(entry.tool.name.as_str()).copied().unwrap_or_default();
         let is_left_out = left_out.contains(entry.tool.name.as_str());
-        if case.payload.surface == Surface::Toolset && times == 1 {
-            continue; // a subcategory of what was loaded
-        }
-        let expected = usize::from(wanted(entry.tool, entry.mode));
+        let expected = usize::from(wanted(entry.mode));
         report.demand(times + usize::from(is_left_out) == expected, "bound once, or left out by name", "");
         if is_left_out {
             let cannot = matches!(entry.tool.parameters.callable(), Callable::No(_));
@@ -113,15 +106,10 @@ fn ours(case: &Case<'_>, profile: &Profile<'_>, found: &[Found<'_>], report: &mu
     let expected: &[&str] = match case.payload.surface {
         Surface::Hybrid if defers => &["read_tool_doc"],
         Surface::Native if defers && case.options.search == SearchBy::Client => &["tool_search"],
-        Surface::Core if !defers => &[],
-        Surface::Core | Surface::Gateway => &GATEWAY,
-        Surface::Toolset => &["load_toolset"],
+        Surface::Gateway => &GATEWAY,
         _ => &[],
     };
     report.demand(ours == expected, "our functions are those of the surface", "");
-    if case.payload.surface == Surface::Gateway {
-        report.demand(found.len() <= 4, "a gateway of at most four", "");
-    }
     if case.payload.surface == Surface::Files {
         report.demand(found.is_empty(), "nothing is bound", "");
     }

@@ -1,13 +1,13 @@
 //! Makes the payloads of every real catalog on every surface, and holds them to one provider's rules.
 //!
 //! Tools are bound a hundred at a time, which every provider takes, so that every tool of every catalog is judged on
-//! every provider. Surfaces that do not depend on the tools (gateway, files), and variants of `full` (toolset,
-//! compact schemas, search by the client, marks for the cache, a payload made twice), are judged on the first hundred
+//! every provider. Surfaces that do not depend on the tools (gateway, files), and variants of `full` (compact
+//! schemas, search by the client, marks for the cache, a payload made twice), are judged on the first hundred
 //! of each catalog only.
 
 use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
 use toolcrib::config::{self, Deferred, SearchBy, Surface};
-use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, toolsets};
+use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest};
 use toolcrib::tool::DescriptionMode;
 
 use super::judge::{self, Case, Judge};
@@ -37,7 +37,7 @@ pub fn catalog(judge: &Judge, name: &str, checked: &Checked, report: &mut Report
         let whole = profile(chunk);
         let mut sweep = Sweep { judge, name, catalog, profile: &whole, report };
         for (surface, options) in everywhere(judge) {
-            sweep.check(surface, options, &[]);
+            sweep.check(surface, options);
         }
         // A tool that is named like a function of ours is bound where ours is not; elsewhere it clashed.
         let others: Vec<ProfileTool<'_>> =
@@ -45,7 +45,7 @@ pub fn catalog(judge: &Judge, name: &str, checked: &Checked, report: &mut Report
         let others = profile(&others);
         let mut sweep = Sweep { judge, name, catalog, profile: &others, report };
         if others.tools.len() < chunk.len() {
-            everywhere(judge).into_iter().for_each(|(surface, options)| sweep.check(surface, options, &[]));
+            everywhere(judge).into_iter().for_each(|(surface, options)| sweep.check(surface, options));
         }
         if index == 0 {
             sweep.samples();
@@ -89,31 +89,26 @@ impl<'a> Sweep<'a, '_> {
     /// Payloads that are judged once a catalog.
     fn samples(&mut self) {
         let plain = config::Payload::default();
-        self.check(Surface::Gateway, plain, &[]);
-        self.check(Surface::Core, plain, &[]);
-        self.check(Surface::Files, plain, &[]);
-        let names: Vec<String> = toolsets(self.profile).into_iter().map(str::to_string).collect();
-        for count in 0..=names.len().min(2) {
-            self.check(Surface::Toolset, plain, &names[..count]);
-        }
-        self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }, &[]);
+        self.check(Surface::Gateway, plain);
+        self.check(Surface::Files, plain);
+        self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain });
         let by_client = config::Payload { search: SearchBy::Client, ..plain };
-        self.check(Surface::Native, by_client, &[]);
-        self.check(Surface::Native, config::Payload { search: SearchBy::Regex, ..plain }, &[]);
+        self.check(Surface::Native, by_client);
+        self.check(Surface::Native, config::Payload { search: SearchBy::Regex, ..plain });
         // Elsewhere native is what hybrid is.
         let hybrid_and_native = &[Surface::Hybrid, Surface::Native][..1 + usize::from(self.judge.native)];
         for cache in [true, false] {
             for surface in hybrid_and_native {
-                self.check(*surface, config::Payload { cache: Some(cache), ..plain }, &[]);
+                self.check(*surface, config::Payload { cache: Some(cache), ..plain });
             }
         }
         for surface in hybrid_and_native {
             let (surface, options) = (*surface, by_client);
-            let first = self.payload(surface, options, &[]).body.to_string();
-            let second = self.payload(surface, options, &[]).body.to_string();
+            let first = self.payload(surface, options).body.to_string();
+            let second = self.payload(surface, options).body.to_string();
             self.report.demand(first == second, "the same payload twice", "");
         }
-        let fallen = self.payload(Surface::Native, plain, &[]);
+        let fallen = self.payload(Surface::Native, plain);
         let is_native = fallen.surface == Surface::Native;
         self.report.demand(
             is_native == self.judge.native,
@@ -124,33 +119,25 @@ impl<'a> Sweep<'a, '_> {
         self.report.demand(is_native != says_so, "a note where the surface is another", "");
     }
 
-    fn payload(&self, surface: Surface, options: config::Payload, load: &'a [String]) -> Payload<'a> {
+    fn payload(&self, surface: Surface, options: config::Payload) -> Payload<'a> {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        provider::payload(PayloadRequest { catalog, profile, provider, surface, options, load })
-            .unwrap_or_else(|error| {
-                panic!("{} {} {}: {error}", self.name, provider.as_str(), surface.as_str())
-            })
+        provider::payload(PayloadRequest { catalog, profile, provider, surface, options }).unwrap_or_else(
+            |error| panic!("{} {} {}: {error}", self.name, provider.as_str(), surface.as_str()),
+        )
     }
 
-    fn check(&mut self, asked: Surface, options: config::Payload, load: &[String]) {
+    fn check(&mut self, asked: Surface, options: config::Payload) {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        let made =
-            provider::payload(PayloadRequest { catalog, profile, provider, surface: asked, options, load });
-        let how = format!(
-            "{} {:?} {:?} {:?} +{}",
-            asked.as_str(),
-            options.deferred,
-            options.search,
-            options.cache,
-            load.len()
-        );
+        let made = provider::payload(PayloadRequest { catalog, profile, provider, surface: asked, options });
+        let how =
+            format!("{} {:?} {:?} {:?}", asked.as_str(), options.deferred, options.search, options.cache,);
         self.report.payload = format!("{} · {} · {how}", self.name, provider.as_str());
         self.report.tool.clear();
         match made {
             Ok(payload) => {
                 let case = Case { options, payload: &payload };
                 judged(self.judge, &case, self.report);
-                surface::judged(self.judge, &case, profile, load, self.report);
+                surface::judged(self.judge, &case, profile, self.report);
             }
             Err(PayloadError::Clash { first, second, .. }) if first == second => {
                 self.report.demand(

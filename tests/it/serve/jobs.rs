@@ -289,7 +289,6 @@ fn what_is_wrong_with_a_request_of_a_job_is_told() {
         ("payload", json!({"provider": "antropic"}), "did you mean anthropic"),
         ("payload", json!({}), "missing required property"),
         ("payload", json!({"provider": "anthropic", "surfce": "full"}), "did you mean surface"),
-        ("payload", json!({"provider": "anthropic", "surface": "full", "load": ["Files"]}), "toolset"),
         ("parse", json!({"provider": "anthropic"}), "send `response`"),
         ("parse", json!({"provider": "anthropic", "response": "no"}), ""),
         ("results", json!({"provider": "anthropic", "results": []}), "the list is empty"),

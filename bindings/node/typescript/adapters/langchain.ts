@@ -27,7 +27,7 @@ export function toolcribMiddleware(catalog: Catalog, options: BindOptions = {}):
   // What `auto` defers natively, LangChain would send in full: it reads no `extras` of a plain object.
   const { surface, profile = options.session?.profile } = options;
   const isNative = surface !== "native" && catalog.payload("langchain", { surface, profile }).surface === "native";
-  const { session, tools, prompt } = boundTools(catalog, "langchain", isNative ? { ...options, surface: "core" } : options);
+  const { session, tools, prompt } = boundTools(catalog, "langchain", isNative ? { ...options, surface: "gateway" } : options);
   return createMiddleware({
     name: "toolcrib",
     wrapModelCall(request, handler) {

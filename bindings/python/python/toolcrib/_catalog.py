@@ -24,7 +24,7 @@ Provider = Literal[
     "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama", "mistral",
     "cohere", "mcp", "langchain",
 ]
-Surface = Literal["auto", "full", "hybrid", "native", "toolset", "core", "gateway", "files"]
+Surface = Literal["auto", "full", "hybrid", "native", "gateway", "files"]
 
 
 @dataclass(frozen=True)
@@ -168,13 +168,9 @@ class Catalog:
         *,
         profile: str | None = None,
         surface: Surface | None = None,
-        loaded: str | Sequence[str] = (),
     ) -> Payload:
-        """The part of a request body with the tools: ``client.messages.create(..., **payload)``.
-
-        ``loaded`` names the toolsets loaded so far, for the surface ``toolset``.
-        """
-        text, facts = self._core.payload(provider, surface, profile, _names(loaded))
+        """The part of a request body with the tools: ``client.messages.create(..., **payload)``."""
+        text, facts = self._core.payload(provider, surface, profile)
         body = json.loads(text)
         payload = Payload(body if isinstance(body, dict) else {"tools": body})
         found = json.loads(facts)
@@ -189,10 +185,9 @@ class Catalog:
         *,
         profile: str | None = None,
         surface: Surface | None = None,
-        loaded: str | Sequence[str] = (),
     ) -> str:
         """The section of the system prompt that goes with a payload of the same options."""
-        return self._core.prompt(provider, surface, profile, _names(loaded))
+        return self._core.prompt(provider, surface, profile)
 
     def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
         """The calls of a response, each with arguments that fit or with what is wrong with it.

@@ -18,7 +18,7 @@ from .._catalog import Catalog, Surface
 from .._functions import FunctionTool
 from .._refusal import Envelope
 from .._session import Run, Session
-from ._bound import Bound
+from ._bound import bound
 
 
 def tools(catalog: Catalog, *, profile: str | None = None, session: Session | None = None) -> list[BaseTool]:
@@ -63,7 +63,7 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self.session = session or Session(catalog, run, profile=profile)
-        self._bound = Bound(self.session, "langchain", surface)
+        self._payload, self._prompt = bound(self.session, "langchain", surface)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Binds the tools and adds their section to the system prompt."""
@@ -86,9 +86,8 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
         return _message(request.tool_call, await self.session.arun(self._call(request.tool_call)))
 
     def _with_tools(self, request: Any) -> Any:
-        payload, prompt = self._bound.now()
-        system = "\n\n".join(text for text in (request.system_prompt, prompt) if text)
-        return request.override(tools=[*request.tools, *payload.get("tools", [])], system_prompt=system)
+        system = "\n\n".join(text for text in (request.system_prompt, self._prompt) if text)
+        return request.override(tools=[*request.tools, *self._payload.get("tools", [])], system_prompt=system)
 
     def _call(self, call: Mapping[str, Any]) -> Call:
         return self.session.call(call["name"], call["args"])

@@ -15,7 +15,7 @@ from .._call import Call
 from .._catalog import Catalog, Payload, Provider, Surface
 from .._session import Session
 from ..errors import ArgumentError, Error
-from ._bound import Bound
+from ._bound import bound
 from ._wires import Anthropic, Google, OpenAI, Wire
 
 Send = Callable[[list[Any], Payload, str], Any]
@@ -45,7 +45,7 @@ def loop(
     ``send`` gets the messages, the payload and the section of the system prompt. ``reply_of`` takes the messages of the
     model out of a response.
     """
-    job = _Job(Bound(session, provider, surface), messages, reply_of)
+    job = _Job(bound(session, provider, surface), messages, reply_of)
     for asked in job.requests(max_turns):
         response = send(*asked)
         if inspect.isawaitable(response):
@@ -67,7 +67,7 @@ async def async_loop(
     max_turns: int = 20,
 ) -> list[Any]:
     """The same, awaited: ``send`` is async, and functions among the tools may be."""
-    job = _Job(Bound(session, provider, surface), messages, reply_of)
+    job = _Job(bound(session, provider, surface), messages, reply_of)
     for asked in job.requests(max_turns):
         sent: Any = send(*asked)
         if not inspect.isawaitable(sent):
@@ -176,14 +176,14 @@ async def async_google_loop(
 class _Job:
     """The messages of one job, until a response has no calls."""
 
-    def __init__(self, bound: Bound, messages: list[Any], reply_of: Callable[[Any], list[Any]]) -> None:
+    def __init__(self, bound: tuple[Payload, str], messages: list[Any], reply_of: Callable[[Any], list[Any]]) -> None:
         self.messages = list(messages)
         self._bound, self._reply_of, self._is_done = bound, reply_of, False
 
     def requests(self, max_turns: int) -> Iterator[tuple[list[Any], Payload, str]]:
         """What each request has: the messages so far, the payload, and the section of the system prompt."""
         for _ in range(max_turns):
-            yield (self.messages, *self._bound.now())
+            yield (self.messages, *self._bound)
             if self._is_done:
                 return
         raise TurnsExceeded(f"the model still calls tools after {max_turns} turns", self.messages)

@@ -15,7 +15,7 @@ from agents import FunctionTool, Tool
 from .._catalog import Catalog, Surface
 from .._functions import FunctionTool as _FunctionTool
 from .._session import Run, Session
-from ._bound import bound_once
+from ._bound import bound
 
 
 def tools(
@@ -28,7 +28,7 @@ def tools(
 ) -> list[Tool]:
     """The tools that a surface binds. Their calls are checked and answered in one session."""
     running = session or Session(catalog, run, profile=profile)
-    payload, _ = bound_once(running, "openai", surface)
+    payload, _ = bound(running, "openai", surface)
     return [_tool(running, entry["function"]) for entry in payload.get("tools", [])]
 
 
@@ -36,7 +36,7 @@ def instructions(
     catalog: Catalog, own: str = "", *, profile: str | None = None, surface: Surface | None = None
 ) -> str:
     """Instructions of an agent with these tools: its own, and the section that tells how the others are reached."""
-    _, prompt = bound_once(Session(catalog, profile=profile), "openai", surface)
+    _, prompt = bound(Session(catalog, profile=profile), "openai", surface)
     return "\n\n".join(text for text in (own, prompt) if text)
 
 

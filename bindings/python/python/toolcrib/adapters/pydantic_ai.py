@@ -16,7 +16,7 @@ from pydantic_core import SchemaValidator, core_schema
 from .._catalog import Catalog, Surface
 from .._functions import FunctionTool
 from .._session import Run, Session
-from ._bound import Bound
+from ._bound import bound
 
 # Arguments are checked by the session, which tells the model more than a validator would.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -28,7 +28,7 @@ class CatalogToolset(AbstractToolset[Any]):
     def __init__(self, session: Session, surface: Surface | None = None, id: str = "toolcrib") -> None:
         self.session = session
         self._id = id
-        self._bound = Bound(session, "openai", surface)
+        self._payload, self._prompt = bound(session, "openai", surface)
 
     @property
     def id(self) -> str | None:
@@ -37,11 +37,11 @@ class CatalogToolset(AbstractToolset[Any]):
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
         """The section of the system prompt that tells how the tools are reached."""
-        return self._bound.now()[1] or None
+        return self._prompt or None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools, by the names that the model sees."""
-        functions = [entry["function"] for entry in self._bound.now()[0].get("tools", [])]
+        functions = [entry["function"] for entry in self._payload.get("tools", [])]
         return {function["name"]: self._tool(function) for function in functions}
 
     async def call_tool(
