@@ -12,7 +12,7 @@ use crate::config::{BundledConfig, Render};
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 30] = embedded_files! { "templates":
+const EMBEDDED: [(&str, &str); 29] = embedded_files! { "templates":
     "assets/icon.svg",
     "assets/site.css",
     "assets/site.js",

@@ -8,7 +8,6 @@ use super::name::shown_name;
 use super::payload::title;
 use super::profile_reports::{MAX_TOOLS, PROVIDER, ProfileReports};
 use super::{Page, Site, category, html};
-use crate::provider::lacking;
 use crate::render::TemplateError;
 use crate::render::markdown::inline;
 use crate::report::{self, ProfileReport, Report, grouped};
@@ -140,8 +139,7 @@ fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
         let count = |part: fn(&report::Measured) -> Count| number(tokens.map(|tokens| part(tokens).o200k));
         let saving = tokens.and_then(|tokens| tokens.saving_percent);
         let remark = if surface.as_surface != surface.surface {
-            let reason = lacking(surface.surface, "this provider");
-            Some(format!("as {}: {reason}", surface.as_surface.as_str()))
+            Some(format!("as {}: this provider cannot defer tools by itself", surface.as_surface.as_str()))
         } else if let Some(limit) = surface.over_limit {
             Some(format!("over the limit of {limit} tools"))
         } else {
