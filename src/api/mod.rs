@@ -25,9 +25,6 @@ pub use error::Error;
 pub use stream::CallStream;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
-/// Requests of one job, for [`Catalog::tokens`]: the default of `toolcrib tokens`.
-const ITERATIONS: u32 = 84;
-
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.
 #[derive(Debug)]
 pub struct Catalog {
@@ -240,7 +237,6 @@ impl Catalog {
             provider,
             surface: None,
             payload: catalog.config.payload,
-            iterations: ITERATIONS,
             budget: None,
         };
         Ok(report::report(catalog, &self.templates, options)?)

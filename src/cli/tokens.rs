@@ -38,9 +38,6 @@ pub(super) struct TokensArgs {
     /// that `auto` stands for.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
-    /// Requests per job.
-    #[arg(long, value_name = "N", default_value_t = 84, value_parser = clap::value_parser!(u32).range(1..))]
-    iterations: u32,
 }
 
 impl TokensArgs {
@@ -56,7 +53,6 @@ impl TokensArgs {
             provider: self.provider,
             surface: self.surface,
             payload,
-            iterations: self.iterations,
             budget: self.budget,
         };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {

@@ -32,10 +32,6 @@ pub struct OverBudget {
     pub then: Option<usize>,
     /// When that is not enough, surfaces that fit as they are.
     pub surfaces: Vec<Surface>,
-    /// When that is not enough, tools to leave out as well, the largest first.
-    pub leave_out: Vec<String>,
-    /// Tokens bound when these tools are left out too, if there are any.
-    pub left: Option<usize>,
 }
 
 /// Advice for a profile, if it is over the budget.
@@ -51,8 +47,6 @@ pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolRe
         defer: Vec::new(),
         then: None,
         surfaces: Vec::new(),
-        leave_out: Vec::new(),
-        left: None,
     };
     match meter.bound(profile, surface) {
         Ok(bound) if bound <= budget => return None,
@@ -63,10 +57,10 @@ pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolRe
             return Some(over);
         }
     }
-    let costs = costs(meter, profile, surface, tools);
-    let cost = |entry: &ProfileTool<'_>| costs.get(entry.tool.name.as_str()).copied().unwrap_or_default();
-
-    let defer = to_defer(meter, profile, surface, cost);
+    let savings = savings(meter, profile, surface, tools);
+    let defer = to_defer(meter, profile, surface, |entry| {
+        savings.get(entry.tool.name.as_str()).copied().unwrap_or_default()
+    });
     let (defer, then) = fewest(&defer, budget, |first| {
         meter.bound(&deferring(profile, first), surface).unwrap_or(usize::MAX)
     });
@@ -74,65 +68,33 @@ pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolRe
     over.then = Some(then);
     if then > budget {
         over.surfaces = fitting(meter, profile, surface, budget);
-        let deferred = deferring(profile, defer);
-        let cost_here = |entry: &ProfileTool<'_>| {
-            if is_deferred(entry) { cost(entry).deferred } else { cost(entry).full }
-        };
-        let mut dearest: Vec<&ProfileTool<'_>> =
-            deferred.tools.iter().filter(|entry| cost_here(entry) > 0).collect();
-        dearest.sort_by_key(|entry| Reverse(cost_here(entry)));
-        let (first, bound) = fewest(&dearest, budget, |first| {
-            meter.bound(&without(&deferred, first), surface).unwrap_or(usize::MAX)
-        });
-        if bound <= budget {
-            over.left = Some(bound);
-            over.leave_out = safe_names(first);
-        }
     }
     Some(over)
 }
 
-/// Tokens of one tool in the context on a surface, by mode.
-#[derive(Clone, Copy, Default)]
-struct DeferralCost {
-    full: usize,
-    deferred: usize,
-}
-
-impl DeferralCost {
-    fn saving(self) -> usize {
-        self.full.saturating_sub(self.deferred)
-    }
-}
-
-/// Tokens of each tool on a surface, by name.
-fn costs<'t>(
+/// Tokens that deferring each tool saves on a surface, by name.
+fn savings<'t>(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
     surface: Surface,
     tools: &'t [ToolReport],
-) -> HashMap<&'t str, DeferralCost> {
+) -> HashMap<&'t str, usize> {
     let deferred = match surface {
         Surface::Hybrid | Surface::Native => {
             tool::deferred(meter, profile, surface, meter.options.payload.deferred)
         }
         _ => HashMap::new(),
     };
-    let of = |tool: &'t ToolReport| {
-        let full = tool.full.o200k;
-        let cost = match surface {
-            // A tool that cannot be deferred saves nothing.
-            Surface::Hybrid | Surface::Native => {
-                DeferralCost { full, deferred: deferred.get(&tool.name).map_or(full, |count| count.o200k) }
-            }
-            Surface::Full => DeferralCost { full, deferred: full },
-            // A deferred tool takes no tokens until it is found.
-            Surface::Gateway => DeferralCost { full, deferred: 0 },
-            Surface::Files => DeferralCost::default(),
-        };
-        (tool.name.as_str(), cost)
+    let saving = |tool: &ToolReport| match surface {
+        // A tool that cannot be deferred saves nothing.
+        Surface::Hybrid | Surface::Native => {
+            deferred.get(&tool.name).map_or(0, |count| tool.full.o200k.saturating_sub(count.o200k))
+        }
+        // A deferred tool takes no tokens until it is found.
+        Surface::Gateway => tool.full.o200k,
+        Surface::Full | Surface::Files => 0,
     };
-    tools.iter().map(of).collect()
+    tools.iter().map(|tool| (tool.name.as_str(), saving(tool))).collect()
 }
 
 /// Tools that can be deferred, the largest saving first; a tool with the name of one of our functions cannot be.
@@ -140,11 +102,11 @@ fn to_defer<'p, 'a>(
     meter: &mut Meter<'_>,
     profile: &'p Profile<'a>,
     surface: Surface,
-    cost: impl Fn(&ProfileTool<'_>) -> DeferralCost,
+    saving: impl Fn(&ProfileTool<'_>) -> usize,
 ) -> Vec<&'p ProfileTool<'a>> {
-    let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && cost(entry).saving() > 0;
+    let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && saving(entry) > 0;
     let mut tools: Vec<&ProfileTool<'_>> = profile.tools.iter().filter(saves).collect();
-    tools.sort_by_key(|entry| Reverse(cost(entry).saving()));
+    tools.sort_by_key(|entry| Reverse(saving(entry)));
     let can_be_made = meter.bound(&deferring(profile, &tools), surface).is_ok();
     if can_be_made { tools } else { Vec::new() }
 }
@@ -181,11 +143,6 @@ fn deferring<'a>(profile: &Profile<'a>, tools: &[&ProfileTool<'_>]) -> Profile<'
         let is_named = names.contains(entry.tool.name.as_str());
         Some(ProfileTool { mode: if is_named { DescriptionMode::Deferred } else { entry.mode }, ..*entry })
     })
-}
-
-fn without<'a>(profile: &Profile<'a>, tools: &[&ProfileTool<'_>]) -> Profile<'a> {
-    let names = names(tools);
-    with_modes(profile, |entry| (!names.contains(entry.tool.name.as_str())).then_some(*entry))
 }
 
 fn safe_names(tools: &[&ProfileTool<'_>]) -> Vec<String> {
@@ -225,13 +182,6 @@ impl OverBudget {
             let names: Vec<&str> = self.surfaces.iter().map(|surface| surface.as_str()).collect();
             let or = if self.defer.is_empty() { "" } else { "or " };
             message += &format!("\n  help: {or}take a surface that fits: {}", names.join(", "));
-        }
-        if let Some(left) = self.left {
-            let (left, tools) = (grouped(left), listed(&self.leave_out));
-            message += &match self.defer.is_empty() {
-                true => format!("\n  help: or leave out: {tools}; it binds {left} then"),
-                false => format!("\n  help: or leave out as well: {tools}; it binds {left} then"),
-            };
         }
         message
     }

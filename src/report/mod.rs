@@ -4,14 +4,13 @@
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context ([`context`]).
 //! 2. [`surface`] compares the surfaces of a profile.
 //! 3. [`tool`] compares the cost of one tool in full, deferred, and as a doc.
-//! 4. [`cost`] adds this up over a job, [`whole_task`] estimates a task, and [`auto_surface()`] takes the surface that costs least.
+//! 4. [`whole_task`] estimates a task, and [`auto_surface()`] takes the surface that costs least.
 //! 5. [`budget`] advises on tools to defer when a surface costs too much.
 //! 6. [`table`] prints all of it for people; serialized, it is for scripts.
 
 mod auto_surface;
 mod budget;
 mod context;
-mod cost;
 mod layout;
 mod meter;
 mod request;
@@ -49,8 +48,6 @@ pub struct Options<'a> {
     pub surface: Option<Surface>,
     /// Settings of payloads.
     pub payload: config::Payload,
-    /// Requests per job.
-    pub iterations: u32,
     /// Most tokens that a surface may bind.
     pub budget: Option<usize>,
 }
@@ -65,8 +62,6 @@ pub struct Report {
     pub provider: &'static str,
     /// The schema of deferred tools.
     pub deferred: Deferred,
-    /// Requests per job.
-    pub iterations: u32,
     /// The whole catalog and its profiles, or the one profile that was named.
     pub profiles: Vec<ProfileReport>,
     /// Each tool, the largest first.
@@ -135,7 +130,6 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
         registry_version: catalog.version.clone(),
         provider: options.provider.as_str(),
         deferred: options.payload.deferred,
-        iterations: options.iterations,
         profiles: reports,
         tools: tools.reports,
         left_out: tools.left_out,
@@ -145,7 +139,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
 }
 
 /// Notes under every report.
-const NOTES: [&str; 7] = [
+const NOTES: [&str; 5] = [
     "Counted is the compact JSON of the payload, with o200k (--json has cl100k too). What is billed \
      differs: every provider renders tools in a way of its own before it counts, and Claude and Gemini publish no \
      vocabulary. Between surfaces of one provider the ratio is what holds.",
@@ -156,13 +150,7 @@ const NOTES: [&str; 7] = [
     "task: an estimate of all requests of a whole task, each with the host's own context (`payload.host_tokens`), bound \
      and prompt. On `full` a task has 5.5 requests; deferred tools take up to 2.5 more, for searches and docs, whose text \
      stays in the context. `lab/` measures it on tasks of your own.",
-    "job: bound and prompt in every request. cached: the first request at 1.25 of the price of a \
-     token and later ones at 0.1, as Anthropic publishes for its prompt cache, if it never expires; other providers \
-     have other prices.",
     "read: the doc, and a call of `read_tool_doc` for it.",
-    "reads: from so many reads in one job on, binding the tool in full is cheaper. Binding costs (full - deferred) in \
-     each of N requests; a read costs `read` once and then stays in the history, on average for half of the job: \
-     N * (full - deferred) against reads * read * (N + 1) / 2.",
 ];
 
 /// The same tools with other modes.

@@ -16,8 +16,7 @@ impl<'a> RequestMeter<'a> {
     /// A meter for a catalog and a provider. Where a provider lets its client search, the client does.
     pub fn new(catalog: &'a Catalog, templates: &'a Templates, provider: Provider) -> Self {
         let payload = config::Payload { search: SearchBy::Client, ..catalog.config.payload };
-        let options =
-            Options { profile: None, provider, surface: None, payload, iterations: 1, budget: None };
+        let options = Options { profile: None, provider, surface: None, payload, budget: None };
         Self(Meter::new(catalog, templates, options))
     }
 

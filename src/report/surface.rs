@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::cost::{Price, job};
 use super::layout::tenth;
 use super::meter::{Counted, Meter};
 use crate::catalog::Profile;
@@ -53,10 +52,6 @@ pub struct Measured {
     /// The same in percent of `full`; `None` when nothing is bound there.
     #[serde(serialize_with = "in_tenths")]
     pub task_percent: Option<f64>,
-    /// Bound tokens and the section of the prompt, in all requests of a job.
-    pub job: Count,
-    /// The same sum with a prompt cache, in tokens at the plain price.
-    pub job_cached: Count,
 }
 
 /// The surfaces that the report is for.
@@ -106,7 +101,6 @@ fn measured(
     let own_functions = parts.own_functions.less(parts.sum().less(bound));
     let task = |surface, tokens| meter.task(profile, surface, tokens);
     let tokens = task(surface, each.o200k);
-    let iterations = meter.options.iterations;
     Measured {
         bound,
         names: parts.names,
@@ -119,8 +113,6 @@ fn measured(
         saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)),
         task: tokens,
         task_percent: full.map(|full| percent(tokens, task(Surface::Full, full))),
-        job: job(each, iterations, Price::Plain),
-        job_cached: job(each, iterations, Price::Cached),
     }
 }
 

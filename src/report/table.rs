@@ -12,11 +12,7 @@ impl Report {
     /// Tables, with explanations under them.
     pub fn table(&self) -> String {
         let deferred = if self.deferred == Deferred::Stub { "stubs" } else { "compact" };
-        let mut out = format!(
-            "Tokens for {} (o200k); deferred tools as {deferred}; a job of {} requests\n",
-            self.provider,
-            grouped(self.iterations as usize)
-        );
+        let mut out = format!("Tokens for {} (o200k); deferred tools as {deferred}\n", self.provider);
         self.profiles.iter().for_each(|profile| out += &format!("\n{}", profile.table(self.provider)));
         if !self.tools.is_empty() {
             out += &format!("\n{}", self.tools_table());
@@ -34,14 +30,12 @@ impl Report {
     }
 
     fn tools_table(&self) -> String {
-        let header = ["tool", "full", "stub", "compact", "doc", "read", "reads", "reads cached"];
+        let header = ["tool", "full", "stub", "compact", "doc", "read"];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.tools.iter().take(TOOLS).map(|tool| {
             let counts = [Some(tool.full), tool.stub, tool.compact, Some(tool.doc), Some(tool.read)];
-            let reads = [tool.reads_to_break_even, tool.reads_to_break_even_cached];
             let mut row = vec![tool.safe_name.clone()];
             row.extend(counts.map(|count| count.map_or("-".into(), |count| grouped(count.o200k))));
-            row.extend(reads.map(|reads| reads.map_or("-".into(), |reads| reads.to_string())));
             row
         }));
         let more = self.tools.len().saturating_sub(TOOLS);
@@ -55,7 +49,7 @@ impl ProfileReport {
     fn table(&self, provider: &str) -> String {
         let header = [
             "surface", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
-            "task", "of full", "job", "job cached",
+            "task", "of full",
         ];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.surfaces.iter().map(SurfaceReport::row));
@@ -85,7 +79,6 @@ impl SurfaceReport {
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
         row.push(grouped(tokens.task));
         row.push(tokens.task_percent.map_or("-".into(), |percent| format!("{percent:.0} %")));
-        row.extend([tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
         row
     }
 

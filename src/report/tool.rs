@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::context::entry_in_context;
-use super::cost::{Price, reads_to_break_even};
 use super::meter::Meter;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
@@ -35,11 +34,6 @@ pub struct ToolReport {
     pub doc: Count,
     /// Tokens of its doc, and of the call that reads it.
     pub read: Count,
-    /// The break-even: reads in one job from which it is cheaper to bind it in full, in o200k tokens. `None` where it
-    /// cannot be deferred.
-    pub reads_to_break_even: Option<u64>,
-    /// The break-even with a prompt cache.
-    pub reads_to_break_even_cached: Option<u64>,
 }
 
 /// The tools of a profile.
@@ -68,16 +62,6 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
         let call = json!({"name": READ_TOOL_DOC, "arguments": {"names": [tool.safe_name]}}).to_string();
         let doc = meter.counter.count(&doc);
         let read = doc + meter.counter.count(&call);
-        let deferred = match meter.options.payload.deferred {
-            Deferred::Stub => stub,
-            Deferred::Compact => compact,
-        };
-        let iterations = meter.options.iterations;
-        let reads = |price| {
-            let deferred = deferred?.o200k;
-            Some(reads_to_break_even(full.o200k, deferred, read.o200k, iterations, price))
-        };
-        let (plain, cached) = (reads(Price::Plain), reads(Price::Cached));
         tools.reports.push(ToolReport {
             name: tool.name.clone(),
             safe_name: tool.safe_name.clone(),
@@ -86,8 +70,6 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
             compact,
             doc,
             read,
-            reads_to_break_even: plain,
-            reads_to_break_even_cached: cached,
         });
     }
     tools.reports.sort_by(|a, b| (b.full.o200k, &a.name).cmp(&(a.full.o200k, &b.name)));

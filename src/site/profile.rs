@@ -26,8 +26,6 @@ struct SurfaceRow {
     descriptions: String,
     prompt: String,
     saving: String,
-    job: String,
-    job_cached: String,
     remark: Option<String>,
     /// Tokens relative to the largest surface, in twentieths.
     bar: usize,
@@ -103,7 +101,6 @@ pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
 fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
     let counts = |count: fn(&ProfileReport) -> usize| report.profiles.first().map_or(0, count);
     context.insert("provider", title(PROVIDER));
-    context.insert("iterations", &report.iterations);
     context.insert("tool_count", &counts(|profile| profile.tools));
     context.insert("full_count", &counts(|profile| profile.full));
     context.insert("deferred_count", &counts(|profile| profile.deferred));
@@ -152,8 +149,6 @@ fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
             descriptions: count(|tokens| tokens.descriptions),
             prompt: count(|tokens| tokens.prompt),
             saving: saving.map_or("–".into(), |percent| format!("{percent:.1} %").replace('-', "−")),
-            job: count(|tokens| tokens.job),
-            job_cached: count(|tokens| tokens.job_cached),
             remark,
             bar: (bound(surface).unwrap_or(0) * 20).div_ceil(most).min(20),
         }

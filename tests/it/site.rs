@@ -171,7 +171,6 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
         provider: toolcrib::provider::Provider::OpenAi,
         surface: None,
         payload: checked.catalog.config.payload,
-        iterations: 84,
         budget: None,
     };
     let report = toolcrib::report::report(&checked.catalog, &TEMPLATES, options).unwrap();

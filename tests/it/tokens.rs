@@ -20,14 +20,7 @@ fn example(name: &str) -> Checked {
 }
 
 fn options(provider: Provider) -> Options<'static> {
-    Options {
-        profile: None,
-        provider,
-        surface: None,
-        payload: Default::default(),
-        iterations: 84,
-        budget: None,
-    }
+    Options { profile: None, provider, surface: None, payload: Default::default(), budget: None }
 }
 
 fn count(checked: &Checked, options: Options<'_>) -> Report {
@@ -80,8 +73,7 @@ fn parts_add_up_for_every_provider() {
             let row = on(&report, surface);
             let parts = row.names + row.descriptions + row.schemas + row.own_functions + row.wrapping;
             assert_eq!(parts, row.bound, "{} {}", provider.as_str(), surface.as_str());
-            assert_eq!(row.job.o200k, 84 * (row.bound + row.prompt).o200k);
-            assert!(row.bound.o200k <= row.sent.o200k && row.job_cached.o200k <= row.job.o200k);
+            assert!(row.bound.o200k <= row.sent.o200k);
         }
         assert!(on(&report, Surface::Hybrid).own_functions.o200k > 0, "{}", provider.as_str());
         assert_eq!(on(&report, Surface::Files).bound, Count::default());
@@ -157,7 +149,7 @@ fn a_clash_hides_no_tool() {
         meeting.len() == 2 && meeting.values().all(|(_, stub, compact)| stub.is_some() && compact.is_some())
     );
     let report = count(&open(&["good", "read_tool_doc"]), options(Provider::OpenAi));
-    assert!(report.table().lines().any(|line| line.starts_with("read_tool_doc ") && line.ends_with('-')));
+    assert!(report.table().lines().any(|line| line.starts_with("read_tool_doc ") && line.contains("  -  ")));
 }
 
 /// A budget cannot be kept where nothing can be sent.
@@ -205,14 +197,8 @@ fn a_budget_knows_what_is_bound_of_deferred_tools() {
     {
         let none = over(provider, surface, 1);
         assert_eq!(none.defer.len(), 20);
-        assert!(none.leave_out.is_empty(), "{none:?}");
         assert_eq!(over(provider, surface, none.then.unwrap()).defer.len(), 20);
         assert!(over(provider, surface, none.then.unwrap() + 200).defer.len() < 20);
-    }
-    for provider in [Provider::GeminiInteractions, Provider::OpenAiResponses] {
-        let all = over(provider, Surface::Native, 1);
-        let some = over(provider, Surface::Native, all.then.unwrap() - 20);
-        assert!(!some.leave_out.is_empty() && some.leave_out.len() < 20, "their names stay: {some:?}");
     }
     // Mistral defers nothing by itself: its budget is that of hybrid.
     let fallen = over(Provider::Mistral, Surface::Native, 400);
@@ -244,10 +230,10 @@ fn the_budget_names_the_fewest_tools_to_defer() {
     let advice = &over[0];
     assert_eq!((advice.bound, &advice.problem), (Some(bound), &None));
     assert!((1..20).contains(&advice.defer.len()) && advice.then.unwrap() <= bound - 20, "{advice:?}");
-    assert!(advice.surfaces.is_empty() && advice.leave_out.is_empty());
+    assert!(advice.surfaces.is_empty());
     let (_, over) = hybrid(470);
     assert_eq!(over[0].defer.len(), 20, "{over:?}");
-    assert!(over[0].then.unwrap() > 470 && over[0].left.is_some_and(|left| left <= 470));
+    assert!(over[0].then.unwrap() > 470);
     assert_eq!(over[0].surfaces, [Surface::Files]);
     assert!(over[0].message().contains("or take a surface that fits: files"), "{}", over[0].message());
 }
@@ -275,7 +261,6 @@ fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
     assert_eq!(report["over_budget"][0]["defer"][0], "issue_read");
 
     assert_eq!(fixture::run(&["tokens", "examples/github", "--profile", "cores"]).code, 2);
-    assert_eq!(fixture::run(&["tokens", "examples/github", "--iterations", "0"]).code, 2);
 }
 
 #[test]

@@ -191,12 +191,11 @@ impl Catalog {
         profile: Option<&str>,
         surface: Option<&str>,
         budget: Option<usize>,
-        iterations: u32,
     ) -> Made<String> {
         let (checked, templates) = self.0.stages();
         let (provider, surface) = (provider_of(provider)?, surface_of(surface)?);
         let payload = checked.catalog.config.payload;
-        let options = report::Options { profile, provider, surface, payload, iterations, budget };
+        let options = report::Options { profile, provider, surface, payload, budget };
         let report = report::report(&checked.catalog, templates, options).map_err(Error::from)?;
         Ok(serde_json::to_string(&report)?)
     }

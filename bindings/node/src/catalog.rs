@@ -164,12 +164,11 @@ impl Catalog {
         profile: Option<String>,
         surface: Option<String>,
         budget: Option<u32>,
-        iterations: u32,
     ) -> AsyncTask<Aside<String>> {
         let catalog = self.0.clone();
         aside(move || {
             let budget = budget.map(|tokens| tokens as usize);
-            catalog.tokens(&provider, profile.as_deref(), surface.as_deref(), budget, iterations)
+            catalog.tokens(&provider, profile.as_deref(), surface.as_deref(), budget)
         })
     }
 

@@ -156,10 +156,10 @@ export class Catalog {
   /** The tokens that tools cost, as `toolcrib tokens --json` prints them; of all profiles unless one is named. */
   async tokens(
     provider: Provider = "openai",
-    options: { profile?: string; surface?: Surface; budget?: number; iterations?: number } = {},
+    options: { profile?: string; surface?: Surface; budget?: number } = {},
   ): Promise<JsonObject> {
-    const { profile, surface, budget, iterations = 84 } = options;
-    return JSON.parse(await awaited(() => this.#core.tokens(provider, profile, surface, budget, iterations)));
+    const { profile, surface, budget } = options;
+    return JSON.parse(await awaited(() => this.#core.tokens(provider, profile, surface, budget)));
   }
 
   /** Writes docs into a folder, which must be toolcrib's or not exist. */

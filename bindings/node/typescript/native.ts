@@ -21,7 +21,7 @@ export interface NativeCatalog {
   doc(name: string, profile?: Name): string;
   receipt(name: string): { isRequired: boolean; receipt: string };
   help(name: string, profile?: Name): string;
-  tokens(provider: string, profile: Name, surface: Name, budget: number | undefined, iterations: number): Promise<string>;
+  tokens(provider: string, profile: Name, surface: Name, budget: number | undefined): Promise<string>;
   render(folder: string, profile: Name): Promise<string>;
   seed(workspace: string, profile: Name, template: Name, values: string): Promise<string>;
 }

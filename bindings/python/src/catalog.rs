@@ -115,7 +115,7 @@ impl Catalog {
         detached(py, || self.0.help(name, profile))
     }
 
-    #[pyo3(signature = (provider, profile=None, surface=None, budget=None, iterations=84))]
+    #[pyo3(signature = (provider, profile=None, surface=None, budget=None))]
     fn tokens(
         &self,
         py: Python<'_>,
@@ -123,9 +123,8 @@ impl Catalog {
         profile: Option<&str>,
         surface: Option<&str>,
         budget: Option<usize>,
-        iterations: u32,
     ) -> PyResult<String> {
-        detached(py, || self.0.tokens(provider, profile, surface, budget, iterations))
+        detached(py, || self.0.tokens(provider, profile, surface, budget))
     }
 
     #[pyo3(signature = (folder, profile=None))]

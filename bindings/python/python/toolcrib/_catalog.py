@@ -261,10 +261,9 @@ class Catalog:
         profile: str | None = None,
         surface: Surface | None = None,
         budget: int | None = None,
-        iterations: int = 84,
     ) -> dict[str, Any]:
         """The tokens that tools cost, as ``toolcrib tokens --json`` prints them; all profiles unless one is named."""
-        report: dict[str, Any] = json.loads(self._core.tokens(provider, profile, surface, budget, iterations))
+        report: dict[str, Any] = json.loads(self._core.tokens(provider, profile, surface, budget))
         return report
 
     def render(self, folder: str | PathLike[str], *, profile: str | None = None) -> Written:

@@ -35,7 +35,6 @@ class Catalog:
         profile: str | None = None,
         surface: str | None = None,
         budget: int | None = None,
-        iterations: int = 84,
     ) -> str: ...
     def render(self, folder: str | PathLike[str], profile: str | None = None) -> str: ...
     def seed(

@@ -113,8 +113,6 @@ def _over(entry: Mapping[str, Any]) -> str:
         lines.append(f"  help: defer first: {_listed(entry['defer'])}; it binds {entry['then']:,} then")
     if entry["surfaces"]:
         lines.append(f"  help: take a surface that fits: {_listed(entry['surfaces'])}")
-    if entry["leave_out"]:
-        lines.append(f"  help: leave out: {_listed(entry['leave_out'])}; it binds {entry['left']:,} then")
     return "\n".join(lines)
 
 
