@@ -107,7 +107,7 @@ fn the_docs_of_the_command_line_name_every_function() {
 }
 
 /// Files that name functions beside the table, and why.
-const NAMED: [(&str, &str); 6] = [
+const NAMED: [(&str, &str); 5] = [
     ("src/functions/mod.rs", "the table"),
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),
