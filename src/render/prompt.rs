@@ -10,7 +10,7 @@ use self::groups::{Group, ShortList, grouped, listed};
 use super::markdown::code;
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Catalog, Profile, Tool};
-use crate::config::{Deferred, Surface};
+use crate::config::{Deferred, Mode};
 use crate::tokens::exact;
 use crate::tool::{DescriptionMode, Effect, slug};
 
@@ -21,12 +21,12 @@ const MAX_OP: usize = 80;
 /// Bytes of a token that no text has on average: a longer text is over its budget without being counted.
 const MAX_TOKEN_BYTES: usize = 16;
 
-/// The section for one surface.
+/// The section for one mode.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptSection<'a> {
     /// The way the tools reach the model.
-    pub surface: Surface,
-    /// The schema of deferred tools on the surface `hybrid`.
+    pub mode: Mode,
+    /// The schema of deferred tools in the mode `hybrid`.
     pub deferred: Deferred,
     /// The folder of the docs, as the agent sees it.
     pub folder: &'a str,
@@ -90,24 +90,22 @@ impl PromptSection<'_> {
     /// The template, and the groups that it lists.
     fn layout<'t>(&self, profile: &Profile<'t>) -> (&'static str, Vec<Group<'t>>) {
         let deferred = deferred(profile);
-        match self.surface {
-            Surface::Files => ("prompt/files.md", Vec::new()),
-            Surface::Gateway if deferred.len() == profile.tools.len() => {
-                ("prompt/gateway.md", by_op(&deferred))
-            }
+        match self.mode {
+            Mode::Files => ("prompt/files.md", Vec::new()),
+            Mode::Gateway if deferred.len() == profile.tools.len() => ("prompt/gateway.md", by_op(&deferred)),
             // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
-            Surface::Gateway => ("prompt/gateway-with-tools.md", by_op(&deferred)),
-            Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
-            Surface::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
-            Surface::Full => ("prompt/full.md", Vec::new()),
+            Mode::Gateway => ("prompt/gateway-with-tools.md", by_op(&deferred)),
+            Mode::Hybrid => ("prompt/hybrid.md", Vec::new()),
+            Mode::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
+            Mode::Full => ("prompt/full.md", Vec::new()),
         }
     }
 
     /// Groups that each hold several of those listed, for a list that has no room for all.
     fn groups_above<'t>(&self, profile: &Profile<'t>) -> Vec<Group<'t>> {
-        match self.surface {
-            Surface::Gateway => {
+        match self.mode {
+            Mode::Gateway => {
                 let tools = deferred(profile).into_iter();
                 grouped(tools.map(|tool| (tool, tool.root_category(), split_op(tool).0)))
             }

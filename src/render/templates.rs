@@ -39,7 +39,7 @@ const EMBEDDED: [(&str, &str); 29] = embedded_files! { "templates":
     "site/rows.html",
     "site/search.html",
     "site/sign_in.html",
-    "site/surfaces.html",
+    "site/modes.html",
     "site/tool.html",
     "site/tree.html",
 };

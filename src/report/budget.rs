@@ -1,4 +1,4 @@
-//! Advice for a surface that binds more tokens than the budget.
+//! Advice for a mode that binds more tokens than the budget.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use super::meter::{Meter, is_deferred};
 use super::tool::{self, ToolReport};
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::tool::{DescriptionMode, clean_line};
 
 /// A profile that binds more than the budget, or has no payload.
@@ -18,8 +18,8 @@ use crate::tool::{DescriptionMode, clean_line};
 pub struct OverBudget {
     /// The profile; `None` for the whole catalog.
     pub profile: Option<String>,
-    /// The surface.
-    pub surface: Surface,
+    /// The mode.
+    pub mode: Mode,
     /// Tokens that it may bind.
     pub budget: usize,
     /// The reason why there is no payload, if there is none.
@@ -30,69 +30,66 @@ pub struct OverBudget {
     pub defer: Vec<String>,
     /// Tokens bound when these tools are deferred.
     pub then: Option<usize>,
-    /// When that is not enough, surfaces that fit as they are.
-    pub surfaces: Vec<Surface>,
+    /// When that is not enough, modes that fit as they are.
+    pub modes: Vec<Mode>,
 }
 
 /// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
-    let surface = meter.options.provider.surface(meter.budgeted(profile));
+    let mode = meter.options.provider.mode(meter.budgeted(profile));
     let mut over = OverBudget {
         profile: profile.name.map(str::to_string),
-        surface,
+        mode,
         budget,
         problem: None,
         bound: None,
         defer: Vec::new(),
         then: None,
-        surfaces: Vec::new(),
+        modes: Vec::new(),
     };
-    match meter.bound(profile, surface) {
+    match meter.bound(profile, mode) {
         Ok(bound) if bound <= budget => return None,
         Ok(bound) => over.bound = Some(bound),
         Err(error) => {
             over.problem = Some(error.to_string());
-            over.surfaces = fitting(meter, profile, surface, budget);
+            over.modes = fitting(meter, profile, mode, budget);
             return Some(over);
         }
     }
-    let savings = savings(meter, profile, surface, tools);
-    let defer = to_defer(meter, profile, surface, |entry| {
+    let savings = savings(meter, profile, mode, tools);
+    let defer = to_defer(meter, profile, mode, |entry| {
         savings.get(entry.tool.name.as_str()).copied().unwrap_or_default()
     });
-    let (defer, then) = fewest(&defer, budget, |first| {
-        meter.bound(&deferring(profile, first), surface).unwrap_or(usize::MAX)
-    });
+    let (defer, then) =
+        fewest(&defer, budget, |first| meter.bound(&deferring(profile, first), mode).unwrap_or(usize::MAX));
     over.defer = safe_names(defer);
     over.then = Some(then);
     if then > budget {
-        over.surfaces = fitting(meter, profile, surface, budget);
+        over.modes = fitting(meter, profile, mode, budget);
     }
     Some(over)
 }
 
-/// Tokens that deferring each tool saves on a surface, by name.
+/// Tokens that deferring each tool saves in a mode, by name.
 fn savings<'t>(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     tools: &'t [ToolReport],
 ) -> HashMap<&'t str, usize> {
-    let deferred = match surface {
-        Surface::Hybrid | Surface::Native => {
-            tool::deferred(meter, profile, surface, meter.options.payload.deferred)
-        }
+    let deferred = match mode {
+        Mode::Hybrid | Mode::Native => tool::deferred(meter, profile, mode, meter.options.payload.deferred),
         _ => HashMap::new(),
     };
-    let saving = |tool: &ToolReport| match surface {
+    let saving = |tool: &ToolReport| match mode {
         // A tool that cannot be deferred saves nothing.
-        Surface::Hybrid | Surface::Native => {
+        Mode::Hybrid | Mode::Native => {
             deferred.get(&tool.name).map_or(0, |count| tool.full.o200k.saturating_sub(count.o200k))
         }
         // A deferred tool takes no tokens until it is found.
-        Surface::Gateway => tool.full.o200k,
-        Surface::Full | Surface::Files => 0,
+        Mode::Gateway => tool.full.o200k,
+        Mode::Full | Mode::Files => 0,
     };
     tools.iter().map(|tool| (tool.name.as_str(), saving(tool))).collect()
 }
@@ -101,23 +98,23 @@ fn savings<'t>(
 fn to_defer<'p, 'a>(
     meter: &mut Meter<'_>,
     profile: &'p Profile<'a>,
-    surface: Surface,
+    mode: Mode,
     saving: impl Fn(&ProfileTool<'_>) -> usize,
 ) -> Vec<&'p ProfileTool<'a>> {
     let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && saving(entry) > 0;
     let mut tools: Vec<&ProfileTool<'_>> = profile.tools.iter().filter(saves).collect();
     tools.sort_by_key(|entry| Reverse(saving(entry)));
-    let can_be_made = meter.bound(&deferring(profile, &tools), surface).is_ok();
+    let can_be_made = meter.bound(&deferring(profile, &tools), mode).is_ok();
     if can_be_made { tools } else { Vec::new() }
 }
 
-/// Other surfaces within the budget.
-fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Surface, budget: usize) -> Vec<Surface> {
+/// Other modes within the budget.
+fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Mode, budget: usize) -> Vec<Mode> {
     let provider = meter.options.provider;
-    let mut fits = |surface: &Surface| {
-        provider.surface(*surface) != but && meter.bound(profile, *surface).is_ok_and(|bound| bound <= budget)
+    let mut fits = |mode: &Mode| {
+        provider.mode(*mode) != but && meter.bound(profile, *mode).is_ok_and(|bound| bound <= budget)
     };
-    Surface::ALL.iter().copied().filter(|surface| fits(surface)).collect()
+    Mode::ALL.iter().copied().filter(|mode| fits(mode)).collect()
 }
 
 /// The shortest beginning of a list with which the budget holds, else all of it; and the tokens bound then. A longer
@@ -160,28 +157,28 @@ impl OverBudget {
             .profile
             .as_ref()
             .map_or("the whole catalog".into(), |name| format!("profile {}", clean_line(name)));
-        let (surface, budget) = (self.surface.as_str(), grouped(self.budget));
+        let (mode, budget) = (self.mode.as_str(), grouped(self.budget));
         let mut message = match (self.bound, &self.problem) {
             (Some(bound), _) => {
                 let over = grouped(bound.saturating_sub(self.budget));
                 format!(
-                    "{profile}: {surface} binds {} tokens, {over} over the budget of {budget}",
+                    "{profile}: {mode} binds {} tokens, {over} over the budget of {budget}",
                     grouped(bound)
                 )
             }
             (None, problem) => {
                 let problem = clean_line(problem.as_deref().unwrap_or_default());
-                format!("{profile}: {surface} cannot be held to the budget of {budget}: {problem}")
+                format!("{profile}: {mode} cannot be held to the budget of {budget}: {problem}")
             }
         };
         if let Some(then) = self.then.filter(|_| !self.defer.is_empty()) {
             let then = grouped(then);
             message += &format!("\n  help: defer first: {}; it binds {then} then", listed(&self.defer));
         }
-        if !self.surfaces.is_empty() {
-            let names: Vec<&str> = self.surfaces.iter().map(|surface| surface.as_str()).collect();
+        if !self.modes.is_empty() {
+            let names: Vec<&str> = self.modes.iter().map(|mode| mode.as_str()).collect();
             let or = if self.defer.is_empty() { "" } else { "or " };
-            message += &format!("\n  help: {or}take a surface that fits: {}", names.join(", "));
+            message += &format!("\n  help: {or}take a mode that fits: {}", names.join(", "));
         }
         message
     }

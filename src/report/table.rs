@@ -1,7 +1,7 @@
 //! The report for people.
 
 use super::layout::{aligned, grouped, wrapped};
-use super::{Measured, ProfileReport, Report, SurfaceReport};
+use super::{Measured, ModeReport, ProfileReport, Report};
 use crate::config::Deferred;
 use crate::tool::clean_line;
 
@@ -48,15 +48,15 @@ impl Report {
 impl ProfileReport {
     fn table(&self, provider: &str) -> String {
         let header = [
-            "surface", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
+            "mode", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
             "task", "of full",
         ];
         let mut rows = vec![header.map(str::to_string).to_vec()];
-        rows.extend(self.surfaces.iter().map(SurfaceReport::row));
+        rows.extend(self.modes.iter().map(ModeReport::row));
         let title = self.profile.as_deref().map_or("the whole catalog".into(), clean_line);
         let counts = [self.tools, self.full, self.deferred].map(grouped);
         let [tools, full, deferred] = counts;
-        let remarks: String = self.surfaces.iter().filter_map(|surface| surface.remark(provider)).collect();
+        let remarks: String = self.modes.iter().filter_map(|mode| mode.remark(provider)).collect();
         let auto = wrapped(&self.auto.note());
         format!(
             "{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}{auto}",
@@ -65,9 +65,9 @@ impl ProfileReport {
     }
 }
 
-impl SurfaceReport {
+impl ModeReport {
     fn row(&self) -> Vec<String> {
-        let mut row = vec![self.surface.as_str().to_string()];
+        let mut row = vec![self.mode.as_str().to_string()];
         let Some(tokens) = &self.tokens else {
             row.push("-".into());
             return row;
@@ -83,10 +83,10 @@ impl SurfaceReport {
     }
 
     fn remark(&self, provider: &str) -> Option<String> {
-        let surface = self.surface.as_str();
+        let mode = self.mode.as_str();
         let mut remarks = Vec::new();
-        if self.as_surface != self.surface {
-            let other = self.as_surface.as_str();
+        if self.as_mode != self.mode {
+            let other = self.as_mode.as_str();
             remarks.push(format!("{provider} cannot defer tools by itself; it is as {other}"));
         }
         if let Some(limit) = self.over_limit {
@@ -96,6 +96,6 @@ impl SurfaceReport {
             remarks.push(format!("{} tokens are sent", grouped(tokens.sent.o200k)));
         }
         remarks.extend(self.problem.as_deref().map(clean_line));
-        (!remarks.is_empty()).then(|| format!("  {surface}: {}\n", remarks.join("; ")))
+        (!remarks.is_empty()).then(|| format!("  {mode}: {}\n", remarks.join("; ")))
     }
 }

@@ -10,7 +10,7 @@ use super::context::entry_in_context;
 use super::meter::Meter;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
-use crate::config::{self, Deferred, Surface};
+use crate::config::{self, Deferred, Mode};
 use crate::provider::{self, PayloadRequest, Provider, READ_TOOL_DOC};
 use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
@@ -47,8 +47,8 @@ pub(super) struct Tools {
 /// The cost of each tool of a profile.
 pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tools, TemplateError> {
     let full = whole(meter, profile);
-    let stub = deferred(meter, profile, Surface::Hybrid, Deferred::Stub);
-    let compact = deferred(meter, profile, Surface::Hybrid, Deferred::Compact);
+    let stub = deferred(meter, profile, Mode::Hybrid, Deferred::Stub);
+    let compact = deferred(meter, profile, Mode::Hybrid, Deferred::Compact);
     let docs = Docs::new(meter.catalog, with_modes(profile, |entry| Some(*entry)), meter.templates);
     let docs: Result<Vec<String>, _> = profile.tools.par_iter().map(|entry| docs.tool(*entry)).collect();
     let mut tools = Tools { reports: Vec::new(), left_out: Vec::new() };
@@ -79,18 +79,18 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
 /// Tokens of each tool in full.
 pub(super) fn whole(meter: &mut Meter<'_>, profile: &Profile<'_>) -> HashMap<String, Count> {
     let profile = all_in(DescriptionMode::Full, profile);
-    entries(meter, &profile, Surface::Full, meter.options.payload)
+    entries(meter, &profile, Mode::Full, meter.options.payload)
 }
 
-/// Tokens in the context of each tool when all are deferred on a surface.
+/// Tokens in the context of each tool when all are deferred in a mode.
 pub(super) fn deferred(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     deferred: Deferred,
 ) -> HashMap<String, Count> {
     let profile = all_in(DescriptionMode::Deferred, profile);
-    entries(meter, &profile, surface, config::Payload { deferred, ..meter.options.payload })
+    entries(meter, &profile, mode, config::Payload { deferred, ..meter.options.payload })
 }
 
 fn all_in<'a>(mode: DescriptionMode, profile: &Profile<'a>) -> Profile<'a> {
@@ -102,14 +102,14 @@ fn all_in<'a>(mode: DescriptionMode, profile: &Profile<'a>) -> Profile<'a> {
 fn entries(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     options: config::Payload,
 ) -> HashMap<String, Count> {
     let mut counts = HashMap::with_capacity(profile.tools.len());
-    if !add_entries(meter, profile, surface, options, &mut counts) {
+    if !add_entries(meter, profile, mode, options, &mut counts) {
         for one in &profile.tools {
             let alone = Profile { tools: vec![*one], ..*profile };
-            add_entries(meter, &alone, surface, options, &mut counts);
+            add_entries(meter, &alone, mode, options, &mut counts);
         }
     }
     counts
@@ -119,12 +119,12 @@ fn entries(
 fn add_entries(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     options: config::Payload,
     counts: &mut HashMap<String, Count>,
 ) -> bool {
     let provider = meter.options.provider;
-    let request = PayloadRequest { catalog: meter.catalog, profile, provider, surface, options };
+    let request = PayloadRequest { catalog: meter.catalog, profile, provider, mode, options };
     let Ok(payload) = provider::payload_of_any_size(request) else { return false };
     for function in payload.functions.iter().filter(|function| !function.ours) {
         let entry = payload.entry(provider, function);

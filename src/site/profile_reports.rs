@@ -25,7 +25,7 @@ impl ProfileReports {
         let options = Options {
             profile,
             provider: PROVIDER,
-            surface: None,
+            mode: None,
             payload: site.catalog.config.payload,
             budget: None,
         };

@@ -8,7 +8,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Value, json};
 use toolcrib::catalog::{Profile, ProfileTool, functions};
-use toolcrib::config::Surface;
+use toolcrib::config::Mode;
 use toolcrib::functions::{Function, FunctionList};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use walkdir::WalkDir;
@@ -88,7 +88,7 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
         catalog: functions(),
         profile: &profile,
         provider: Provider::Mcp,
-        surface: Surface::Gateway,
+        mode: Mode::Gateway,
         options: Default::default(),
     };
     let body = provider::payload(request).unwrap().body;
@@ -111,7 +111,7 @@ const NAMED: [(&str, &str); 5] = [
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),
     ("src/functions/tool_batch/items.rs", "the definition of a batch says which functions it takes"),
-    ("src/provider/surface.rs", "which functions a payload binds is decided below the table"),
+    ("src/provider/mode.rs", "which functions a payload binds is decided below the table"),
 ];
 
 #[test]

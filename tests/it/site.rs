@@ -169,7 +169,7 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
     let options = toolcrib::report::Options {
         profile: None,
         provider: toolcrib::provider::Provider::OpenAi,
-        surface: None,
+        mode: None,
         payload: checked.catalog.config.payload,
         budget: None,
     };
@@ -184,7 +184,7 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
         let overview = body(site, "profiles.html");
         let triage =
             report.profiles.iter().find(|profile| profile.profile.as_deref() == Some("triage")).unwrap();
-        let bound = triage.surfaces[1].tokens.as_ref().unwrap().bound.o200k;
+        let bound = triage.modes[1].tokens.as_ref().unwrap().bound.o200k;
         assert!(overview.contains(&grouped(bound)), "{bound}");
     });
 }

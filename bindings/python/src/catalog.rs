@@ -47,26 +47,26 @@ impl Catalog {
         self.0.profiles()
     }
 
-    #[pyo3(signature = (provider, surface=None, profile=None))]
+    #[pyo3(signature = (provider, mode=None, profile=None))]
     fn payload(
         &self,
         py: Python<'_>,
         provider: String,
-        surface: Option<String>,
+        mode: Option<String>,
         profile: Option<String>,
     ) -> PyResult<(String, String)> {
-        detached(py, || self.0.payload(Request { provider, surface, profile }))
+        detached(py, || self.0.payload(Request { provider, mode, profile }))
     }
 
-    #[pyo3(signature = (provider, surface=None, profile=None))]
+    #[pyo3(signature = (provider, mode=None, profile=None))]
     fn prompt(
         &self,
         py: Python<'_>,
         provider: String,
-        surface: Option<String>,
+        mode: Option<String>,
         profile: Option<String>,
     ) -> PyResult<String> {
-        detached(py, || self.0.prompt(Request { provider, surface, profile }))
+        detached(py, || self.0.prompt(Request { provider, mode, profile }))
     }
 
     #[pyo3(signature = (provider, response, profile=None))]
@@ -115,16 +115,16 @@ impl Catalog {
         detached(py, || self.0.help(name, profile))
     }
 
-    #[pyo3(signature = (provider, profile=None, surface=None, budget=None))]
+    #[pyo3(signature = (provider, profile=None, mode=None, budget=None))]
     fn tokens(
         &self,
         py: Python<'_>,
         provider: &str,
         profile: Option<&str>,
-        surface: Option<&str>,
+        mode: Option<&str>,
         budget: Option<usize>,
     ) -> PyResult<String> {
-        detached(py, || self.0.tokens(provider, profile, surface, budget))
+        detached(py, || self.0.tokens(provider, profile, mode, budget))
     }
 
     #[pyo3(signature = (folder, profile=None))]

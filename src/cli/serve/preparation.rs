@@ -128,7 +128,7 @@ impl ServeArgs {
         let configured = checked.catalog.config.serve.clone();
         let door = self.door(&configured, &checked.catalog)?;
         let shown = ListingOptions {
-            surface: self.surface.unwrap_or(configured.surface),
+            mode: self.mode.unwrap_or(configured.mode),
             tool_list: self.tool_list.or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };

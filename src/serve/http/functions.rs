@@ -35,7 +35,7 @@ pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 /// The header with the idempotency key of a call.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// `GET /v1`: every function with its definition, and the catalog's tools where the surface lists them.
+/// `GET /v1`: every function with its definition, and the catalog's tools where the mode lists them.
 pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
     let (cache, root) = (context.catalog.cache(&context.caller), context.catalog.root());
     let make = || {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::cached_body::CachedBody;
 use super::negotiate::Media;
 use crate::catalog::{Findings, registry};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::finding::Finding;
 use crate::functions::CatalogView;
 use crate::render::{Docs, Llms};
@@ -115,7 +115,7 @@ impl ResponseCache {
 
     /// Whether clients list tools of the catalog.
     pub(crate) fn lists_tools(&self) -> bool {
-        self.listing.surface != Surface::Gateway || self.view.profile().full().next().is_some()
+        self.listing.mode != Mode::Gateway || self.view.profile().full().next().is_some()
     }
 
     /// The catalog's tools that clients list.

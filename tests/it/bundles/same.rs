@@ -62,7 +62,7 @@ fn payloads_prompts_and_counts_are_the_same() {
         };
         for provider in PROVIDERS {
             same(&["payload", "--provider", provider]);
-            same(&["payload", "--provider", provider, "--surface", "full"]);
+            same(&["payload", "--provider", provider, "--mode", "full"]);
         }
         same(&["prompt", "--provider", "anthropic"]);
         same(&["tokens"]);

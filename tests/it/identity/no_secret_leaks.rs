@@ -112,7 +112,7 @@ impl Everything {
         said.push(run(&["login", "hosted"]));
         assert!(said[2].1.contains("signed in at"), "{}", said[2].1);
         let home = [("XDG_STATE_HOME", text(state.path()))];
-        let more = ["--log-level", "trace", "--surface", "full"];
+        let more = ["--log-level", "trace", "--mode", "full"];
         let server = Server::start(text(catalog.path()), &more, &[&VARIABLES[..], &home].concat());
         issuer.register("pages", VARIABLES[2].1, &[&server.url("/sign-in/callback")]);
         let (said, found) = (Mutex::new(said), Mutex::default());

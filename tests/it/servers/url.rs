@@ -20,7 +20,7 @@ impl Served {
             "parameters": {"type": "object", "properties": {"name": {"type": "string", "description": "Whom."}}}}]);
         home.write("served/tools.json", &tool.to_string());
         let mut command =
-            home.command(&["serve", "--listen", "127.0.0.1:0", "--surface", "full", "-c", "served"]);
+            home.command(&["serve", "--listen", "127.0.0.1:0", "--mode", "full", "-c", "served"]);
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|line| line.contains("listening on")).unwrap();
@@ -77,7 +77,7 @@ fn the_url_of_an_mcp_server_is_a_catalog() {
 fn the_url_of_an_openapi_document_is_a_catalog() {
     let home = Home::new();
     let url = format!("{}/openapi.json", api());
-    let checked = home.run(&["payload", "--provider", "mcp", "--surface", "full", "-c", &url]);
+    let checked = home.run(&["payload", "--provider", "mcp", "--mode", "full", "-c", &url]);
     assert!(checked.stdout.contains("listPets"), "{}{}", checked.stdout, checked.stderr);
     // The API is at the address of its document, which is named: its reads are run.
     let answer = home.done(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "-c", &url]);
@@ -138,7 +138,7 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
     );
     let names = || {
         let payload =
-            home.done(&["payload", "--provider", "openai", "--surface", "full", "-c", "toolcrib.toml"]);
+            home.done(&["payload", "--provider", "openai", "--mode", "full", "-c", "toolcrib.toml"]);
         let payload: Value = serde_json::from_str(&payload).unwrap();
         let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
         payload["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()

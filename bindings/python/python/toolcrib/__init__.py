@@ -13,7 +13,7 @@ from ._catalog import (
     FoundTool,
     Payload,
     Provider,
-    Surface,
+    Mode,
     Tool,
     ToolCallStream,
     Written,
@@ -40,6 +40,6 @@ from .errors import (
 __all__ = [
     "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "ConversionError", "Error", "FieldError", "Finding",
     "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
-    "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
+    "ResponseError", "ResultsError", "Session", "Mode", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
     "UnknownTool", "WriteError", "Written", "open",
 ]

@@ -1,6 +1,6 @@
 """Pydantic AI: the tools of a catalog as a toolset.
 
->>> agent = Agent(model, toolsets=[toolset(catalog, profile="core", surface="hybrid")])
+>>> agent = Agent(model, toolsets=[toolset(catalog, profile="core", mode="hybrid")])
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
-from .._catalog import Catalog, Surface
+from .._catalog import Catalog, Mode
 from .._functions import FunctionTool
 from .._session import Run, Session
 from ._bound import bound
@@ -23,12 +23,12 @@ _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_sc
 
 
 class CatalogToolset(AbstractToolset[Any]):
-    """The tools that a surface binds. Their calls are checked and answered in one session."""
+    """The tools that a mode binds. Their calls are checked and answered in one session."""
 
-    def __init__(self, session: Session, surface: Surface | None = None, id: str = "toolcrib") -> None:
+    def __init__(self, session: Session, mode: Mode | None = None, id: str = "toolcrib") -> None:
         self.session = session
         self._id = id
-        self._payload, self._prompt = bound(session, "openai", surface)
+        self._payload, self._prompt = bound(session, "openai", mode)
 
     @property
     def id(self) -> str | None:
@@ -65,9 +65,9 @@ def toolset(
     run: Mapping[str, Run | FunctionTool] | None = None,
     *,
     profile: str | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     session: Session | None = None,
     id: str = "toolcrib",
 ) -> CatalogToolset:
     """The tools of a profile as a toolset of an agent. Toolsets of several catalogs each need an ``id``."""
-    return CatalogToolset(session or Session(catalog, run, profile=profile), surface, id)
+    return CatalogToolset(session or Session(catalog, run, profile=profile), mode, id)
