@@ -34,7 +34,7 @@ pub(super) struct TokensArgs {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Exit 1 when a profile binds more tokens than this on the named mode, else the configured one, else the one
+    /// Exit 1 when a profile binds more tokens than this in the named mode, else the configured one, else the one
     /// that `auto` stands for.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,

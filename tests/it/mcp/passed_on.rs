@@ -39,12 +39,12 @@ fn with(mode: &str, test: impl AsyncFn(&Client, &Client)) {
     let path = fixture::text(folder.path());
     let server = Server::start(path, &["--mode", mode], &[]);
     run(async {
-        for mode in [ClientLifecycleMode::Initialize, newer()] {
-            let direct = over(upstream.clone(), mode.clone()).await;
-            test(&over(server.url("/mcp"), mode.clone()).await, &direct).await;
+        for lifecycle in [ClientLifecycleMode::Initialize, newer()] {
+            let direct = over(upstream.clone(), lifecycle.clone()).await;
+            test(&over(server.url("/mcp"), lifecycle.clone()).await, &direct).await;
             let program = fixture::program(&["serve", "--stdio", "--mode", mode, path]);
             let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
-            test(&().serve_with_lifecycle(stdio, mode).await.unwrap(), &direct).await;
+            test(&().serve_with_lifecycle(stdio, lifecycle).await.unwrap(), &direct).await;
         }
     });
 }
