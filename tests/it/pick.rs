@@ -199,7 +199,7 @@ fn what_was_tried_may_be_said_and_what_may_still_work_stays() {
     };
     let with = |outcome: &str| first(json!([{"tool": "refund_payment", "outcome": outcome}]));
     for goes_down in
-        ["NOT_FOUND", "NOT_AUTHORIZED", "NO_BACKEND", "BACKEND_ERROR", "LOOP_STOPPED", "it gave no money"]
+        ["NOT_FOUND", "NOT_AUTHORIZED", "NO_BACKEND", "BACKEND_ERROR", "INTERNAL", "it gave no money"]
     {
         let (tool, _, answer) = with(goes_down);
         assert_eq!(tool, "list_orders", "{goes_down}");

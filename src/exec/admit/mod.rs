@@ -3,7 +3,7 @@
 //! 1. [`resolve`] finds the tool by one of its names, unless the caller has resolved it.
 //! 2. [`call_fields`] separates the fields of the call from its arguments; [`validate`] makes these fit the schema of the tool,
 //!    else [`model_repair`] asks a model, once.
-//! 3. [`gates`] check the effect, [`doc_gate`] the receipt; the [`repeat_guard`] stops a call that has failed too often.
+//! 3. [`gates`] check the effect, [`doc_gate`] the receipt.
 //! 4. The call is [`Admitted`].
 
 mod call_fields;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::Outcome;
 use super::call::{Call, RunNotes};
-use super::record::{Ran, Received, repeat_guard};
+use super::record::{Ran, Received};
 use super::select;
 use crate::arguments::{Repair, validate};
 use crate::catalog::{Callable, Tool};
@@ -79,7 +79,6 @@ pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
     leave_out_hidden(call, &tool);
     gates::check(call, &tool)?;
     doc_gate::require_doc(call, index, &tool).await?;
-    repeat_guard::check(call).await?;
     Ok(Admission { tool, repaired })
 }
 

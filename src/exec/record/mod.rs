@@ -1,14 +1,12 @@
 //! The end of every call, run or not.
 //!
 //! 1. A [`Received`] call is recorded in any case, also if it is abandoned.
-//! 2. [`record`] takes a call that has [`Ran`]: [`repeat_guard`] counts a failure and makes its message stronger,
-//!    [`session_context`] adds the context of the session.
+//! 2. [`record`] takes a call that has [`Ran`]; [`session_context`] adds the context of the session.
 //! 3. [`audit`] writes the trace; a write waits until it is on the disk.
 //! 4. The answer is a [`CallResult`]; [`standing_warnings`] need not be told twice.
 
 pub(super) mod audit;
 pub(super) mod call_result;
-pub(super) mod repeat_guard;
 pub(super) mod session_context;
 pub(super) mod standing_warnings;
 
@@ -49,10 +47,8 @@ pub(super) async fn record(ran: Ran) -> CallResult {
             if failure.example.is_some() {
                 failure.carried = call.carried();
             }
-            repeat_guard::on_failure(&call, failure, notes.was_run).await;
         }
         Outcome::Result(_) => {
-            repeat_guard::on_success(&call).await;
             session_context::load(&call, &mut notes).await;
         }
         Outcome::Replayed(_) => {}

@@ -117,7 +117,6 @@ fn is_lasting(code: ErrorCode) -> bool {
             | ErrorCode::NotAuthorized
             | ErrorCode::PermissionDenied
             | ErrorCode::BackendError
-            | ErrorCode::LoopStopped
             | ErrorCode::Internal
     )
 }
