@@ -87,10 +87,7 @@ impl CatalogCache {
         listings: &Listings,
         kept: impl FnOnce() + Send + 'static,
     ) -> Opened {
-        if workspace.bundle.is_some()
-            || listings.awaited().is_some()
-            || workspace.findings.iter().any(is_error)
-        {
+        if listings.awaited().is_some() || workspace.findings.iter().any(is_error) {
             return Opened { checked: open_with(workspace, listings), note: None };
         }
         let id = self.id(&workspace, listings);
@@ -160,10 +157,7 @@ impl CatalogCache {
     /// has changed since.
     pub fn answers(&self, workspace: &Workspace, options: &str) -> Option<PathBuf> {
         let id = self.id(workspace, &Listings::default());
-        let content = match &workspace.bundle {
-            Some(bundle) => bundle.version(),
-            None => self.current(&id, workspace).ok()??.bundle,
-        };
+        let content = self.current(&id, workspace).ok()??.bundle;
         let hash = blake3::hash(format!("{id} {content} {options}").as_bytes()).to_hex();
         Some(self.folder.join(format!("{}.answers.json", &hash[..32])))
     }

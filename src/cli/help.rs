@@ -14,8 +14,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "For people who run servers",
         &[
-            "adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "bundle", "approvals",
-            "trace", "usage",
+            "adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "approvals", "trace",
+            "usage",
         ],
     ),
     ("For your shell", &["completions", "man"]),

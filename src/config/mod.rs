@@ -3,9 +3,8 @@
 //! 1. [`mod@read`] finds the configuration of a `--catalog` path, and reads it field by field.
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
 //! 3. [`Overlay`]s add fields to imported tools; presets are overlays that ship with toolcrib.
-//! 4. [`client`] reads the configuration of an MCP client in its place, and [`bundled`] that of a bundle.
+//! 4. [`client`] reads the configuration of an MCP client in its place.
 
-mod bundled;
 mod client;
 mod env_file;
 mod environment;
@@ -33,7 +32,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::{DescriptionMode, Effect};
 
-pub use bundled::{BundledConfig, CONFIGURATION, is_bundle, unreadable_bundle};
 pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
 pub use environment::Environment;

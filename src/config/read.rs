@@ -1,15 +1,11 @@
 //! Finds and reads the configuration of a `--catalog` path.
 
-use std::fs::File;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use super::bundled::{BundledConfig, is_bundle, unreadable_bundle};
 use super::client;
 use super::issuer::public_url_problem;
 use super::preset::{preset, preset_names};
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
-use crate::bundle::{Bundle, BundleError};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 
 /// The name of the configuration file.
@@ -32,26 +28,11 @@ pub struct Workspace {
     pub findings: Vec<Finding>,
     /// Definitions in memory, beside those of the sources.
     pub definitions: Option<Document>,
-    /// The bundle that the catalog comes from, in place of definitions.
-    pub bundle: Option<Arc<Bundle>>,
     /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.
     pub is_found: bool,
 }
 
 impl Workspace {
-    /// The workspace of a bundle at a path. Its paths are relative to the folder of the bundle.
-    pub fn of_bundle(path: &Path, bundle: Result<Bundle, BundleError>) -> Self {
-        let root = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let read = bundle.and_then(|bundle| Ok((BundledConfig::read(&bundle)?.config, bundle)));
-        let workspace = Self { root: root.to_path_buf(), ..Self::default() };
-        match read {
-            Ok((config, bundle)) => Self { config, bundle: Some(Arc::new(bundle)), ..workspace },
-            Err(error) => {
-                Self { findings: vec![unreadable_bundle(path, &error)], ..workspace.without_files() }
-            }
-        }
-    }
-
     /// The same without any file to read definitions from.
     pub fn without_files(mut self) -> Self {
         self.config.sources = vec![Source::default()];
@@ -89,13 +70,9 @@ fn is_plain_file(at: &str) -> bool {
     !at.contains("://") && !at.contains("${") && is_below()
 }
 
-/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, a bundle, the configuration of an MCP
+/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP
 /// client, or a single file of definitions, which is a catalog with the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
-    if is_bundle(catalog) {
-        let bundle = File::open(catalog).map_err(Into::into).and_then(Bundle::of_file);
-        return Workspace::of_bundle(catalog, bundle);
-    }
     let (root, file) = if catalog.is_dir() {
         (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
     } else {

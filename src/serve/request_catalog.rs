@@ -7,7 +7,6 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::live::{Generation, LiveCatalog, StaleCatalog};
-use super::origin::Origin;
 use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
@@ -113,9 +112,9 @@ impl RequestCatalog {
         self.live.stale()
     }
 
-    /// The origin of the catalog.
-    pub fn origin(&self) -> &Origin {
-        self.live.origin()
+    /// Has the catalog read again at once; false where nothing follows it.
+    pub fn nudge(&self) -> bool {
+        self.live.nudge()
     }
 
     /// Number of rebuilt catalogs by outcome.

@@ -171,7 +171,7 @@ fn keep_within(workspace: &Workspace, source: &Source, files: &mut [File<'_>], f
 
 /// The files and folders that a workspace reads its definitions from; a folder stands for those below it.
 pub fn roots(workspace: &Workspace) -> Vec<PathBuf> {
-    match workspace.config.sources.is_empty() && workspace.bundle.is_none() {
+    match workspace.config.sources.is_empty() {
         true => vec![workspace.root.clone()],
         false => of_files(workspace).map(|(_, source)| root_of(workspace, source)).collect(),
     }

@@ -261,7 +261,6 @@ impl Follow {
         let mut hasher = blake3::Hasher::new();
         let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
-        hasher.update(checked.bundle.as_ref().map(|bundle| bundle.version()).unwrap_or_default().as_bytes());
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());

@@ -2,7 +2,6 @@
 
 mod approvals;
 mod backends;
-mod bundles;
 mod calls;
 mod catalog_cache;
 mod catalogs;

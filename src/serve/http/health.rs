@@ -57,17 +57,7 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         let findings = generation.findings.counts();
         let stale = catalog.stale();
         detail["complete"] = generation.complete.into();
-        // The version of a bundle changes with tools that some callers may not see.
-        if let Some(version) = &generation.bundle {
-            detail["bundle"] = json!({ "version": version });
-        }
-        let downloads = catalog.origin().downloads.as_ref();
-        let problem = downloads.and_then(|downloads| downloads.problem());
-        if let Some(downloads) = downloads {
-            detail["bundle"]["from"] = downloads.address.as_str().into();
-            detail["bundle"]["problem"] = problem.as_deref().map(String::as_str).into();
-        }
-        detail["current"] = (stale.is_none() && problem.is_none()).into();
+        detail["current"] = stale.is_none().into();
         detail["findings"] = json!({ "errors": findings.errors, "warnings": findings.warnings });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
         let connections = catalog.services().backends.connections();
