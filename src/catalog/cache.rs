@@ -87,7 +87,10 @@ impl CatalogCache {
         listings: &Listings,
         kept: impl FnOnce() + Send + 'static,
     ) -> Opened {
-        if listings.awaited().is_some() || workspace.findings.iter().any(is_error) {
+        if !workspace.fetched.is_empty()
+            || listings.awaited().is_some()
+            || workspace.findings.iter().any(is_error)
+        {
             return Opened { checked: open_with(workspace, listings), note: None };
         }
         let id = self.id(&workspace, listings);

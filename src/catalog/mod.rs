@@ -56,7 +56,7 @@ mod unlinted;
 mod unresolved;
 mod validation_cost;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Server, Workspace};
@@ -127,6 +127,8 @@ pub struct Checked {
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
+    /// The registry version in each `registry.json` that was read.
+    pub registries: BTreeMap<String, String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
@@ -192,7 +194,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
         parts: parts.clone(),
     });
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings, documents, parts, awaited, bases };
+    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }

@@ -11,11 +11,11 @@ use strum::VariantArray;
 
 use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, CatalogCache, Checked};
-use crate::config::{self, Workspace, env_variables};
+use crate::config::{self, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place};
-use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all};
+use crate::sources::{ADDRESS_HELP, Addresses, Listings};
 use crate::watch::Reading;
 pub(super) use report::{
     complete, counted, in_one_line, refuse_unread, report_briefly, report_errors, report_lost, waiting_for,
@@ -32,13 +32,16 @@ pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `too
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, one file of definitions in any known format, or the configuration of an MCP client. The
-    /// default is the working folder; its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
+    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
+    /// https:// address of a registry.json. The default is the working folder; its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
     #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The catalog of a server that names none.
     #[arg(skip)]
     found: Option<PathBuf>,
+    /// Registries at addresses that the catalog names.
+    #[arg(skip)]
+    pub(super) addresses: Addresses,
     #[arg(skip)]
     cache: Arc<OnceLock<Option<CatalogCache>>>,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
@@ -53,7 +56,7 @@ impl CatalogArgs {
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
-        if path.exists() {
+        if path.exists() || at_address(path).is_some() {
             Ok(path)
         } else {
             Err(CommandError::Usage(format!("there is no catalog at {}", path.display())))
@@ -99,9 +102,25 @@ impl CatalogArgs {
 
     /// The configuration. One that was merely found is disarmed, and a note says so.
     pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
-        let mut workspace = config::read(self.path()?);
+        let workspace = self.read_workspace(self.path()?);
+        let unfetched =
+            workspace.fetched.iter().find_map(|(address, got)| Some((address, got.as_ref().err()?)));
+        match unfetched {
+            Some((address, problem)) => {
+                let address = shown_address(address);
+                Err(failed(format!("cannot fetch {address}: {problem}\n  help: {ADDRESS_HELP}")))
+            }
+            None => Ok(workspace),
+        }
+    }
+
+    fn read_workspace(&self, path: &Path) -> Workspace {
+        let mut workspace = config::read(path);
         self.admit(&mut workspace);
-        Ok(workspace)
+        if !self.offline && !workspace.is_found {
+            workspace.fetched = self.addresses.registries(&workspace);
+        }
+        workspace
     }
 
     fn admit(&self, workspace: &mut Workspace) {
@@ -120,8 +139,7 @@ impl CatalogArgs {
     pub(super) fn reading(&self) -> Reading {
         let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
         Reading::new(move |path| {
-            let mut workspace = config::read(path);
-            args.admit(&mut workspace);
+            let mut workspace = args.read_workspace(path);
             if !workspace.is_found {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
@@ -142,6 +160,9 @@ impl CatalogArgs {
     /// The folder that the paths of its configuration are relative to.
     pub(super) fn folder(&self) -> PathBuf {
         let path = self.named_or_here();
+        if at_address(path).is_some() {
+            return PathBuf::from(".");
+        }
         let folder = if path.is_dir() { Some(path) } else { path.parent() };
         folder.map(Path::to_path_buf).unwrap_or_default()
     }

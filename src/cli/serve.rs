@@ -60,7 +60,8 @@ pub(super) struct ServeArgs {
     /// Speak MCP over stdin and stdout instead of listening.
     #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
-    /// Poll for changes every second, for file systems that do not report them.
+    /// Poll for changes every second, for file systems that do not report them. Addresses are asked as often; without it, every
+    /// 30 seconds.
     #[arg(long)]
     poll: bool,
     /// The address to listen on; port 0 takes any free one.

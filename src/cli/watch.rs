@@ -22,7 +22,8 @@ pub(super) trait Rerun {
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
     let also = command.also().into_iter().chain(catalog.also()).collect();
     let (connections, reading) = (catalog.connections(), catalog.reading());
-    let options = Options { also, connections, reading, ..Options::default() };
+    let addresses = catalog.addresses.clone();
+    let options = Options { also, addresses, connections, reading, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {

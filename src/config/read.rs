@@ -1,6 +1,8 @@
 //! Finds and reads the configuration of a `--catalog` path.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::client;
 use super::issuer::public_url_problem;
@@ -28,6 +30,9 @@ pub struct Workspace {
     pub findings: Vec<Finding>,
     /// Definitions in memory, beside those of the sources.
     pub definitions: Option<Document>,
+    /// The registry at each address that a source names, or the reason why there is none; an address without either was not
+    /// asked.
+    pub fetched: BTreeMap<String, Result<Arc<str>, String>>,
     /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.
     pub is_found: bool,
 }
@@ -71,8 +76,12 @@ fn is_plain_file(at: &str) -> bool {
 }
 
 /// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP
-/// client, or a single file of definitions, which is a catalog with the default configuration.
+/// client, a single file of definitions, or the address of a registry; these two have the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
+    if let Some(source) = at_address(catalog) {
+        let config = Config { sources: vec![source], ..Config::default() };
+        return Workspace { root: ".".into(), config, ..Workspace::default() };
+    }
     let (root, file) = if catalog.is_dir() {
         (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
     } else {
@@ -99,6 +108,12 @@ pub fn read(catalog: &Path) -> Workspace {
         None => {}
     }
     workspace
+}
+
+/// The source of a catalog that is the address of a registry.
+pub fn at_address(catalog: &Path) -> Option<Source> {
+    let source = Source { path: catalog.to_str()?.to_string(), ..Source::default() };
+    source.address().is_some().then_some(source)
 }
 
 fn read_file(file: &Path, workspace: &mut Workspace) {
@@ -148,6 +163,10 @@ fn check_sources(workspace: &mut Workspace) {
         match &source.mcp {
             Some(_) if source.trust == Trust::Run => invalid(
                 "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
+                format!("/source/{index}/trust"),
+            ),
+            None if source.address().is_some() && source.trust == Trust::Run => invalid(
+                "definitions at an address are never trusted to name programs; write `backend` in an `[[overlay]]`",
                 format!("/source/{index}/trust"),
             ),
             None if source.path.is_empty() => {

@@ -71,7 +71,7 @@ codes! {
     // sources
     FileUnreadable "file-unreadable" Error true "a source cannot be opened, or is not text";
     FileTooLarge "file-too-large" Error true "a source is larger than the limit";
-    SourceUnreachable "source-unreachable" Error true "a live server cannot be reached, or lists no tools that can be read";
+    SourceUnreachable "source-unreachable" Error true "a live server or an address cannot be reached, or gives no tools that can be read";
     ServerDisabled "server-disabled" Info false "a server of a client's configuration is disabled there";
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";

@@ -1,5 +1,6 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,13 +20,15 @@ use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
-use crate::sources::Awaited;
+use crate::sources::{Addresses, Awaited};
 
 /// One generation of the catalog with everything made from it; immutable.
 #[derive(Debug)]
 pub struct Generation {
     /// The registry version.
     pub version: String,
+    /// The registry version in each `registry.json` that was read.
+    pub registries: BTreeMap<String, String>,
     /// Whether all input could be read.
     pub complete: bool,
     /// Findings of the input.
@@ -72,6 +75,7 @@ pub struct LiveCatalog {
     is_listed: AtomicBool,
     services: Arc<Services>,
     nudge: Option<Nudge>,
+    addresses: Addresses,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
     stale: ArcSwapOption<StaleCatalog>,
@@ -124,7 +128,7 @@ impl Generation {
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
-        let Checked { catalog, findings, awaited, .. } = checked;
+        let Checked { catalog, findings, registries, awaited, .. } = checked;
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
@@ -145,7 +149,16 @@ impl Generation {
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
         let wants_caller_tokens = servers(&catalog.config).any(wants_caller_token);
-        Ok(Self { version, complete, findings, awaited, profiles, caller_headers, wants_caller_tokens })
+        Ok(Self {
+            version,
+            registries,
+            complete,
+            findings,
+            awaited,
+            profiles,
+            caller_headers,
+            wants_caller_tokens,
+        })
     }
 
     /// The catalog view with every tool, for requests that choose no profile.
@@ -227,6 +240,7 @@ impl LiveCatalog {
             is_listed: AtomicBool::new(false),
             services: Arc::default(),
             nudge: None,
+            addresses: Addresses::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
             stale: ArcSwapOption::new(stale.map(Arc::new)),
@@ -245,6 +259,16 @@ impl LiveCatalog {
     /// Sets the function that makes its follower read the catalog again.
     pub fn with_nudge(self, nudge: impl Fn() + Send + Sync + 'static) -> Self {
         Self { nudge: Some(Nudge(Box::new(nudge))), ..self }
+    }
+
+    /// Sets the addresses of its registries.
+    pub fn with_addresses(self, addresses: Addresses) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// The addresses of its registries.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
     }
 
     /// Has the catalog read again at once; false where nothing follows it.

@@ -10,6 +10,7 @@ use super::live::{Generation, LiveCatalog, StaleCatalog};
 use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
+use crate::sources::AddressState;
 
 /// The catalog of one request.
 #[derive(Clone, Debug)]
@@ -110,6 +111,16 @@ impl RequestCatalog {
     /// The findings that keep the catalog on disk from being served, if any do.
     pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
         self.live.stale()
+    }
+
+    /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
+    pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
+        let served = &self.generation.registries;
+        let states = self.live.addresses().states().into_iter();
+        states.map(|state| {
+            let version = served.get(&state.address).map(String::as_str);
+            (state, version)
+        })
     }
 
     /// Has the catalog read again at once; false where nothing follows it.

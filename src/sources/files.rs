@@ -93,7 +93,8 @@ fn not_trusted(file: &File<'_>, why: &str) -> Finding {
 /// The sources that are files, by number. A source without a path is left out; it has been reported.
 fn of_files(workspace: &Workspace) -> impl Iterator<Item = (usize, &Source)> {
     let sources = workspace.config.sources.iter().enumerate();
-    sources.filter(|(_, source)| source.mcp.is_none() && !source.path.is_empty())
+    sources
+        .filter(|(_, source)| source.mcp.is_none() && source.address().is_none() && !source.path.is_empty())
 }
 
 fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {

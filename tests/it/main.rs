@@ -1,5 +1,6 @@
 //! The promises of the product, tested through the library and, for the command line, the program.
 
+mod addresses;
 mod approvals;
 mod backends;
 mod calls;

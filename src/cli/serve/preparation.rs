@@ -105,7 +105,9 @@ impl ServeArgs {
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
         let also = self.catalog.also().into_iter().collect();
         let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
-        let options = Options { poll: self.poll, also, connections: connections.clone(), reading, cache };
+        let addresses = self.catalog.addresses.clone();
+        let options =
+            Options { poll: self.poll, also, addresses, connections: connections.clone(), reading, cache };
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 
@@ -153,7 +155,8 @@ impl ServeArgs {
         let of_calls = Arc::clone(&state);
         let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
         let live = LiveCatalog::new(checked, setting, templates)?;
-        let live = Arc::new(live.with_services(services).with_nudge(follow.nudge()));
+        let live = live.with_services(services).with_nudge(follow.nudge());
+        let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
         Ok(Prepared { args: self, live, follow, state, configured, door, days })
     }
 

@@ -129,7 +129,17 @@ impl MetricsText {
         for (outcome, count) in request_catalog.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }
-        let is_current = request_catalog.stale().is_none();
+        let mut is_current = request_catalog.stale().is_none();
+        let address = "toolcrib_address_current";
+        for (index, (state, version)) in request_catalog.addresses().enumerate() {
+            if index == 0 {
+                self.family(address, "gauge", "1 when the last request for a registry succeeded.");
+            }
+            let label = state.address.replace('\\', "").replace('"', "");
+            let labels = format!("address=\"{label}\",registry_version=\"{}\"", version.unwrap_or_default());
+            self.sample(address, &labels, u64::from(state.problem.is_none()));
+            is_current &= state.problem.is_none();
+        }
         let complete = "1 when all input could be read.";
         self.gauge("toolcrib_catalog_complete", complete, u64::from(request_catalog.generation().complete));
         self.gauge(
