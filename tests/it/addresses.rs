@@ -139,7 +139,7 @@ fn reload(server: &Server) {
 #[test]
 fn the_command_line_takes_an_address() {
     let host = Host::with(version(1));
-    let doc = || run(&["call", "read_tool_doc", r#"{"name": "read_note"}"#, "--catalog", &host.url()]);
+    let doc = || run(&["call", "read_tool_doc", r#"{"name": "read_note"}"#, &host.url()]);
     assert!(doc().stdout.contains("number1"), "{}", doc().stderr);
     host.put(version(2));
     assert!(doc().stdout.contains("number2"), "nothing is kept on disk");
@@ -257,7 +257,7 @@ fn a_source_at_an_address_has_the_trust_of_other_peoples_definitions() {
     let catalog = folder(&[("own.json", own), ("toolcrib.toml", &config)]);
     let call = |op: &str| -> Value {
         let arguments = json!({"op": op, "args": {}}).to_string();
-        let called = run(&["call", "tool_exec", &arguments, "--catalog", text(catalog.path())]);
+        let called = run(&["call", "tool_exec", &arguments, text(catalog.path())]);
         serde_json::from_str(&called.stdout).unwrap_or_else(|_| panic!("{}", called.stderr))
     };
     assert_eq!(call("own")["result"], "own", "{}", call("own"));
@@ -270,8 +270,7 @@ fn a_source_at_an_address_has_the_trust_of_other_peoples_definitions() {
         let mut evil: Value = serde_json::from_str(&registry(1)).unwrap();
         evil["tools"][1]["backend"] = backend;
         host.put(Content::Text(evil.to_string()));
-        let refused =
-            run(&["call", "tool_exec", "{\"op\": \"notes.list_notes\"}", "--catalog", text(catalog.path())]);
+        let refused = run(&["call", "tool_exec", "{\"op\": \"notes.list_notes\"}", text(catalog.path())]);
         assert!(refused.code == 1 && refused.stderr.contains("names a backend"), "{}", refused.stderr);
     }
     assert!(!catalog.path().join("ran").exists());
