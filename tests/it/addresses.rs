@@ -247,7 +247,7 @@ fn bad_content_never_replaces_a_good_registry() {
 #[test]
 fn a_source_at_an_address_has_the_trust_of_other_peoples_definitions() {
     let host = Host::with(version(1));
-    let own = r#"[{"name": "own", "description": "Says something of its own.", "parameters": {"type": "object", "properties": {}},
+    let own = r#"[{"name": "list_own", "effect": "read", "description": "Lists its own things.", "parameters": {"type": "object", "properties": {}},
         "backend": {"type": "static", "content": "own"}}]"#;
     let config = format!(
         "[[source]]\npath = '{}'\n[[source]]\npath = 'own.json'\n[[overlay]]\nmatch = 'read_note'\n\
@@ -260,7 +260,7 @@ fn a_source_at_an_address_has_the_trust_of_other_peoples_definitions() {
         let called = run(&["call", "tool_exec", &arguments, text(catalog.path())]);
         serde_json::from_str(&called.stdout).unwrap_or_else(|_| panic!("{}", called.stderr))
     };
-    assert_eq!(call("own")["result"], "own", "{}", call("own"));
+    assert_eq!(call("list_own")["result"], "own", "{}", call("list_own"));
     assert_eq!(call("notes.read_note")["result"], "ours");
     assert_eq!(call("notes.list_notes")["error"]["code"], "NO_BACKEND");
 

@@ -38,8 +38,7 @@ fn an_api_is_called_where_its_document_says_if_the_operator_says_so() {
     let source = "[[source]]\npath = 'api.json'\nserver = 'zoo'\n";
     let call = |config: &str| {
         home.write("toolcrib.toml", config);
-        let run =
-            home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "-c", "toolcrib.toml"]);
+        let run = home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "toolcrib.toml"]);
         serde_json::from_str::<Value>(&run.stdout).unwrap()
     };
     let refused = call(source);
@@ -62,7 +61,7 @@ fn tools_of_a_server_are_in_the_category_of_its_title_unless_said() {
             "toolcrib.toml",
             &format!("[[source]]\nserver = 'shelf'\n{category}mcp = {{ command = ['sh', 'SHELF'] }}\n"),
         );
-        let listed = home.done(&["call", "list", "{}", "-c", "toolcrib.toml"]);
+        let listed = home.done(&["call", "list", "{}", "toolcrib.toml"]);
         assert!(listed.contains(&format!("\"{expected}\"")), "{expected}: {listed}");
     }
 }
@@ -77,8 +76,7 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
         &format!("[[source]]\nserver = '{server}'\nprefix = true\nmcp = {{ command = ['sh', 'SHELF'] }}\n"),
     );
     let names = || {
-        let payload =
-            home.done(&["payload", "--provider", "openai", "--surface", "full", "-c", "toolcrib.toml"]);
+        let payload = home.done(&["payload", "--provider", "openai", "--surface", "full", "toolcrib.toml"]);
         let payload: Value = serde_json::from_str(&payload).unwrap();
         let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
         payload["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()
