@@ -5,7 +5,7 @@
 //!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
 //!    the answer; [`challenge`] has the scopes that a server asks for.
 //! 3. The operator signs in: [`sign_in`] begins it, [`callback`] is the address that the browser comes back to,
-//!    [`authorization`] finds and asks the authorization server, [`token_store`] and [`keyring`] keep tokens, [`offered`] has the
+//!    [`authorization`] finds and asks the authorization server, [`token_store`] keeps tokens, [`offered`] has the
 //!    sign-ins that clients were asked for, [`sign_out`] ends one.
 //! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
@@ -15,7 +15,6 @@ mod caller;
 mod challenge;
 mod exchange;
 mod http_client;
-mod keyring;
 mod offered;
 mod person;
 mod problem;
