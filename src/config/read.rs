@@ -285,10 +285,6 @@ fn check_issuers(workspace: &mut Workspace) {
         if before.iter().any(|other| other.issuer == issuer.issuer) {
             invalid("another `[[serve.issuer]]` has this name", format!("{pointer}/issuer"));
         }
-        if issuer.introspection.is_some() && before.iter().any(|other| other.introspection.is_some()) {
-            let message = "only one issuer may have opaque tokens: they do not say whose they are";
-            invalid(message, format!("{pointer}/introspection"));
-        }
     }
 }
 
