@@ -109,10 +109,7 @@ impl ServeIssuer {
 
     /// The first mistake in these settings, with its field; `None` when there is none.
     pub(super) fn problem(&self) -> Option<(String, &'static str)> {
-        let addresses = [
-            ("issuer", Some(self.issuer.as_str())),
-            ("jwks", self.jwks_url()),
-        ];
+        let addresses = [("issuer", Some(self.issuer.as_str())), ("jwks", self.jwks_url())];
         let mut addresses = addresses.into_iter();
         if let Some((field, _)) = addresses.find(|(_, url)| url.is_some_and(|url| !is_safe_address(url))) {
             return Some((field.into(), "this should be an https address, or an http one of this machine"));

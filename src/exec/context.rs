@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::backend::{BackendError, Backends};
 use super::Caller;
+use super::backend::{BackendError, Backends};
 use crate::catalog::Catalog;
 use crate::model::ChatModel;
 use crate::state::StateStore;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{CatalogView, FunctionCounters, KeptDocs, Trace};
-use crate::exec::backend::Backends;
 use crate::exec::Caller;
+use crate::exec::backend::Backends;
 use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
 use crate::state::{Sqlite, StateStore};

@@ -98,11 +98,7 @@ impl From<Tokens> for Authenticator {
 
 impl Authenticator {
     /// The callers of a server: static tokens, and those of the configured issuers. Files of keys are relative to `root`.
-    pub fn new(
-        tokens: Tokens,
-        serve: &Serve,
-        root: &Path,
-    ) -> Result<Self, String> {
+    pub fn new(tokens: Tokens, serve: &Serve, root: &Path) -> Result<Self, String> {
         let mut issuers = Vec::with_capacity(serve.issuers.len());
         for configured in &serve.issuers {
             let end = format!("@{}", grants::place(&configured.issuer));

@@ -68,7 +68,6 @@ impl VerifiedTokens {
         }
         known.insert(self.hasher.hash_one(shown), (shown.into(), verified));
     }
-
 }
 
 #[cfg(test)]

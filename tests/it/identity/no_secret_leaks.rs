@@ -34,7 +34,7 @@ const CLIENTS: [(&str, usize); 2] = [("robot", 1), ("pages", 2)];
 const PERSON_SECRET: &str = "known-secret-of-an-agent";
 
 /// One way to act towards each API, and for each a tool that repeats the token.
-const WAYS: [&str; 3] = ["service", "exchange", "caller"];
+const WAYS: [&str; 2] = ["service", "caller"];
 
 struct Everything {
     issuer: Arc<Issuer>,
@@ -70,7 +70,7 @@ fn config(issuer: &Issuer, hosted: &Protected, apis: &[ProtectedApi]) -> String 
         hosted.url,
         issuer.url(),
         issuer.url(),
-        audience = apis[2].url,
+        audience = apis[1].url,
     );
     for (way, api) in WAYS.iter().zip(apis) {
         let client = match *way {
@@ -153,7 +153,7 @@ impl Everything {
     /// A token of an issuer by client credentials.
     fn token(&self, issuer: &Issuer) -> String {
         let form =
-            [("grant_type", "client_credentials"), ("resource", self.apis[2].url.as_str()), ("scope", "a")];
+            [("grant_type", "client_credentials"), ("resource", self.apis[1].url.as_str()), ("scope", "a")];
         let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let asking =
             client().post(format!("{}/token", issuer.url())).basic_auth("agent", Some(PERSON_SECRET));
@@ -221,9 +221,7 @@ impl Everything {
         for sent in self.issuer.received("/token") {
             let fields = form_urlencoded::parse(sent.as_bytes()).into_owned();
             let names = ["code_verifier", "client_secret", "refresh_token", "subject_token", "token"];
-            secrets.extend(
-                fields.filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value),
-            );
+            secrets.extend(fields.filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value));
         }
         secrets.extend(self.found.lock().unwrap().iter().cloned());
         secrets.extend_from_slice(more);
@@ -256,7 +254,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     let mut all = Everything::start();
     let (signed, opaque) = (all.token(&all.issuer), "known-opaque-token-of-nobody".to_string());
     let wrong = all.issuer.token().audience("https://elsewhere.example").sign();
-    let old = all.issuer.token().audience(&all.apis[2].url).seconds(-7_000).sign();
+    let old = all.issuer.token().audience(&all.apis[1].url).seconds(-7_000).sign();
     let operator = VARIABLES[0].1;
 
     // Calls in every way, and their results, errors and dry runs.
@@ -274,7 +272,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     assert_eq!(all.call("whoami", &signed)["result"], "whoami for amy", "the sign-in of the operator");
     all.call("admin", &signed);
     for (method, params) in [
-        ("tools/call", json!({"name": "echo_exchange", "arguments": {}})),
+        ("tools/call", json!({"name": "echo_caller", "arguments": {}})),
         ("tools/call", json!({"name": "whoami", "arguments": {}})),
         ("tools/list", json!({})),
         ("resources/list", json!({})),
