@@ -26,8 +26,6 @@ pub struct ServeIssuer {
     /// Most seconds by which its clock may differ from ours.
     #[schemars(range(max = 300))]
     pub clock_skew_seconds: u64,
-    /// The endpoint that knows its opaque tokens (RFC 7662).
-    pub introspection: Option<Introspection>,
     /// The claim that names the caller.
     pub name: String,
     /// The claim that names the tenant of the caller; its tokens must have it then.
@@ -63,19 +61,6 @@ pub enum SigningAlgorithm {
     EdDSA,
 }
 
-/// The endpoint that knows opaque tokens.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(deny_unknown_fields, extend("required" = ["url", "client_id", "client_secret"]))]
-pub struct Introspection {
-    /// Its address.
-    pub url: String,
-    /// The client that asks: this server.
-    pub client_id: String,
-    /// The secret of the client; `${NAME}` stands for the environment variable `NAME`.
-    pub client_secret: String,
-}
-
 /// The rights of tokens with a scope, or with a value of a claim. A token has the rights of all its grants together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -103,7 +88,6 @@ impl Default for ServeIssuer {
             audience: Vec::new(),
             algorithms: vec![SigningAlgorithm::RS256, SigningAlgorithm::ES256, SigningAlgorithm::EdDSA],
             clock_skew_seconds: 30,
-            introspection: None,
             name: "sub".into(),
             tenant: None,
             scopes: Vec::new(),
@@ -125,12 +109,7 @@ impl ServeIssuer {
 
     /// The first mistake in these settings, with its field; `None` when there is none.
     pub(super) fn problem(&self) -> Option<(String, &'static str)> {
-        let introspection = self.introspection.as_ref();
-        let addresses = [
-            ("issuer", Some(self.issuer.as_str())),
-            ("jwks", self.jwks_url()),
-            ("introspection/url", introspection.map(|endpoint| endpoint.url.as_str())),
-        ];
+        let addresses = [("issuer", Some(self.issuer.as_str())), ("jwks", self.jwks_url())];
         let mut addresses = addresses.into_iter();
         if let Some((field, _)) = addresses.find(|(_, url)| url.is_some_and(|url| !is_safe_address(url))) {
             return Some((field.into(), "this should be an https address, or an http one of this machine"));
@@ -140,11 +119,6 @@ impl ServeIssuer {
         }
         if self.algorithms.is_empty() {
             return Some(("algorithms".into(), "name the algorithms of its tokens"));
-        }
-        if introspection
-            .is_some_and(|endpoint| endpoint.client_id.is_empty() || endpoint.client_secret.is_empty())
-        {
-            return Some(("introspection".into(), "introspection needs `client_id` and `client_secret`"));
         }
         let wrong = self.grants.iter().position(|grant| grant.is_ambiguous());
         wrong.map(|place| (format!("grant/{place}"), "a grant has a `scope`, or a `claim` and its `value`"))

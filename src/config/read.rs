@@ -285,10 +285,6 @@ fn check_issuers(workspace: &mut Workspace) {
         if before.iter().any(|other| other.issuer == issuer.issuer) {
             invalid("another `[[serve.issuer]]` has this name", format!("{pointer}/issuer"));
         }
-        if issuer.introspection.is_some() && before.iter().any(|other| other.introspection.is_some()) {
-            let message = "only one issuer may have opaque tokens: they do not say whose they are";
-            invalid(message, format!("{pointer}/introspection"));
-        }
     }
 }
 
@@ -327,9 +323,6 @@ fn check(workspace: &mut Workspace) {
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
         selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
     }
-    for (index, quota) in config.serve.quotas.iter().enumerate() {
-        selectors(&quota.tools, format!("/serve/quota/{index}/tools"));
-    }
     for (index, overlay) in config.overlays.iter().enumerate() {
         for (name, argument) in &overlay.arguments {
             if argument.value.is_some() == argument.env.is_some() {
@@ -337,12 +330,6 @@ fn check(workspace: &mut Workspace) {
                 let message = "an argument has a `value`, or the name of a variable in `env`";
                 findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
             }
-        }
-    }
-    for (index, quota) in config.serve.quotas.iter().enumerate() {
-        if let Some(problem) = quota.problem() {
-            let place = Place::new(FILE_NAME, format!("/serve/quota/{index}"));
-            findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
         }
     }
     let ignored = config

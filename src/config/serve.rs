@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Quota, ServeIssuer, ServeSignIn, Surface};
+use super::{ServeIssuer, ServeSignIn, Surface};
 use crate::tool::Effect;
 
 /// Settings of the server.
@@ -39,9 +39,6 @@ pub struct Serve {
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
     /// person about the second.
     pub split_exec: bool,
-    /// Limits of calls, by caller, role and tool.
-    #[serde(rename = "quota")]
-    pub quotas: Vec<Quota>,
     /// Limits of requests, connections and times.
     pub limits: ServeLimits,
 }

@@ -8,7 +8,7 @@ pub(super) async fn token(
     credentials: &Credentials,
     server: (&str, &Server),
 ) -> Result<Option<SecretToken>, SignInProblem> {
-    let request = TokenRequest::of_service(credentials, server)?;
+    let request = TokenRequest::new(credentials, server)?;
     credentials.issued.token(&request).await.map(Some)
 }
 
@@ -17,6 +17,6 @@ pub(super) async fn rejected(
     server: (&str, &Server),
     refused: Refused<'_>,
 ) -> Result<Option<SecretToken>, SignInProblem> {
-    let request = TokenRequest::of_service(credentials, server)?;
+    let request = TokenRequest::new(credentials, server)?;
     credentials.issued.replace(&request, refused).await
 }

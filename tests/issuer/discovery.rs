@@ -23,7 +23,7 @@ pub(super) fn metadata(state: &State) -> Reply {
         "id_token_signing_alg_values_supported": ["RS256", "ES256", "EdDSA"],
         "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
         "grant_types_supported": [
-            "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:token-exchange",
+            "authorization_code", "refresh_token", "client_credentials",
         ],
         "scopes_supported": ["openid", "profile", "email", "offline_access", "tools:read", "tools:write"],
         "authorization_response_iss_parameter_supported": behaviour.sends_issuer,

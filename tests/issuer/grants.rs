@@ -43,7 +43,6 @@ pub(super) fn token(state: &mut State, request: &Request) -> Reply {
         Some("authorization_code") => of_code(state, request, client),
         Some("refresh_token") => of_refresh(state, request, client),
         Some("client_credentials") => Ok(of_client(state, request, client)),
-        Some("urn:ietf:params:oauth:grant-type:token-exchange") => of_exchange(state, request, client),
         _ => Err("unsupported_grant_type"),
     };
     match granted {
@@ -101,20 +100,6 @@ fn of_client(state: &State, request: &Request, client: String) -> Grant {
     let scope = most.or(request.field("scope")).unwrap_or_default();
     let resource = request.field("resource").or(request.field("audience"));
     Grant { client, scope, resource, subject, nonce: None, family: None }
-}
-
-fn of_exchange(state: &State, request: &Request, client: String) -> Result<Grant, &'static str> {
-    let given = request.field("subject_token").ok_or("invalid_request")?;
-    let kind = request.field("subject_token_type").unwrap_or_default();
-    if !kind.starts_with("urn:ietf:params:oauth:token-type:") {
-        return Err("invalid_request");
-    }
-    let claims = token::claims(state, &given).ok_or("invalid_grant")?;
-    let mut subject = Map::from_iter([("sub".to_string(), claims.get("sub").cloned().unwrap_or_default())]);
-    subject.insert("act".into(), json!({ "sub": client }));
-    let scope = request.field("scope").unwrap_or_default();
-    let resource = request.field("resource").or(request.field("audience"));
-    Ok(Grant { client, scope, resource, subject, nonce: None, family: None })
 }
 
 fn give(state: &mut State, grant: Grant) -> Reply {

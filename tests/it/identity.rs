@@ -7,7 +7,6 @@ mod no_secret_leaks;
 mod people;
 mod protected;
 mod protected_api;
-mod quotas;
 mod resource_server;
 mod service;
 mod sign_in;

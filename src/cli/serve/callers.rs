@@ -16,7 +16,7 @@ pub(super) fn configured(
     let secret = |text: &str| environment.filled(text);
     let root = catalog.workspace()?.root;
     let of_sign_in = configured.sign_in.client_secret.as_deref().map(secret).transpose();
-    let callers = Authenticator::new(tokens(configured)?, configured, &root, &secret);
+    let callers = Authenticator::new(tokens(configured)?, configured, &root);
     callers.and_then(|callers| Ok((callers, of_sign_in?))).map_err(CommandError::Usage)
 }
 

@@ -52,10 +52,9 @@ fn is_passed_on(call: &Call) -> bool {
 /// Counts a failure in its session, and makes the answer stronger with each repetition.
 pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool) {
     let Some(session) = call.context.caller().session() else { return };
-    // `DOC_REQUIRED` and a quota are no mistakes, and `LOOP_STOPPED` was counted before.
+    // `DOC_REQUIRED` is no mistake, and `LOOP_STOPPED` was counted before.
     let code = failure.code;
-    let is_quota = code == ErrorCode::RateLimited && !failure.hints.contains_key("source");
-    if is_quota || matches!(code, ErrorCode::DocRequired | ErrorCode::LoopStopped) {
+    if matches!(code, ErrorCode::DocRequired | ErrorCode::LoopStopped) {
         return;
     }
     let state = call.state();

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::execution::execute;
 use super::run_failure::{Certainty, RunFailure};
 use crate::catalog::{Catalog, Tool};
-use crate::exec::CallerPlace;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::Backends;
 use crate::exec::call::RunNotes;
@@ -22,10 +21,9 @@ use crate::tool::{Backend, NoSchemaMode};
 /// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
-/// Runs a call within the quotas of its caller, with an approval if its tool needs one. If the call was not run, its approval
+/// Runs a call, with an approval if its tool needs one. If the call was not run, its approval
 /// is given back.
 pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
-    let _places = count(call).map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
     let given = guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
     let approval = given.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
     let ran = execute(call, notes).await;
@@ -33,15 +31,6 @@ pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Resul
         give_back(call, &approval, notes).await;
     }
     ran
-}
-
-/// Counts a call in the quotas of its caller, and takes its places.
-fn count(call: &Admitted) -> Result<Vec<CallerPlace>, Refusal> {
-    let catalog = call.context.catalog();
-    let outer = call.request.step.iter().flat_map(|step| &step.within);
-    let outer: Vec<&Tool> = outer.filter_map(|op| catalog.find(op)).collect();
-    let (quotas, caller) = (&call.config().serve.quotas, call.context.caller());
-    call.context.quotas().count(quotas, caller, (call.tool(), &outer))
 }
 
 /// Uses up the approval of a call; `None` if it needs no approval.

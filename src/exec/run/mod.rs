@@ -2,7 +2,7 @@
 //!
 //! 1. [`run`] admits, runs and records a call. A write runs in a task of its own.
 //! 2. [`idempotency`] claims the key of a call, so that it is run once.
-//! 3. [`approval`] counts the call in the quotas of its caller, asks a person, if the tool needs that, and gives back the approval of a call that was not run.
+//! 3. [`approval`] asks a person, if the tool needs that, and gives back the approval of a call that was not run.
 //! 4. [`execution`] sends the call to its backend, or runs its [`steps`].
 //! 5. [`result_paging`] stores a long result: it is read in parts ([`result_page`]) by cursors ([`result_cursor`]), and the
 //!    first says its [shape](result_shape).

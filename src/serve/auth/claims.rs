@@ -1,4 +1,4 @@
-//! The claims of a verified token, or of an answer about an opaque one.
+//! The claims of a verified token.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -45,11 +45,6 @@ impl Claims {
     /// Seconds of Unix time at which they expire.
     pub fn expiry(&self) -> Option<i64> {
         self.seconds("exp")
-    }
-
-    /// Seconds of Unix time from which they hold.
-    pub(super) fn not_before(&self) -> Option<i64> {
-        self.seconds("nbf")
     }
 
     fn seconds(&self, name: &str) -> Option<i64> {

@@ -20,27 +20,10 @@ const MAX_BYTES: usize = 256 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Fetcher(OnceLock<Result<Client, String>>);
 
-/// A form that is posted, and the client that posts it.
-pub(super) struct Form<'f> {
-    pub(super) fields: &'f [(&'f str, &'f str)],
-    /// Client id and secret.
-    pub(super) client: (&'f str, &'f str),
-}
-
 impl Fetcher {
     /// The answer at an address of the configuration.
     pub(super) async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
         bounded(async { read(self.client()?.get(url)).await }).await
-    }
-
-    /// The answer to a form at an address of the configuration.
-    pub(super) async fn post(&self, url: &str, form: Form<'_>) -> Result<Vec<u8>, String> {
-        let (id, secret) = form.client;
-        bounded(async {
-            let request = self.client()?.post(url).basic_auth(form_encoded(id), Some(form_encoded(secret)));
-            read(with_form(request, form.fields)).await
-        })
-        .await
     }
 
     fn client(&self) -> Result<&Client, String> {

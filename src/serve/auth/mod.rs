@@ -2,7 +2,7 @@
 //!
 //! 1. [`static_tokens`] are in the environment; only their hashes are kept.
 //! 2. [`jwt`] checks a signed token with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
-//!    [`introspection`] asks about opaque ones. Both give [`claims`].
+//!    It gives [`claims`].
 //! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
 //!    [`id_token`] is for a person who signs in.
 //! 4. [`resource`] says which tokens are for which endpoint, and [`challenge`] how to get one.
@@ -14,7 +14,6 @@ mod discovery;
 mod fetch;
 mod grants;
 mod id_token;
-mod introspection;
 mod issuer_keys;
 mod jwt;
 mod key_set;
@@ -36,7 +35,6 @@ use crate::tool::Effect;
 use bearer::shown_token;
 use challenge::Challenge;
 use grants::NoCaller;
-use introspection::IntrospectionEndpoint;
 use verified_tokens::{Audience, Verified, VerifiedTokens};
 
 pub use claims::Claims;
@@ -66,8 +64,6 @@ pub enum AuthError {
     TooLong,
     /// The token of an issuer is not valid.
     Invalid(JwtProblem),
-    /// The issuer says that the token is not valid.
-    Inactive,
     /// The claims of the token do not name a caller.
     Nameless,
     /// The token is valid, and no grant is for it.
@@ -92,11 +88,7 @@ pub struct Authenticator {
 struct KnownIssuer {
     configured: ServeIssuer,
     keys: IssuerKeys,
-    introspection: Option<IntrospectionEndpoint>,
 }
-
-/// The secret of the introspection of an issuer, with its variables filled in.
-pub type FilledSecret<'s> = dyn Fn(&str) -> Result<String, String> + 's;
 
 impl From<Tokens> for Authenticator {
     fn from(tokens: Tokens) -> Self {
@@ -106,12 +98,7 @@ impl From<Tokens> for Authenticator {
 
 impl Authenticator {
     /// The callers of a server: static tokens, and those of the configured issuers. Files of keys are relative to `root`.
-    pub fn new(
-        tokens: Tokens,
-        serve: &Serve,
-        root: &Path,
-        filled: &FilledSecret<'_>,
-    ) -> Result<Self, String> {
+    pub fn new(tokens: Tokens, serve: &Serve, root: &Path) -> Result<Self, String> {
         let mut issuers = Vec::with_capacity(serve.issuers.len());
         for configured in &serve.issuers {
             let end = format!("@{}", grants::place(&configured.issuer));
@@ -119,15 +106,8 @@ impl Authenticator {
                 let name = &caller.name;
                 return Err(format!("the token \"{name}\" has a name that a caller of an issuer may have"));
             }
-            let introspection = match &configured.introspection {
-                Some(endpoint) => {
-                    let secret = filled(&endpoint.client_secret)?;
-                    Some(IntrospectionEndpoint::new(endpoint.url.clone(), endpoint.client_id.clone(), secret))
-                }
-                None => None,
-            };
             let keys = IssuerKeys::new(configured, root);
-            issuers.push(KnownIssuer { configured: configured.clone(), keys, introspection });
+            issuers.push(KnownIssuer { configured: configured.clone(), keys });
         }
         let public_url = serve.public_url.as_deref().unwrap_or_default().trim_end_matches('/').to_string();
         let configured = serve.issuers.clone();
@@ -222,7 +202,7 @@ impl Authenticator {
         let verified = match UnverifiedJwt::read(shown) {
             Some(token) => self.of_jwt(&token).await?,
             None if UnverifiedJwt::is_like(shown) => return Err(AuthError::Invalid(JwtProblem::Malformed)),
-            None => self.of_opaque(shown).await?,
+            None => return Err(AuthError::Wrong),
         };
         let caller = match self.is_for(&verified.audience, resource) {
             true => Ok(verified.caller.clone()),
@@ -254,30 +234,6 @@ impl Authenticator {
         let claims = verified.map_err(AuthError::Invalid)?;
         let until = claims.expiry().unwrap_or_default().saturating_mul(1000);
         self.verified_caller(configured, &claims, until)
-    }
-
-    async fn of_opaque(&self, token: &str) -> Result<Verified, AuthError> {
-        let mut issuers = self.issuers.iter();
-        let asked = issuers.find_map(|known| Some((&known.configured, known.introspection.as_ref()?)));
-        let (configured, endpoint) = asked.ok_or(AuthError::Wrong)?;
-        let (at, hash) = (now(), blake3::hash(token.as_bytes()));
-        if self.verified.is_refused(&hash, at) {
-            return Err(AuthError::Inactive);
-        }
-        let claims = endpoint.claims(token).await.map_err(|problem| {
-            let issuer = configured.issuer.as_str();
-            tracing::warn!(issuer, problem, "an issuer does not answer about a token");
-            AuthError::IssuerAway
-        })?;
-        let Some(claims) = claims.filter(|claims| is_current(claims, configured, at)) else {
-            self.verified.refuse(hash, at);
-            return Err(AuthError::Inactive);
-        };
-        if !claims.audiences().any(|audience| self.is_ours(configured, audience)) {
-            return Err(AuthError::Invalid(JwtProblem::Audience));
-        }
-        let expiry = claims.expiry().map_or(i64::MAX, |seconds| seconds.saturating_mul(1000));
-        self.verified_caller(configured, &claims, expiry.min(at.saturating_add(introspection::REMEMBERED)))
     }
 
     fn verified_caller(
@@ -357,14 +313,6 @@ fn caller_of_claims(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, Aut
     })
 }
 
-/// Whether an answer about an opaque token holds now: it may be stored, or of another issuer.
-fn is_current(claims: &Claims, issuer: &ServeIssuer, at: i64) -> bool {
-    let (seconds, skew) = (at / 1000, issuer.clock_skew() as i64);
-    claims.text("iss").is_none_or(|named| named == issuer.issuer)
-        && claims.expiry().is_none_or(|expiry| seconds < expiry.saturating_add(skew))
-        && claims.not_before().is_none_or(|start| start <= seconds.saturating_add(skew))
-}
-
 impl std::fmt::Display for AuthError {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -378,7 +326,6 @@ impl std::fmt::Display for AuthError {
             }
             AuthError::TooLong => write!(to, "this token has more than {} bytes", jwt::MAX_TOKEN),
             AuthError::Invalid(problem) => problem.fmt(to),
-            AuthError::Inactive => to.write_str("this token is not valid any more"),
             AuthError::Nameless => to.write_str("this token does not name its caller"),
             AuthError::NoGrant => to.write_str("this token gives no rights here"),
             AuthError::IssuerAway => to.write_str("the issuer of this token does not answer"),

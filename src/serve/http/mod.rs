@@ -12,6 +12,7 @@
 mod address;
 mod blocking_pool;
 mod caller;
+mod caller_places;
 mod catalog_files;
 mod docs;
 mod functions;

@@ -192,7 +192,7 @@ fn id_tokens_are_for_this_client_and_this_sign_in() {
         .try_into()
         .unwrap();
     let root = std::path::Path::new(".");
-    let callers = Authenticator::new(Tokens::default(), &serve, root, &|text| Ok(text.into())).unwrap();
+    let callers = Authenticator::new(Tokens::default(), &serve, root).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let accepted = |token: &str| {
         let rules = IdTokenRules { issuer: issuer.url(), client_id: "toolcrib", nonce: "n-1" };

@@ -22,24 +22,22 @@ use crate::issuer::Issuer;
 use crate::serve::{Server, client};
 
 /// Secrets of the configuration, by their variables. They are values for tests.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 3] = [
     ("OPERATOR", "known-secret-token-of-the-operator"),
     ("ROBOT_SECRET", "known-secret-of-the-robot:%&/+"),
     ("PAGES_SECRET", "known-secret-of-the-pages"),
-    ("READER_SECRET", "known-secret-of-the-introspection"),
 ];
 
 /// The clients of the secrets, as HTTP's basic authentication has them.
-const CLIENTS: [(&str, usize); 3] = [("robot", 1), ("pages", 2), ("reader", 3)];
+const CLIENTS: [(&str, usize); 2] = [("robot", 1), ("pages", 2)];
 
 const PERSON_SECRET: &str = "known-secret-of-an-agent";
 
 /// One way to act towards each API, and for each a tool that repeats the token.
-const WAYS: [&str; 3] = ["service", "exchange", "caller"];
+const WAYS: [&str; 2] = ["service", "caller"];
 
 struct Everything {
     issuer: Arc<Issuer>,
-    opaque: Arc<Issuer>,
     hosted: Protected,
     apis: Vec<ProtectedApi>,
     server: Server,
@@ -62,20 +60,17 @@ fn tools() -> String {
     Value::Array(tools.collect()).to_string()
 }
 
-fn config(issuer: &Issuer, opaque: &Issuer, hosted: &Protected, apis: &[ProtectedApi]) -> String {
+fn config(issuer: &Issuer, hosted: &Protected, apis: &[ProtectedApi]) -> String {
     let mut config = format!(
         "[state]\nurl = \"state.db\"\n[exec]\nresult_bytes = 300\n[[source]]\npath = \"tools.json\"\n\
          [[source]]\nserver = \"hosted\"\nmcp = {{ url = \"{}\", auth = {{ shared = true }} }}\n\
          [[serve.token]]\nenv = \"OPERATOR\"\nname = \"operator\"\nroles = [\"*\"]\n\
          [[serve.issuer]]\nissuer = \"{}\"\naudience = [\"{audience}\"]\n\
-         [[serve.issuer]]\nissuer = \"{other}\"\naudience = [\"{audience}\"]\n\
-         introspection = {{ url = \"{other}/introspect\", client_id = \"reader\", client_secret = \"${{READER_SECRET}}\" }}\n\
          [serve.sign_in]\nissuer = \"{}\"\nclient_id = \"pages\"\nclient_secret = \"${{PAGES_SECRET}}\"\n",
         hosted.url,
         issuer.url(),
         issuer.url(),
-        audience = apis[2].url,
-        other = opaque.url(),
+        audience = apis[1].url,
     );
     for (way, api) in WAYS.iter().zip(apis) {
         let client = match *way {
@@ -95,16 +90,12 @@ fn config(issuer: &Issuer, opaque: &Issuer, hosted: &Protected, apis: &[Protecte
 
 impl Everything {
     fn start() -> Self {
-        let (issuer, opaque) = (Arc::new(Issuer::start()), Arc::new(Issuer::start()));
-        opaque.behave(|behaviour| behaviour.opaque = true);
+        let issuer = Arc::new(Issuer::start());
         issuer.register("robot", VARIABLES[1].1, &[]);
-        opaque.register("reader", VARIABLES[3].1, &[]);
-        for issuer in [&issuer, &opaque] {
-            issuer.register("agent", PERSON_SECRET, &[]);
-        }
+        issuer.register("agent", PERSON_SECRET, &[]);
         let hosted = Protected::start(&issuer, true);
         let apis: Vec<ProtectedApi> = WAYS.iter().map(|_| ProtectedApi::start(&issuer)).collect();
-        let config = config(&issuer, &opaque, &hosted, &apis);
+        let config = config(&issuer, &hosted, &apis);
         let catalog = folder(&[("tools.json", &tools()), ("toolcrib.toml", &config)]);
         let state = tempfile::tempdir().unwrap();
         let run = |arguments: &[&str]| run(&catalog, &state, arguments);
@@ -116,7 +107,7 @@ impl Everything {
         let server = Server::start(text(catalog.path()), &more, &[&VARIABLES[..], &home].concat());
         issuer.register("pages", VARIABLES[2].1, &[&server.url("/sign-in/callback")]);
         let (said, found) = (Mutex::new(said), Mutex::default());
-        Self { issuer, opaque, hosted, apis, server, catalog, state, said, found }
+        Self { issuer, hosted, apis, server, catalog, state, said, found }
     }
 
     fn run(&self, arguments: &[&str]) -> String {
@@ -162,7 +153,7 @@ impl Everything {
     /// A token of an issuer by client credentials.
     fn token(&self, issuer: &Issuer) -> String {
         let form =
-            [("grant_type", "client_credentials"), ("resource", self.apis[2].url.as_str()), ("scope", "a")];
+            [("grant_type", "client_credentials"), ("resource", self.apis[1].url.as_str()), ("scope", "a")];
         let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let asking =
             client().post(format!("{}/token", issuer.url())).basic_auth("agent", Some(PERSON_SECRET));
@@ -226,15 +217,11 @@ impl Everything {
         let basic = |(id, place): (&str, usize)| STANDARD.encode(format!("{id}:{}", VARIABLES[place].1));
         secrets.extend(CLIENTS.map(basic));
         secrets.push("nobody-has-this-secret-token".into());
-        for issuer in [&self.issuer, &self.opaque] {
-            secrets.extend(issuer.given());
-            for sent in issuer.received("/token").iter().chain(&issuer.received("/introspect")) {
-                let fields = form_urlencoded::parse(sent.as_bytes()).into_owned();
-                let names = ["code_verifier", "client_secret", "refresh_token", "subject_token", "token"];
-                secrets.extend(
-                    fields.filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value),
-                );
-            }
+        secrets.extend(self.issuer.given());
+        for sent in self.issuer.received("/token") {
+            let fields = form_urlencoded::parse(sent.as_bytes()).into_owned();
+            let names = ["code_verifier", "client_secret", "refresh_token", "subject_token", "token"];
+            secrets.extend(fields.filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value));
         }
         secrets.extend(self.found.lock().unwrap().iter().cloned());
         secrets.extend_from_slice(more);
@@ -265,9 +252,9 @@ fn run(catalog: &TempDir, state: &TempDir, arguments: &[&str]) -> (String, Strin
 #[test]
 fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     let mut all = Everything::start();
-    let (signed, opaque) = (all.token(&all.issuer), all.token(&all.opaque));
+    let (signed, opaque) = (all.token(&all.issuer), "known-opaque-token-of-nobody".to_string());
     let wrong = all.issuer.token().audience("https://elsewhere.example").sign();
-    let old = all.issuer.token().audience(&all.apis[2].url).seconds(-7_000).sign();
+    let old = all.issuer.token().audience(&all.apis[1].url).seconds(-7_000).sign();
     let operator = VARIABLES[0].1;
 
     // Calls in every way, and their results, errors and dry runs.
@@ -285,7 +272,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     assert_eq!(all.call("whoami", &signed)["result"], "whoami for amy", "the sign-in of the operator");
     all.call("admin", &signed);
     for (method, params) in [
-        ("tools/call", json!({"name": "echo_exchange", "arguments": {}})),
+        ("tools/call", json!({"name": "echo_caller", "arguments": {}})),
         ("tools/call", json!({"name": "whoami", "arguments": {}})),
         ("tools/list", json!({})),
         ("resources/list", json!({})),
@@ -338,7 +325,6 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     end_sign_in(all.state.path());
     let again = all.call("whoami", &signed);
     all.issuer.behave(|behaviour| behaviour.is_dead = true);
-    all.opaque.behave(|behaviour| behaviour.is_dead = true);
     for way in WAYS {
         all.call(&format!("who_{way}"), &signed);
         all.call(&format!("who_{way}"), &format!("{opaque}-unknown"));
@@ -369,7 +355,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     places.extend(files(all.state.path()));
     let log = all.server.log.lock().unwrap().clone();
     assert!(log.contains("TRACE") && log.contains("/v1/tool_exec"), "the log has every detail");
-    let secrets = all.secrets(&[wrong, old]);
+    let secrets = all.secrets(&[wrong, old, opaque]);
     search(&places, &secrets);
     // The file of a sign-in has its tokens, and no secret of anybody else.
     let configured: Vec<String> = VARIABLES.iter().map(|(_, value)| value.to_string()).collect();

@@ -1,4 +1,4 @@
-//! Places that each caller has a number of, such as calls that run at once.
+//! Places that each caller has a number of, such as open streams.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The taken places of each caller who has any.
 #[derive(Clone, Debug, Default)]
-pub struct CallerPlaces(Arc<Mutex<HashMap<Arc<str>, u32>>>);
+pub(super) struct CallerPlaces(Arc<Mutex<HashMap<Arc<str>, u32>>>);
 
 /// A place, which is free again when this is dropped.
 #[derive(Debug)]
-pub struct CallerPlace {
+pub(super) struct CallerPlace {
     places: CallerPlaces,
     caller: Arc<str>,
 }
 
 impl CallerPlaces {
     /// Takes a place for a caller; `None` when `most` are taken.
-    pub fn take(&self, caller: &Arc<str>, most: u32) -> Option<CallerPlace> {
+    pub(super) fn take(&self, caller: &Arc<str>, most: u32) -> Option<CallerPlace> {
         let mut places = self.lock();
         if places.get(caller).is_some_and(|taken| *taken >= most) || most == 0 {
             return None;
