@@ -188,7 +188,7 @@ impl Context<'_> {
             examples,
             example_texts: parts.examples,
             policy,
-            parameters: parameters.without_repetition().drop_compiled(),
+            parameters: parameters.drop_compiled(),
             fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
             call: call.map(|call| call.arguments),
             definition,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
-use super::{plain, redundancy};
+use super::plain;
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode, compact};
 
@@ -75,12 +75,6 @@ impl Parameters {
     /// Whether calls are checked.
     pub fn is_checked(&self) -> bool {
         matches!(self.callable, Callable::Checked)
-    }
-
-    /// Takes text that only repeats the schema out of its descriptions.
-    pub(super) fn without_repetition(mut self) -> Self {
-        redundancy::remove(&mut self.schema);
-        self
     }
 
     /// Drops the validator that was compiled while the catalog was built.

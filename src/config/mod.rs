@@ -189,9 +189,6 @@ pub struct Source {
     pub prefix: Option<bool>,
     /// Whether the address of an API is the one that its OpenAPI document names first, where no `[server.NAME]` has another.
     pub base_url_from: Option<BaseUrlFrom>,
-    /// OpenAPI Overlay documents, relative to the configuration, applied in this order to its OpenAPI documents.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub openapi_overlays: Vec<String>,
     /// Place of its server in the configuration of a client.
     #[serde(skip)]
     pub pointer: Option<String>,

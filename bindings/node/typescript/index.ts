@@ -9,7 +9,7 @@
  * ```
  */
 
-export { Catalog, ToolCallStream, open, openAsync } from "./catalog.js";
+export { Catalog, open, openAsync } from "./catalog.js";
 export type { Answered, Events, OpenOptions, Source } from "./catalog.js";
 export {
   ArgumentError, CatalogMissing, FindingsError, PayloadError, ResponseError, ResultsError, TemplateError, ToolcribError,

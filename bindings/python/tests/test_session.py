@@ -260,21 +260,6 @@ def test_for_a_session_of_a_profile_no_other_tool_exists(tmp_path):
     assert catalog.doc("send_mail").startswith("# send_mail")
 
 
-def test_an_awaited_turn_takes_a_stream():
-    async def events():
-        for event in [
-            {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "1", "name": "later", "input": {}}},
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"text": "a"}'}},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
-            {"type": "message_stop"},
-        ]:
-            yield event
-
-    _, message = asyncio.run(session(later).aturn("anthropic", events()))
-    assert message["content"][0]["content"] == "A"
-
-
 def test_functions_that_block_do_not_hold_up_an_awaited_job():
     where = contextvars.ContextVar("where", default="nowhere")
     both = threading.Barrier(2, timeout=10)

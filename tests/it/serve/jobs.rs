@@ -202,7 +202,6 @@ fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
         ("payload", json!({"provider": "openai", "surfaces": "full"}), "did you mean surface?"),
         ("prompt", json!({"tokens": -1}), "`tokens`: expected at least 0"),
         ("prompt", json!({"tokens": 1e30}), "is not as `/openapi.json` describes it"),
-        ("parse", json!({"provider": "openai", "stream": 1}), "`stream`: expected string"),
         ("results", json!({"provider": "openai", "results": [1]}), "`results/0`: expected object"),
         ("results", json!({"provider": "openai", "results": [["a"]]}), "`results/0`: expected object"),
     ] {
@@ -279,17 +278,6 @@ fn a_model_is_asked_and_answered_as_the_command_line_would() {
 }
 
 #[test]
-fn a_stream_is_read_as_its_response() {
-    let server = Server::start(fixture::text(&catalog()), &[], &[]);
-    let stream = concat!(
-        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"todo_list\",\"input\":{}}}\n\n",
-        "data: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_stop\"}\n\n"
-    );
-    let calls = posted(&server, "/v1/parse", &json!({"provider": "anthropic", "stream": stream}));
-    assert_eq!(serde_json::from_str::<Value>(&calls).unwrap()[0]["name"], "todo_list");
-}
-
-#[test]
 fn what_is_wrong_with_a_request_of_a_job_is_told() {
     let server = Server::start(fixture::text(&catalog()), &[], &[]);
     let cases = [
@@ -297,7 +285,7 @@ fn what_is_wrong_with_a_request_of_a_job_is_told() {
         ("payload", json!({}), "missing required property"),
         ("payload", json!({"provider": "anthropic", "surfce": "full"}), "did you mean surface"),
         ("payload", json!({"provider": "anthropic", "surface": "full", "load": ["Files"]}), "toolset"),
-        ("parse", json!({"provider": "anthropic"}), "send `response`"),
+        ("parse", json!({"provider": "anthropic"}), "`response`: missing"),
         ("parse", json!({"provider": "anthropic", "response": "no"}), ""),
         ("results", json!({"provider": "anthropic", "results": []}), "the list is empty"),
         ("results", json!({"provider": "anthropic", "results": [{"name": "x"}]}), "has no `envelope`"),

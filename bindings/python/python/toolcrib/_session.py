@@ -89,11 +89,8 @@ class Session:
         return calls, self._reply(provider, answered)
 
     async def aturn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
-        """The same, with async functions among the tools; ``response`` may be a stream whose events are awaited."""
-        if hasattr(response, "__aiter__"):
-            calls = await self.catalog.parse_stream(provider, response, profile=self.profile)
-        else:
-            calls = self.catalog.parse(provider, response, profile=self.profile)
+        """The same, with async functions among the tools."""
+        calls = self.catalog.parse(provider, response, profile=self.profile)
         answered = [(call, await self.arun(call)) for call in calls]
         return calls, self._reply(provider, answered)
 
