@@ -158,4 +158,3 @@ fn a_name_is_shown_as_it_is() {
         }
     }
 }
-

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::CallRequest;
+use super::request::{key_of, receipt_of};
 use crate::arguments::{WRAPPERS, make_object};
 use crate::catalog::Tool;
-use crate::exec::CallRequest;
-use crate::exec::request::{key_of, receipt_of};
 use crate::finding::{SlipPolicy, normalized};
 use crate::refusal::Refusal;
 use crate::tool::clean_line;

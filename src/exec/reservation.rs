@@ -8,14 +8,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::approval::run_approved;
-use super::run_failure::{Certainty, RunFailure};
-use crate::exec::Outcome;
-use crate::exec::admit::Admitted;
-use crate::exec::call::RunNotes;
-use crate::exec::fingerprint::fingerprint;
-use crate::exec::record::audit;
-use crate::exec::record::standing_warnings::KEY_IN_MEMORY;
+use super::Outcome;
+use super::call::{Checked, RunNotes};
+use super::fingerprint::fingerprint;
+use super::record::{KEY_IN_MEMORY, require_writable, unwritable};
+use super::send::{Certainty, RunFailure};
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
@@ -28,26 +25,18 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
 /// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 
-/// Runs an admitted call; a write with a key runs once, however often it is sent.
-pub(super) async fn run_once(call: &Admitted, notes: &mut RunNotes) -> Outcome {
-    match &call.request.idempotency_key {
-        Some(key) if call.effect() != Effect::Read => run_with_key(call, key, notes).await,
-        _ => run_unclaimed(call, notes).await,
-    }
-}
+/// The reservation of the idempotency key of a call, if it has one.
+pub(super) struct Reservation(Option<Claim>);
 
-async fn run_unclaimed(call: &Admitted, notes: &mut RunNotes) -> Outcome {
-    match run_approved(call, notes).await {
-        Ok(result) => Outcome::Result(result),
-        Err(RunFailure { failure, .. }) => Outcome::Failed(failure),
-    }
-}
-
-async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outcome {
-    let state = call.state();
+/// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
+/// same key. A read needs no key.
+pub(super) async fn reserve(call: &Checked, notes: &mut RunNotes) -> Result<Reservation, Outcome> {
+    let Some(key) = call.request.idempotency_key.clone().filter(|_| call.effect() != Effect::Read) else {
+        return Ok(Reservation(None));
+    };
     let claim = Claim {
         caller: Arc::clone(&call.context.caller().name),
-        key: key.to_string(),
+        key,
         op: call.op().to_string(),
         fingerprint: match &call.request.step {
             // Its arguments may differ the next time, when the reads before it are run again.
@@ -57,51 +46,73 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         owner: random_id("ow"),
     };
     match status_of(call, &claim, notes).await {
-        Ok(ClaimStatus::Acquired) => {}
+        Ok(ClaimStatus::Acquired) => {
+            if call.state().health().is_volatile && call.request.step.is_none() {
+                notes.warnings.push(KEY_IN_MEMORY.into());
+            }
+            Ok(Reservation(Some(claim)))
+        }
         // Each step knows whether it was done.
-        Ok(ClaimStatus::Unknown) if call.has_steps() => return run_unclaimed(call, notes).await,
-        Ok(ClaimStatus::Answered(Value::Object(envelope))) => return Outcome::Replayed(envelope),
-        Ok(ClaimStatus::Answered(result)) => return Outcome::Result(result),
-        Ok(other) => return Outcome::Failed(claim_failure(&other, call.op())),
-        Err(failure) => return Outcome::Failed(failure),
+        Ok(ClaimStatus::Unknown) if call.has_steps() => Ok(Reservation(None)),
+        Ok(ClaimStatus::Answered(Value::Object(envelope))) => Err(Outcome::Replayed(envelope)),
+        Ok(ClaimStatus::Answered(result)) => Err(Outcome::Result(result)),
+        Ok(other) => Err(Outcome::Failed(claim_failure(&other, call.op()))),
+        Err(failure) => Err(Outcome::Failed(failure)),
     }
-    if state.health().is_volatile && call.request.step.is_none() {
-        notes.warnings.push(KEY_IN_MEMORY.into());
-    }
-    let ran = tokio::select! {
-        ran = run_approved(call, notes) => ran,
-        never = renew_claim(state, &claim) => match never {},
-    };
-    let (outcome, certainty) = match ran {
-        Ok(result) => (Outcome::Result(result), Certainty::Answered),
-        Err(RunFailure { mut failure, certainty }) => {
-            failure.help_path = Some(call.op().to_string());
-            (Outcome::Failed(failure), certainty)
+}
+
+impl Reservation {
+    /// Renews the reservation for as long as the call runs.
+    pub(super) async fn held_during<T>(&self, state: &dyn StateStore, running: impl Future<Output = T>) -> T {
+        let Some(claim) = &self.0 else { return running.await };
+        tokio::select! {
+            ran = running => ran,
+            never = renew_claim(state, claim) => match never {},
         }
-    };
-    let settled = match certainty {
-        Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
-        Certainty::Unknown => ClaimOutcome::Unknown,
-        Certainty::Answered => {
-            let mut envelope = outcome.fields(call.op());
-            envelope.insert("meta".into(), Value::Object(call.meta(notes)));
-            ClaimOutcome::Answered(Value::Object(envelope))
-        }
-    };
-    if let Err(error) = state.settle(&claim, settled).await {
-        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
-        notes.warnings.push(format!("{warning} ({error})"));
     }
-    outcome
+
+    /// Stores the outcome of the call, or frees the key of a call that was not run.
+    pub(super) async fn settle(
+        &self,
+        call: &Checked,
+        ran: Result<Value, RunFailure>,
+        notes: &mut RunNotes,
+    ) -> Outcome {
+        let Some(claim) = &self.0 else {
+            return ran.map_or_else(|ran| Outcome::Failed(ran.failure), Outcome::Result);
+        };
+        let (outcome, certainty) = match ran {
+            Ok(result) => (Outcome::Result(result), Certainty::Answered),
+            Err(RunFailure { mut failure, certainty }) => {
+                failure.help_path = Some(call.op().to_string());
+                (Outcome::Failed(failure), certainty)
+            }
+        };
+        let settled = match certainty {
+            Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
+            Certainty::Unknown => ClaimOutcome::Unknown,
+            Certainty::Answered => {
+                let mut envelope = outcome.fields(call.op());
+                envelope.insert("meta".into(), Value::Object(call.meta(notes)));
+                ClaimOutcome::Answered(Value::Object(envelope))
+            }
+        };
+        if let Err(error) = call.state().settle(claim, settled).await {
+            let warning =
+                "the outcome of the call could not be stored; its key will report an unknown outcome";
+            notes.warnings.push(format!("{warning} ({error})"));
+        }
+        outcome
+    }
 }
 
 /// The status of a claim, which this call acquires if it is free.
-async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
+async fn status_of(call: &Checked, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
     let state = call.state();
-    let claimed = match audit::require_writable(&*call.context, &mut notes.warnings) {
+    let claimed = match require_writable(&*call.context, &mut notes.warnings) {
         Ok(()) => {
             let claimed = acquire_claim(state, claim, call.timeout()).await;
-            claimed.map_err(|error| audit::unwritable(&error.to_string()))
+            claimed.map_err(|error| unwritable(&error.to_string()))
         }
         Err(failure) => Err(failure),
     };

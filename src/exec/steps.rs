@@ -15,26 +15,24 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use self::values::{Earlier, Unresolved, Values};
-use super::run_failure::{Certainty, RunFailure};
-use super::sent_arguments::SentArguments;
+use super::backend::{Backends, Begun};
+use super::call::{Checked, RunNotes};
+use super::fingerprint::fingerprint;
+use super::request::{EffectLimit, LONGEST_KEY, StepOf};
+use super::send::{Certainty, RunFailure, SentArguments};
+use super::{CallRequest, CallResult, Outcome};
 use crate::catalog::Tool;
-use crate::exec::admit::Admitted;
-use crate::exec::backend::{Backends, Begun};
-use crate::exec::call::RunNotes;
-use crate::exec::fingerprint::fingerprint;
-use crate::exec::request::{EffectLimit, LONGEST_KEY, StepOf};
-use crate::exec::{CallRequest, CallResult, Outcome};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::sources::mcp::FilledSecrets;
 use crate::state::random_id;
-use crate::tool::{Effect, MAX_STEP_DEPTH, Step, StepsBackend};
+use crate::tool::{Backend, Effect, Step, StepsBackend};
 
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
 
 /// Runs the steps of a call.
 pub(super) async fn run(
-    call: &Admitted,
+    call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     begun: &Begun,
@@ -47,7 +45,7 @@ pub(super) async fn run(
 
 /// Tells the calls of a dry run.
 pub(super) async fn preview(
-    call: &Admitted,
+    call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     notes: &mut RunNotes,
@@ -56,9 +54,7 @@ pub(super) async fn preview(
     if let Err(RunFailure { failure, .. }) = run.all(backend, &Begun::default(), notes).await {
         return Outcome::Failed(failure);
     }
-    if call.request.step.is_none() {
-        notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
-    }
+    notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
     Outcome::Result(json!({ "would": { "backend": "steps", "steps": run.told } }))
 }
 
@@ -67,7 +63,7 @@ type Planned<'c> = (&'c Step, Option<(usize, Arc<Tool>)>);
 
 /// A run of steps so far.
 struct Run<'c> {
-    call: &'c Admitted,
+    call: &'c Checked,
     values: Values<'c>,
     /// The steps, as errors and dry runs tell them.
     told: Vec<Value>,
@@ -85,19 +81,20 @@ struct Run<'c> {
 }
 
 impl<'c> Run<'c> {
-    fn new(call: &'c Admitted, sent: &'c SentArguments<'_>) -> Self {
+    fn new(call: &'c Checked, sent: &'c SentArguments<'_>) -> Self {
         let (arguments, schema) = (&*sent.value, call.tool().parameters.schema());
         let given = call.request.idempotency_key.clone();
         let changes = call.effect() != Effect::Read && !call.is_dry_run;
         let (_, hidden) = call.secrets().split(schema, arguments);
-        let outer = call.request.step.as_deref().cloned();
-        let mut inner = outer.unwrap_or_else(|| StepOf {
-            within: Vec::new(),
+        let inner = StepOf {
+            op: call.op().to_string(),
             identity: fingerprint(call.op(), call.arguments(), "steps"),
-            hidden: Vec::new(),
-        });
-        inner.within.push(call.op().to_string());
-        inner.hidden.extend(hidden.into_iter().map(|secret| secret.value).chain(sent.hidden.iter().cloned()));
+            hidden: hidden
+                .into_iter()
+                .map(|secret| secret.value)
+                .chain(sent.hidden.iter().cloned())
+                .collect(),
+        };
         Self {
             call,
             values: Values { arguments, schema, earlier: HashMap::new() },
@@ -149,17 +146,17 @@ impl<'c> Run<'c> {
         Ok(plan)
     }
 
-    /// The tool of a step, if the caller can call it, it runs here, and it is no stronger than the whole. Tools with steps
-    /// end at a depth.
+    /// The tool of a step, if the caller can call it, it runs here, and it is no stronger than the whole. A tool with steps
+    /// is no step.
     fn callable(&self, step: &Step) -> Option<(usize, Arc<Tool>)> {
-        let (call, within) = (self.call, &self.inner.within);
+        let call = self.call;
         let index = call.context.catalog().unique_position(&step.op)?;
         let tool = call.context.catalog().tools.get(index)?;
-        let is_endless = within.contains(&tool.op) || within.len() > MAX_STEP_DEPTH;
+        let backend = Backends::of(tool, call.config())?;
         let runs = !call.context.is_forbidden(index)
             && tool.effect <= call.effect()
-            && Backends::of(tool, call.config()).is_some();
-        (runs && !is_endless).then(|| (index, Arc::clone(tool)))
+            && !matches!(*backend, Backend::Steps(_));
+        runs.then(|| (index, Arc::clone(tool)))
     }
 
     /// Runs one step, if its conditions hold.
@@ -301,7 +298,7 @@ impl<'c> Run<'c> {
         let code = refusal.code;
         let has = |hint: &str, value: Value| refusal.hints.get(hint) == Some(&value);
         let may_have_run = has("may_have_run", true.into()) || code == ErrorCode::OutcomeUnknown;
-        let is_partly_done = has("partly_done", true.into()) || !self.written.is_empty() || may_have_run;
+        let is_partly_done = !self.written.is_empty() || may_have_run;
         let was_sent = may_have_run
             || has("source", "backend".into())
             || matches!(code, ErrorCode::BackendError | ErrorCode::BackendTimeout | ErrorCode::Internal);
@@ -310,9 +307,6 @@ impl<'c> Run<'c> {
         let mut error = json!({ "code": code.as_str(), "message": refusal.message });
         if !refusal.field_errors.is_empty() {
             error["field_errors"] = self.hidden.hide_in(json!(refusal.field_errors));
-        }
-        if let Some(inner) = refusal.hints.shift_remove("steps") {
-            error["steps"] = inner;
         }
         self.tell(step, &tool.op, json!({ "error": error }));
         let not_run: Vec<(&str, &str)> = self.left.drain(..).rev().collect();
@@ -363,8 +357,8 @@ fn quoted_list(ids: &[&str]) -> String {
 }
 
 /// The call of a step; boxed, since it may have steps itself.
-fn boxed(call: &Admitted, request: CallRequest) -> Pin<Box<dyn Future<Output = CallResult> + Send>> {
-    Box::pin(super::run(Arc::clone(&call.context), request))
+fn boxed(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = CallResult> + Send>> {
+    Box::pin(super::execute(Arc::clone(&call.context), request))
 }
 
 /// The key of a step, derived from that of the call.

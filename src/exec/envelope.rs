@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::backend::McpAnswer;
 use crate::arguments::Repair;
-use crate::exec::backend::McpAnswer;
 use crate::refusal::{ErrorCode, Refusal};
 
 /// The answer to a call, for its caller.
@@ -35,7 +35,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// The fields of the envelope without `meta`.
-    pub(in crate::exec) fn fields(&self, op: &str) -> Map<String, Value> {
+    pub(super) fn fields(&self, op: &str) -> Map<String, Value> {
         let mut fields = Map::with_capacity(4);
         fields.insert("op".into(), op.into());
         match self {

@@ -3,16 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::execution::execute;
-use super::run_failure::{Certainty, RunFailure};
+use super::backend::Backends;
+use super::call::{Checked, RunNotes};
+use super::fingerprint::fingerprint;
+use super::record::record_approval_request;
 use crate::catalog::{Catalog, Tool};
-use crate::exec::admit::Admitted;
-use crate::exec::backend::Backends;
-use crate::exec::call::RunNotes;
-use crate::exec::fingerprint::fingerprint;
-use crate::exec::record::audit;
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
@@ -21,20 +18,12 @@ use crate::tool::{Backend, NoSchemaMode};
 /// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
-/// Runs a call, with an approval if its tool needs one. If the call was not run, its approval
-/// is given back.
-pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
-    let given = guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
-    let approval = given.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
-    let ran = execute(call, notes).await;
-    if let (Some(approval), Err(RunFailure { certainty: Certainty::NotRun, .. })) = (approval, &ran) {
-        give_back(call, &approval, notes).await;
-    }
-    ran
+/// Uses up the approval of a call; `None` if it needs no approval.
+pub(super) async fn approve(call: &Checked) -> Result<Option<Approval>, Refusal> {
+    guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)))
 }
 
-/// Uses up the approval of a call; `None` if it needs no approval.
-async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> {
+async fn require_approval(call: &Checked) -> Result<Option<Approval>, Refusal> {
     let tool = call.tool();
     let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
     if tool.definition.approval != Some(true) && !is_unchecked {
@@ -55,7 +44,7 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> 
             }
             ApprovalStatus::Waiting => {
                 if approval.id == request.id {
-                    audit::record_approval_request(call, tool, &approval);
+                    record_approval_request(call, tool, &approval);
                 }
                 return Err(approval_required(
                     tool,
@@ -72,7 +61,7 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> 
 }
 
 /// Gives back an approval whose call was not run.
-async fn give_back(call: &Admitted, approval: &Approval, notes: &mut RunNotes) {
+pub(super) async fn give_back(call: &Checked, approval: &Approval, notes: &mut RunNotes) {
     let id = &approval.id;
     let warning = match call.state().give_back(approval).await {
         Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
@@ -101,7 +90,7 @@ fn hash(key: &str, text: &str) -> String {
     blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..DIGITS].to_string()
 }
 
-fn approval_request(call: &Admitted, key: &str) -> Approval {
+fn approval_request(call: &Checked, key: &str) -> Approval {
     let (tool, caller) = (call.tool(), call.context.caller());
     let now = now();
     let minutes = i64::try_from(call.config().exec.approval_minutes).unwrap_or(i64::MAX);

@@ -1,12 +1,185 @@
-//! Parts of a long value: whole items of lists, whole fields of objects, and pieces of texts. Nothing is cut within JSON, a
-//! character or base64: a text in base64 that is too long is left out, with its size in its place.
+//! Results that are too long for a context: the first part is returned with the [shape](shape_of) of the whole, all of it is
+//! stored, and a [cursor](Position) gives the rest.
+//!
+//! Parts are whole items of lists, whole fields of objects, and pieces of texts. Nothing is cut within JSON, a character or
+//! base64: a text in base64 that is too long is left out, with its size in its place.
 
 use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::result_cursor::Position;
+use super::call::{Call, RunNotes};
+use super::select;
 use crate::finding::pointer_join;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::state::{StateStore, StoredResult, now, random_id};
+use crate::tool::clean_line;
+
+/// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
+const RESULT_TTL_MS: i64 = 3_600_000;
+
+/// Bytes of the id of a stored result. It is in the cursor beside each part, and is its caller's alone.
+const ID_BYTES: usize = 11;
+
+/// A part of a stored result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// `items`, `fields` or `part`, its place, and `next` if there is more.
+    pub fields: Map<String, Value>,
+}
+
+/// The result; of a long one its beginning, and `meta.more` has its shape, its size and the cursor of the rest.
+pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes) -> Value {
+    let limit = call.config().exec.result_bytes.max(1);
+    if !is_longer(&result, limit) {
+        return result;
+    }
+    let (shape, text) = (shape_of(&result), result.to_string());
+    let FirstPage { page, mut more, next } = beginning_of(result, limit);
+    more.extend(shape.map(|shape| ("shape".to_string(), shape.into())));
+    match next {
+        None => notes.warnings.push(format!("the result is longer than {limit} bytes; data is left out")),
+        Some(next) => match store(call.state(), &call.context.caller().name, text).await {
+            Ok(id) => {
+                let cursor = next.cursor(&id);
+                notes.warnings.push(format!(
+                    "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
+                ));
+                more.insert("cursor".into(), cursor.into());
+            }
+            Err(error) => {
+                let warning = format!(
+                    "the result is cut after {limit} bytes, and the rest could not be stored ({error})"
+                );
+                notes.warnings.push(warning);
+            }
+        },
+    }
+    notes.continuation = Some(Value::Object(more));
+    page
+}
+
+/// Stores a result for its caller; its id.
+async fn store(state: &dyn StateStore, caller: &str, text: String) -> Result<String, String> {
+    let mut id = random_id("re");
+    id.truncate(ID_BYTES);
+    let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + RESULT_TTL_MS };
+    let stored = state.store_result(&kept).await.map_err(|error| error.to_string());
+    stored.map(|()| kept.id)
+}
+
+/// The next part of a stored result, at most `limit` bytes; with `select`, these fields of the whole result.
+pub async fn next_page(
+    state: &dyn StateStore,
+    caller: &str,
+    cursor: &str,
+    (select, limit): (Option<Value>, usize),
+) -> Result<Part, Refusal> {
+    let no_cursor = || {
+        let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
+        Refusal::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
+            .field("/cursor", "this is no cursor")
+    };
+    let pointers = select::read(select)?;
+    let (id, position) = Position::read(cursor).ok_or_else(no_cursor)?;
+    let kept = state.stored_result(caller, id).await.map_err(|error| {
+        let message = format!("the rest of the result cannot be read now ({error})");
+        Refusal::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
+    })?;
+    let Some(kept) = kept else {
+        let next = "send the call again; narrow it so that its result is shorter, if it can be";
+        let message = "the rest of this result is no longer stored";
+        return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
+    };
+    let result: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
+    if !pointers.is_empty() {
+        return selected(state, caller, select::take(&result, &pointers), limit).await;
+    }
+    let page = page_at(&result, &position, limit).ok_or_else(no_cursor)?;
+    let next = page.next.map(|next| ("next".to_string(), next.cursor(id).into()));
+    Ok(Part { fields: page.fields.into_iter().chain(next).collect() })
+}
+
+/// Selected fields; of long ones the beginning, and `next` for the rest.
+async fn selected(
+    state: &dyn StateStore,
+    caller: &str,
+    (selected, missing): (Value, Vec<select::Missing>),
+    limit: usize,
+) -> Result<Part, Refusal> {
+    select::check_all_found(&missing)?;
+    let mut fields = Map::new();
+    if !is_longer(&selected, limit) {
+        fields.insert("fields".into(), selected);
+        return Ok(Part { fields });
+    }
+    let text = selected.to_string();
+    let FirstPage { page, more, next } = beginning_of(selected, limit);
+    fields.insert("fields".into(), page);
+    fields.insert("more".into(), more.into());
+    if let Some(next) = next {
+        let id = store(state, caller, text).await.map_err(|error| {
+            let message =
+                format!("the selected fields are too long, and the rest cannot be stored ({error})");
+            Refusal::new(ErrorCode::StateUnavailable, message, "select less, or try again")
+        })?;
+        fields.insert("next".into(), next.cursor(&id).into());
+    }
+    Ok(Part { fields })
+}
+
+/// Longest path of a cursor; JSON is nested less deeply.
+const MAX_PATH: usize = 140;
+
+/// A position in a value, by the indexes of children.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Position {
+    /// Path of the long part.
+    base: Vec<usize>,
+    /// Path from there to the next child; of a position within a text, to the text.
+    path: Vec<usize>,
+    /// The byte of a text.
+    byte: Option<usize>,
+}
+
+impl Position {
+    /// Another position in the same long part.
+    fn moved(&self, path: Vec<usize>, byte: Option<usize>) -> Self {
+        Self { base: self.base.clone(), path, byte }
+    }
+
+    /// The cursor of this position: `ID.`, then `k` and an index for each level of the long part, `i` and an index for each
+    /// below it, `b` and a byte.
+    fn cursor(&self, id: &str) -> String {
+        let step = |mark: char| move |index: &usize| format!("{mark}{index}");
+        let steps = self.base.iter().map(step('k')).chain(self.path.iter().map(step('i')));
+        let steps: String = steps.chain(self.byte.iter().map(step('b'))).collect();
+        format!("{id}.{steps}")
+    }
+
+    /// The id and the position of a cursor.
+    fn read(cursor: &str) -> Option<(&str, Self)> {
+        let (id, place) = cursor.trim().split_once('.')?;
+        let is_id = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (mut position, mut rest) = (Self::default(), place);
+        while let Some(mark) = rest.chars().next() {
+            let digits = rest.get(1..)?;
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let index = digits[..end].parse().ok()?;
+            rest = &digits[end..];
+            match mark {
+                'k' if position.path.is_empty() => position.base.push(index),
+                'i' => position.path.push(index),
+                'b' if rest.is_empty() => position.byte = Some(index),
+                _ => return None,
+            }
+        }
+        let is_whole = position.byte.is_some() || !position.path.is_empty();
+        let is_short = position.base.len() + position.path.len() <= MAX_PATH;
+        (id.len() <= 64 && id.starts_with("re_") && id.chars().all(is_id) && is_whole && is_short)
+            .then_some((id, position))
+    }
+}
 
 /// Bytes from which a text may be base64: shorter ones are words.
 const MIN_BASE64: usize = 256;
@@ -16,25 +189,25 @@ const MIN_PIECE: usize = 4;
 const MAX_AROUND: usize = 8;
 
 /// The first part of a long value.
-pub(super) struct FirstPage {
+struct FirstPage {
     /// The value, with the beginning of its long part.
-    pub(super) page: Value,
+    page: Value,
     /// Pointer, shown items or bytes, and size of the long part.
-    pub(super) more: Map<String, Value>,
+    more: Map<String, Value>,
     /// The position of the next part, if there is one.
-    pub(super) next: Option<Position>,
+    next: Option<Position>,
 }
 
 /// The next part of a value.
-pub(super) struct NextPage {
+struct NextPage {
     /// `items`, `fields` or `part`, and its place.
-    pub(super) fields: Map<String, Value>,
+    fields: Map<String, Value>,
     /// The position of the part after it, if there is one.
-    pub(super) next: Option<Position>,
+    next: Option<Position>,
 }
 
 /// The first part of a value that is longer than `limit`: all that is beside its long part, and the beginning of that.
-pub(super) fn first_page(value: Value, limit: usize) -> FirstPage {
+fn beginning_of(value: Value, limit: usize) -> FirstPage {
     let (base, at) = long_part(&value, limit);
     let long = value.pointer(&at).unwrap_or(&Value::Null);
     let room = (limit + length(long)).saturating_sub(length(&value)).max(MIN_PIECE);
@@ -125,7 +298,7 @@ fn extent(long: &Value, begun: &Value) -> Vec<(String, Value)> {
 }
 
 /// The part at a position, at most `limit` bytes; `None` where the value has no such position.
-pub(super) fn next_page(value: &Value, at: &Position, limit: usize) -> Option<NextPage> {
+fn page_at(value: &Value, at: &Position, limit: usize) -> Option<NextPage> {
     let base = at.base.iter().try_fold(value, |value, index| child(value, *index).map(|(_, child)| child))?;
     let (mut path, mut byte) = (at.path.clone(), at.byte);
     loop {
@@ -298,7 +471,7 @@ impl io::Write for Count {
     }
 }
 
-pub(super) fn is_longer(value: &Value, limit: usize) -> bool {
+fn is_longer(value: &Value, limit: usize) -> bool {
     match value {
         Value::String(text) => text.len() > limit,
         other => serde_json::to_writer(Count { bytes: 0, limit }, other).is_err(),
@@ -310,4 +483,44 @@ fn length(value: &Value) -> usize {
     let mut count = Count { bytes: 0, limit: usize::MAX };
     let _ = serde_json::to_writer(&mut count, value);
     count.bytes
+}
+
+/// Levels that are described.
+const LEVELS: usize = 3;
+/// Fields of an object that are named.
+const MAX_NAMES: usize = 12;
+/// Characters of a name.
+const NAME: usize = 40;
+/// Bytes from which the size of a text is said.
+const LONG: usize = 200;
+
+/// The shape of an object or a list; `None` for anything else.
+fn shape_of(value: &Value) -> Option<String> {
+    (value.is_object() || value.is_array()).then(|| shape(value, LEVELS))
+}
+
+fn shape(value: &Value, levels: usize) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(_) => "boolean".into(),
+        Value::Number(_) => "number".into(),
+        Value::String(text) if text.len() < LONG => "text".into(),
+        Value::String(text) => format!("text of {} bytes", text.len()),
+        Value::Array(items) => match items.first().filter(|_| levels > 0) {
+            Some(first) => format!("[{} of {}]", items.len(), shape(first, levels - 1)),
+            None => format!("[{}]", items.len()),
+        },
+        Value::Object(fields) if levels == 0 => format!("{{{} fields}}", fields.len()),
+        Value::Object(fields) => {
+            let name = |name: &str| clean_line(&name.chars().take(NAME).collect::<String>());
+            let named = fields.iter().take(MAX_NAMES);
+            let mut shown: Vec<String> = named
+                .map(|(known, field)| format!("{}: {}", name(known), shape(field, levels - 1)))
+                .collect();
+            if fields.len() > MAX_NAMES {
+                shown.push(format!("{} more", fields.len() - MAX_NAMES));
+            }
+            format!("{{{}}}", shown.join(", "))
+        }
+    }
 }

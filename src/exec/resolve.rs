@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call_fields;
+use super::call::Call;
+use super::{CallContext, CallRequest, call_fields};
 use crate::arguments::{corrected, decoded};
 use crate::catalog::{Catalog, Resolved, Tool, UnresolvedName};
-use crate::exec::call::Call;
-use crate::exec::{CallContext, CallRequest};
+
 use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Effect, quoted};
 
