@@ -208,8 +208,8 @@ fn the_effect_is_the_strongest_of_the_steps_and_every_setting_counts_for_it() {
     let catalog = notes.bench.context.view.catalog();
     let effect = |name: &str| catalog.named(name).unwrap().effect;
     assert_eq!(
-        [effect("look"), effect("publish"), effect("twice"), effect("clean")],
-        [Effect::Read, Effect::Write, Effect::Write, Effect::Destructive]
+        [effect("look"), effect("publish"), effect("clean")],
+        [Effect::Read, Effect::Write, Effect::Destructive]
     );
     assert!(!catalog.named("publish").unwrap().effect_is_guess());
     // A tool with a step that is a dry run by default is one too.
@@ -220,7 +220,7 @@ fn the_effect_is_the_strongest_of_the_steps_and_every_setting_counts_for_it() {
     let readers = Notes::new("");
     for (function, input) in [
         ("tool_exec", json!({"op": "note.publish", "args": {"id": "n"}})),
-        ("tool_exec_read", json!({"op": "note.twice", "args": {"id": "n"}})),
+        ("tool_exec_read", json!({"op": "note.publish", "args": {"id": "n"}})),
     ] {
         let refused = readers.bench.call(function, input);
         assert_eq!(code(&refused), "PERMISSION_DENIED", "{refused}");
