@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CatalogView, FunctionCounters, KeptDocs, Trace};
+use super::{CatalogView, FunctionCounters, Trace};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::model::ChatModel;
@@ -34,8 +34,6 @@ pub struct Services {
     pub state: Arc<dyn StateStore>,
     /// The backends of tools.
     pub backends: Backends,
-    /// The docs that are kept for their readers.
-    pub kept_docs: KeptDocs,
     /// Counters of functions and tools.
     pub counts: FunctionCounters,
 }
@@ -68,9 +66,9 @@ impl FunctionContext {
 impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(Sqlite::in_memory());
-        let (backends, kept_docs, counts) = Default::default();
+        let (backends, counts) = Default::default();
         let semantic = SemanticSearch::Off;
-        Self { semantic, llm: None, repair: None, state, backends, kept_docs, counts }
+        Self { semantic, llm: None, repair: None, state, backends, counts }
     }
 }
 

@@ -7,7 +7,6 @@
 
 mod clock;
 mod event;
-mod failed_sessions;
 mod open;
 mod random_id;
 // SQLite does not hang: without PostgreSQL nothing measures the wait.
@@ -94,20 +93,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// The version of the doc that the session was given last.
     fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>>;
 
-    /// Counts a failure of a call (`fingerprint`) in a session, and returns the new count. Ten minutes after the last
-    /// failure the count starts anew.
-    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
-
-    /// Number of failures of a call in a session, counted like [`StateStore::count_failure`] does.
-    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
-
-    /// Resets the failures in a session whose fingerprints begin with this prefix.
-    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()>;
-
-    /// Whether this process has counted a failure in a session, so that there may be some to reset. Reads no
-    /// database.
-    fn has_failed(&self, session: &Session) -> bool;
-
     /// The context of a session, once a result has set it.
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>>;
 
@@ -145,9 +130,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// Waits until all recorded events are written.
     fn flush(&self) -> StateFuture<'_, ()>;
 }
-
-/// Milliseconds that failures count.
-const FAILURE_WINDOW_MS: i64 = 600_000;
 
 /// A person who is signed in to the pages.
 #[derive(Clone, PartialEq, Eq)]

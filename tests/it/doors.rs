@@ -25,8 +25,6 @@ fn table() -> Vec<Row> {
         (doc, json!({"name": "create_pull_request", "max_tokens": 60}), None),
         (doc, json!({"name": "create_pull_request", "max_tokens": 60, "format": "json"}), None),
         (doc, json!({"names": ["get_me", "create_branch"], "max_tokens": 1}), None),
-        (doc, json!({"name": "get_me", "known_version": "0000000000"}), None),
-        (doc, json!({"name": "get_me", "known_version": version("get_me")}), None),
         (doc, json!({"names": ["get_me", "no_such_tool"]}), None),
         (doc, json!({"names": "get_me"}), Some("VALIDATION_ERROR")),
         (doc, json!({"name": "creat_issue"}), Some("NOT_FOUND")),

@@ -87,10 +87,6 @@ impl StateStore for Breaking {
         self.0.health()
     }
 
-    fn has_failed(&self, session: &Session) -> bool {
-        self.0.has_failed(session)
-    }
-
     fn last_written(&self) -> watch::Receiver<i64> {
         self.0.last_written()
     }
@@ -107,9 +103,6 @@ impl StateStore for Breaking {
         decide_approval(id: &'a str, yes: bool, reason: Option<&'a str>) -> Option<Approval>;
         record_doc_read(session: &'a Session, op: &'a str, doc_version: &'a str) -> ();
         doc_read_version(session: &'a Session, op: &'a str) -> Option<String>;
-        count_failure(session: &'a Session, fingerprint: &'a str) -> u32;
-        failure_count(session: &'a Session, fingerprint: &'a str) -> u32;
-        clear_failures(session: &'a Session, beginning: &'a str) -> ();
         session_context(session: &'a Session) -> Option<Value>;
         set_session_context(session: &'a Session, context: &'a Value) -> ();
         stored_result(caller: &'a str, id: &'a str) -> Option<StoredResult>;

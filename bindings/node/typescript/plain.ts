@@ -14,14 +14,6 @@ export function plain(value: unknown): unknown {
   return JSON.parse(encoded(value)) as unknown;
 }
 
-/** A value as JSON text whose keys are sorted: equal values have equal text. */
-export function sortedText(value: unknown): string {
-  return JSON.stringify(plain(value), (_, inner: unknown) => {
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)));
-  });
-}
-
 function encoded(value: unknown): string {
   try {
     return (JSON.stringify(value, replaced) as string | undefined) ?? "null";

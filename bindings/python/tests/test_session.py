@@ -78,14 +78,6 @@ def test_the_doc_is_read_before_the_first_call():
     assert reader.run(reader.call("add", {"a": 1}))["ok"]
 
 
-def test_a_write_that_fails_again_and_again_is_not_run_a_third_time():
-    agent = session(FunctionTool.of(fail, effect="write"))
-    envelopes = [agent.run(agent.call("fail", {"text": "x"})) for _ in range(3)]
-    assert [error_of(envelope)["code"] for envelope in envelopes] == ["TOOL_ERROR", "TOOL_ERROR", "LOOP_STOPPED"]
-    assert calls == ["x", "x"]
-    assert error_of(agent.run(agent.call("fail", {"text": "y"})))["code"] == "TOOL_ERROR"
-
-
 def test_a_turn_answers_every_call_in_the_message_of_the_provider():
     agent = session(add, later)
     part = {"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1}}

@@ -31,7 +31,7 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 34] = [
+static TABLE: [RouteEntry; 33] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
         .answered(|| post(reload::reload)),
     RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
@@ -45,15 +45,9 @@ static TABLE: [RouteEntry; 34] = [
     RouteEntry::new(
         "/v1/workspace.tar",
         Route::Catalog,
-        Operation::Described("get", workspace::tar_operation),
+        Operation::Described("get", workspace::operation),
     )
     .answered(|| get(workspace::tar)),
-    RouteEntry::new(
-        "/v1/workspace.zip",
-        Route::Catalog,
-        Operation::Described("get", workspace::zip_operation),
-    )
-    .answered(|| get(workspace::zip)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)

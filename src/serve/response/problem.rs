@@ -52,7 +52,6 @@ pub enum ProblemCode {
     /// The body is not declared as JSON.
     UnsupportedMediaType,
     /// The range is outside of the body.
-    RangeNotSatisfiable,
     /// A mistake in toolcrib, or in a template.
     Internal,
     /// Too many requests at once.
@@ -116,7 +115,6 @@ impl ProblemCode {
             ProblemCode::ContentTooLarge => (413, "send less"),
             ProblemCode::UriTooLong => (414, "shorten the address; arguments belong in the body"),
             ProblemCode::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),
-            ProblemCode::RangeNotSatisfiable => (416, "ask for a range that there is"),
             ProblemCode::Internal => (500, "tell the operator of this server"),
             ProblemCode::Overloaded => (503, "try again in a second"),
             ProblemCode::NotReady => (503, "try again when the catalog has been put right"),

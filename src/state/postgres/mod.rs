@@ -24,7 +24,6 @@ use tokio::sync::{OnceCell, watch};
 
 use self::recorder::Recorder;
 use super::clock::millis;
-use super::failed_sessions::FailedSessions;
 use super::wait_budget::waited;
 use super::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
@@ -35,7 +34,6 @@ use super::{
 pub struct Postgres {
     database: Arc<Database>,
     recorder: Recorder,
-    failed: FailedSessions,
 }
 
 /// The database, once its schema is ours.
@@ -58,7 +56,6 @@ impl Postgres {
         Ok(Self {
             recorder: Recorder::new(Arc::clone(&database)),
             database,
-            failed: FailedSessions::default(),
         })
     }
 
@@ -159,23 +156,6 @@ impl StateStore for Postgres {
 
     fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>> {
         self.go(move |client| sessions::given(client, session, op))
-    }
-
-    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        self.failed.add(session);
-        self.go(move |client| sessions::fail(client, session, fingerprint))
-    }
-
-    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        self.go(move |client| sessions::failures(client, session, fingerprint))
-    }
-
-    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()> {
-        self.go(move |client| sessions::clear(client, session, beginning))
-    }
-
-    fn has_failed(&self, session: &Session) -> bool {
-        self.failed.has(session)
     }
 
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>> {

@@ -27,7 +27,6 @@ use tokio::sync::watch;
 use self::open::DatabasePath;
 use self::writer::{AccessMode, Shared, Writer};
 use super::clock::{millis, now};
-use super::failed_sessions::FailedSessions;
 use super::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
     SessionSummary, SignIn, StateError, StateFuture, StateStore, StoredResult,
@@ -40,7 +39,6 @@ pub struct Sqlite {
     shared: Arc<Shared>,
     /// Started at its first use: most runs of the program store nothing.
     writer: OnceLock<Result<Writer, StateError>>,
-    failed: FailedSessions,
 }
 
 impl Sqlite {
@@ -57,7 +55,7 @@ impl Sqlite {
     }
 
     fn at(place: DatabasePath) -> Self {
-        Self { place, shared: Arc::default(), writer: OnceLock::new(), failed: FailedSessions::default() }
+        Self { place, shared: Arc::default(), writer: OnceLock::new() }
     }
 
     fn writer(&self) -> Result<&Writer, StateError> {
@@ -163,26 +161,6 @@ impl StateStore for Sqlite {
     fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>> {
         let (session, op) = (session.clone(), op.to_string());
         self.try_ask(AccessMode::Read, move |db| sessions::given(db, &session, &op))
-    }
-
-    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        self.failed.add(session);
-        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.try_ask(AccessMode::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
-    }
-
-    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.try_ask(AccessMode::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
-    }
-
-    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()> {
-        let (session, beginning) = (session.clone(), beginning.to_string());
-        self.try_ask(AccessMode::Write, move |db| sessions::clear(db, &session, &beginning))
-    }
-
-    fn has_failed(&self, session: &Session) -> bool {
-        self.failed.has(session)
     }
 
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>> {

@@ -29,19 +29,6 @@ fn every_file(root: &Path) -> fixture::Tree {
     files.map(|entry| (named(&entry), std::fs::read(entry.path()).unwrap())).collect()
 }
 
-/// The files of a zip archive.
-fn unzip(bytes: &[u8]) -> fixture::Tree {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
-    let mut files = fixture::Tree::new();
-    for index in 0..archive.len() {
-        let mut file = archive.by_index(index).unwrap();
-        let mut content = Vec::new();
-        file.read_to_end(&mut content).unwrap();
-        files.insert(file.name().unwrap().to_string(), content);
-    }
-    files
-}
-
 #[test]
 fn a_workspace_has_the_bytes_that_seed_writes() {
     let catalog = catalog();
@@ -77,8 +64,6 @@ fn a_workspace_has_the_bytes_that_seed_writes() {
             let tar = server.get(&path, &[]).bytes().unwrap();
             untar(&tar, unpacked.path());
             fixture::assert_same_tree(&every_file(unpacked.path()), &every_file(&workspace));
-            let zip = server.get(&path.replace(".tar", ".zip"), &[]).bytes().unwrap();
-            fixture::assert_same_tree(&unzip(&zip), &every_file(&workspace));
             assert_eq!(server.get(&path, &[]).bytes().unwrap(), tar, "the same bytes each time");
         }
     }
@@ -87,7 +72,7 @@ fn a_workspace_has_the_bytes_that_seed_writes() {
 #[test]
 fn an_unchanged_workspace_is_not_sent_again() {
     let server = Server::start(fixture::text(&catalog()), &[], &[]);
-    for path in ["/v1/workspace.tar", "/p/creator/v1/workspace.zip"] {
+    for path in ["/v1/workspace.tar", "/p/creator/v1/workspace.tar"] {
         let first = server.get(path, &[]);
         let tag = header(&first, "etag").to_string();
         assert_eq!(server.get(path, &[("if-none-match", &tag)]).status(), 304);
@@ -233,7 +218,7 @@ fn an_address_below_v1_without_a_function_is_not_found() {
         assert_eq!(header(&answer, "allow"), "POST", "{path}");
     }
     let described = server.get("/openapi.json", &[]).json::<Value>().unwrap();
-    for path in ["/v1/workspace.tar", "/v1/workspace.zip", "/registry.json", "/tools/{name}.md"] {
+    for path in ["/v1/workspace.tar", "/registry.json", "/tools/{name}.md"] {
         assert!(described["paths"][path]["get"]["responses"]["304"].is_object(), "{path}");
     }
 }

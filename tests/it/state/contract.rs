@@ -242,23 +242,6 @@ async fn sessions_are_their_callers_own(again: Again<'_>) {
     one.record_doc_read(&amy, "onto.task.get", "v2").await.unwrap();
     assert_eq!(other.doc_read_version(&amy, "onto.task.get").await, Ok(Some("v2".into())));
     assert_eq!(other.doc_read_version(&bob, "onto.task.get").await, Ok(None));
-    for count in 1..=3 {
-        let state = if count == 2 { &other } else { &one };
-        assert_eq!(state.count_failure(&amy, "f1").await, Ok(count));
-    }
-    assert_eq!(one.count_failure(&bob, "f1").await, Ok(1));
-    assert_eq!(
-        (other.failure_count(&amy, "f1").await, other.failure_count(&amy, "f2").await),
-        (Ok(3), Ok(0))
-    );
-    assert!(
-        one.has_failed(&amy)
-            && !one.has_failed(&Session { caller: Arc::from("eve"), id: Arc::clone(&amy.id) })
-    );
-    one.count_failure(&amy, "g1").await.unwrap();
-    other.clear_failures(&amy, "f").await.unwrap();
-    assert_eq!((one.failure_count(&amy, "f1").await, one.failure_count(&amy, "g1").await), (Ok(0), Ok(1)));
-    assert_eq!((one.failure_count(&bob, "f1").await, one.count_failure(&amy, "f1").await), (Ok(1), Ok(1)));
     assert_eq!(one.session_context(&amy).await, Ok(None));
     one.set_session_context(&amy, &json!({"project": 1})).await.unwrap();
     one.set_session_context(&amy, &json!({"project": 2})).await.unwrap();
