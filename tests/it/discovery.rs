@@ -210,8 +210,7 @@ fn categories_are_found_by_what_is_in_them() {
 #[test]
 fn numbers_of_a_schema_stay_as_they_are_written() {
     let folder = catalog();
-    let raw =
-        run(&["call", "expand_tool", "{\"tool_id\":\"rename\"}", "--text", "--catalog", text(folder.path())]);
+    let raw = run(&["call", "expand_tool", "{\"tool_id\":\"rename\"}", "--text", text(folder.path())]);
     assert!(raw.stdout.contains("\"default\":1.50}"), "{}", raw.stdout);
 }
 
@@ -245,7 +244,7 @@ fn what_cannot_be_run_here_comes_back_checked() {
 fn groups_of_ops_are_paths_too() {
     let list = |path: &str| {
         let arguments = json!({"path": [path], "limit": 20}).to_string();
-        let listed = run(&["call", "list", &arguments, "--catalog", "examples/buildos"]);
+        let listed = run(&["call", "list", &arguments, "examples/buildos"]);
         assert_eq!(listed.code, 0, "{}", listed.stdout);
         serde_json::from_str::<Value>(&listed.stdout).unwrap()
     };
@@ -263,7 +262,7 @@ fn groups_of_ops_are_paths_too() {
 #[test]
 fn a_person_searches_from_the_command_line() {
     let folder = catalog();
-    let search = |more: &[&str]| run(&[&["search", "--catalog", text(folder.path())], more].concat());
+    let search = |more: &[&str]| run(&[&["search", text(folder.path())], more].concat());
     let found = search(&["rename", "a", "symbol", "--limit", "1"]);
     assert_eq!((found.code, found.stdout.lines().count()), (0, 2), "{}", found.stdout);
     assert!(found.stdout.starts_with("refactor.rename_symbol  "), "{}", found.stdout);
@@ -288,7 +287,7 @@ fn a_person_searches_from_the_command_line() {
 fn a_search_in_lines_takes_fewer_tokens_than_in_json() {
     let search = |more: &[&str]| {
         let arguments = json!({"query": "move a document under a folder"}).to_string();
-        let asked = ["call", "tool_search", &arguments, "--catalog", "examples/buildos"];
+        let asked = ["call", "tool_search", &arguments, "examples/buildos"];
         run(&[&asked, more].concat()).stdout
     };
     let json = serde_json::from_str::<Value>(&search(&[])).unwrap().to_string();

@@ -42,12 +42,8 @@ static TABLE: [RouteEntry; 33] = [
         .answered(|| post(jobs::parse)),
     RouteEntry::new("/v1/results", Route::Function, Operation::Described("post", job_request::results))
         .answered(|| post(jobs::results)),
-    RouteEntry::new(
-        "/v1/workspace.tar",
-        Route::Catalog,
-        Operation::Described("get", workspace::operation),
-    )
-    .answered(|| get(workspace::tar)),
+    RouteEntry::new("/v1/workspace.tar", Route::Catalog, Operation::Described("get", workspace::operation))
+        .answered(|| get(workspace::tar)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)

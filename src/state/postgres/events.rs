@@ -210,8 +210,7 @@ pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateErro
     all.execute(clock, &[]).await?;
     let before = "(SELECT clock FROM tool_state) - $1::double precision * interval '1 millisecond'";
     let age = age as f64;
-    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"]
-    {
+    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"] {
         all.execute(&format!("DELETE FROM {table} WHERE at < {before}"), &[&age]).await?;
     }
     let keys = format!(

@@ -53,10 +53,7 @@ impl Postgres {
     /// State at this URL. The connection is made at the first use.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
-        Ok(Self {
-            recorder: Recorder::new(Arc::clone(&database)),
-            database,
-        })
+        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database })
     }
 
     /// Runs a statement, and records whether that works.

@@ -186,8 +186,7 @@ pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()
         |row| row.get(0),
     )?;
     let before = clock.saturating_sub(age);
-    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"]
-    {
+    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"] {
         db.execute(&format!("DELETE FROM {table} WHERE at < ?1"), [before])?;
     }
     db.execute(
