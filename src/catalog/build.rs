@@ -145,7 +145,7 @@ impl Context<'_> {
         let call = ready_made_call(
             &examples,
             &parameters,
-            &About { name: &name, description: &description, examples: &parts.examples, effect },
+            &About { examples: &parts.examples, effect },
         );
         if call.is_none() && parameters.is_checked() {
             report(

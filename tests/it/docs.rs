@@ -5,9 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use serde_json::{Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
-use toolcrib::render::{Section, Templates, seed};
+use toolcrib::render::{Templates, seed};
 
 use crate::fixture;
 

@@ -132,11 +132,6 @@ fn github() -> String {
     fixture::text(&fixture::package().join("examples/github")).to_string()
 }
 
-fn version(name: &str) -> String {
-    let (answer, _) = on_command_line(&github(), "read_tool_doc", &json!({"name": name}));
-    answer["docs"][0]["doc_version"].as_str().unwrap().to_string()
-}
-
 /// The answer as JSON, and the exit code.
 pub fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Value, i32) {
     let run = program(&["call", function, &arguments.to_string(), catalog]).output().unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use napi::bindgen_prelude::{AsyncTask, Buffer};
+use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 use toolcrib_bindings as core;
 use toolcrib_bindings::{Made, Request};

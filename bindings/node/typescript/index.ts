@@ -10,7 +10,7 @@
  */
 
 export { Catalog, open, openAsync } from "./catalog.js";
-export type { Answered, Events, OpenOptions, Source } from "./catalog.js";
+export type { Answered, OpenOptions, Source } from "./catalog.js";
 export {
   ArgumentError, CatalogMissing, FindingsError, PayloadError, ResponseError, ResultsError, TemplateError, ToolcribError,
   UnknownProfile, UnknownTool, WriteError,

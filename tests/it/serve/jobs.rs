@@ -1,6 +1,5 @@
 //! Answers to job starters are what the command line writes.
 
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
