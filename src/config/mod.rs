@@ -21,7 +21,6 @@ mod selector;
 mod serve;
 mod server;
 mod server_auth;
-mod sign_in;
 mod state;
 
 use std::path::PathBuf;
@@ -49,7 +48,6 @@ pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
 pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
-pub use sign_in::ServeSignIn;
 pub use state::{State, WhenUnwritable};
 
 /// The name that stands for every profile in `profiles` of the server and of grants.

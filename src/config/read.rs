@@ -253,19 +253,6 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
-/// Checks how people sign in.
-fn check_sign_in(workspace: &mut Workspace) {
-    let serve = &workspace.config.serve;
-    let is_known = |name: &String| serve.issuers.iter().any(|issuer| issuer.issuer == *name);
-    let unknown = serve.sign_in.issuer.as_ref().filter(|name| !is_known(name)).map(|_| {
-        ("issuer", "a `[[serve.issuer]]` of exactly this name has to say which rights its people have")
-    });
-    if let Some((field, problem)) = serve.sign_in.problem().or(unknown) {
-        let place = Place::new(FILE_NAME, format!("/serve/sign_in/{field}"));
-        workspace.findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
-    }
-}
-
 /// Checks the issuers of tokens, and the address that their tokens are for.
 fn check_issuers(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
@@ -295,7 +282,6 @@ fn check(workspace: &mut Workspace) {
     check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
-    check_sign_in(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {

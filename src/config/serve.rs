@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{ServeIssuer, ServeSignIn, Surface};
+use super::{ServeIssuer, Surface};
 use crate::tool::Effect;
 
 /// Settings of the server.
@@ -30,8 +30,6 @@ pub struct Serve {
     /// Issuers whose tokens callers may show.
     #[serde(rename = "issuer")]
     pub issuers: Vec<ServeIssuer>,
-    /// Signing in to the pages.
-    pub sign_in: ServeSignIn,
     /// The functions that the tool list of an MCP client holds.
     pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.

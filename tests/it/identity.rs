@@ -1,10 +1,8 @@
 //! Identity, towards the servers behind toolcrib and towards its callers, against a local issuer.
 
 mod attacks;
-mod attacks_people;
 mod browser;
 mod no_secret_leaks;
-mod people;
 mod protected;
 mod protected_api;
 mod resource_server;

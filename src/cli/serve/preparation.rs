@@ -169,7 +169,7 @@ impl ServeArgs {
                 "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
-        let (callers, secret) = callers::configured(&self.catalog, configured)?;
+        let callers = callers::configured(&self.catalog, configured)?;
         let address = self.address(configured, &callers)?;
         let allow = catalog.config.exec.allow();
         if self.allow_unauthenticated && callers.is_open() && allow != Effect::Read {
@@ -178,7 +178,7 @@ impl ServeArgs {
                 allow.as_str()
             ));
         }
-        Ok(Some((address, (callers, secret))))
+        Ok(Some((address, callers)))
     }
 }
 

@@ -16,11 +16,6 @@ impl Claims {
         self.0.get(name)?.as_str()
     }
 
-    /// Removes claims.
-    pub fn forget(&mut self, names: &[&str]) {
-        self.0.retain(|name, _| !names.contains(&name.as_str()));
-    }
-
     /// The texts of a claim, which is one text or a list. A name that begins with `/` is a JSON pointer.
     pub fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
         let claim = self.0.get(name).or_else(|| self.below(name));

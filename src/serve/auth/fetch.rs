@@ -37,24 +37,6 @@ pub(super) async fn get_named_by(issuer: &str, url: &str) -> Result<Vec<u8>, Str
     bounded(async { read(client_for(issuer, url).await?.get(url)).await }).await
 }
 
-/// Status and answer of a form, at an address that a document of `issuer` names.
-pub(super) async fn post_named_by(
-    issuer: &str,
-    url: &str,
-    fields: &[(&str, &str)],
-    basic: Option<(&str, &str)>,
-) -> Result<(StatusCode, Vec<u8>), String> {
-    bounded(async {
-        let request = client_for(issuer, url).await?.post(url);
-        let request = match basic {
-            Some((id, secret)) => request.basic_auth(form_encoded(id), Some(form_encoded(secret))),
-            None => request,
-        };
-        sent(with_form(request, fields)).await
-    })
-    .await
-}
-
 /// A client for an address that a document of `issuer` names.
 async fn client_for(issuer: &str, url: &str) -> Result<Client, String> {
     let (issuer, url) = (parsed(issuer)?, parsed(url)?);
@@ -67,17 +49,6 @@ async fn client_for(issuer: &str, url: &str) -> Result<Client, String> {
     // The name is not resolved again, so that it cannot change in between.
     let host = url.host_str().unwrap_or_default();
     builder().resolve_to_addrs(host, &found).build().map_err(|error| error.to_string())
-}
-
-/// A part of the credentials of a client (RFC 6749, 2.3.1).
-fn form_encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
-}
-
-fn with_form(request: reqwest::RequestBuilder, fields: &[(&str, &str)]) -> reqwest::RequestBuilder {
-    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-    let request = request.header("content-type", "application/x-www-form-urlencoded");
-    request.header("accept", "application/json").body(body)
 }
 
 async fn bounded<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {

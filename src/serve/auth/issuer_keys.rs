@@ -9,7 +9,7 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::timeout;
 
-use super::discovery::{self, IssuerMetadata};
+use super::discovery;
 use super::fetch::{Fetcher, get_named_by};
 use super::jwt::UnverifiedJwt;
 use super::key_set::KeySet;
@@ -86,28 +86,14 @@ impl IssuerKeys {
             (Some(file), None) => Place::File(root.join(file)),
             (None, None) => Place::Discovered,
         };
-        Self::at(&configured.issuer, place)
-    }
-
-    /// The keys that the metadata of an issuer names.
-    pub fn discovered(issuer: &str) -> Self {
-        Self::at(issuer, Place::Discovered)
-    }
-
-    fn at(issuer: &str, place: Place) -> Self {
         Self(Arc::new(Shared {
-            issuer: issuer.to_string(),
+            issuer: configured.issuer.clone(),
             place,
             fetcher: Fetcher::default(),
             current: ArcSwapOption::empty(),
             readings: Mutex::default(),
             waiting: Semaphore::new(MAX_WAITING),
         }))
-    }
-
-    /// The metadata of the issuer.
-    pub async fn metadata(&self) -> Result<IssuerMetadata, String> {
-        discovery::metadata(&self.0.fetcher, &self.0.issuer).await
     }
 
     /// Reads the keys ahead of the first token.

@@ -4,7 +4,6 @@
 //! 2. [`jwt`] checks a signed token with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
 //!    It gives [`claims`].
 //! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
-//!    [`id_token`] is for a person who signs in.
 //! 4. [`resource`] says which tokens are for which endpoint, and [`challenge`] how to get one.
 
 mod bearer;
@@ -13,7 +12,6 @@ mod claims;
 mod discovery;
 mod fetch;
 mod grants;
-mod id_token;
 mod issuer_keys;
 mod jwt;
 mod key_set;
@@ -38,8 +36,6 @@ use grants::NoCaller;
 use verified_tokens::{Audience, Verified, VerifiedTokens};
 
 pub use claims::Claims;
-pub use discovery::IssuerMetadata;
-pub use id_token::{CodeClient, IdTokenRules};
 pub use issuer_keys::{IssuerKeys, KeysUnavailable};
 pub use jwt::{JwtProblem, TokenRules, UnverifiedJwt};
 pub use key_set::KeySet;
@@ -159,17 +155,6 @@ impl Authenticator {
     /// Reads the keys of issuers ahead of the first request.
     pub fn warm_up(&self) {
         self.issuers.iter().for_each(|issuer| issuer.keys.warm_up());
-    }
-
-    /// The keys of a configured issuer.
-    pub fn keys_of(&self, issuer: &str) -> Option<&IssuerKeys> {
-        self.issuers.iter().find(|known| known.configured.issuer == issuer).map(|known| &known.keys)
-    }
-
-    /// The caller with these claims of a verified token of a configured issuer.
-    pub fn caller_of_claims(&self, issuer: &str, claims: &Claims) -> Result<Caller, AuthError> {
-        let known = self.configured.iter().find(|known| known.issuer == issuer);
-        caller_of_claims(known.ok_or(AuthError::Invalid(JwtProblem::Issuer))?, claims)
     }
 
     /// The caller of a request. A token that is known does not wait.

@@ -87,24 +87,6 @@ impl Tokens {
         found
     }
 
-    /// A proof that somebody has shown a known token, for a session. Without the key nothing is learned of the token from it.
-    pub fn seal(&self, token: &str, key: &[u8; 32]) -> Option<String> {
-        let shown = blake3::hash(token.as_bytes().trim_ascii());
-        self.of_hash(&shown)?;
-        Some(blake3::keyed_hash(key, shown.as_bytes()).to_hex().to_string())
-    }
-
-    /// The caller whose token was sealed, as long as the token is configured.
-    pub fn sealed(&self, seal: &str, key: &[u8; 32]) -> Option<&Caller> {
-        let mut found = None;
-        for (known, caller) in &self.known {
-            let own = blake3::keyed_hash(key, known.as_bytes()).to_hex();
-            if bool::from(own.as_bytes().ct_eq(seal.as_bytes())) {
-                found = Some(caller);
-            }
-        }
-        found
-    }
 }
 
 impl std::fmt::Debug for Tokens {

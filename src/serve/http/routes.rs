@@ -12,10 +12,9 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
-use super::sign_in::Visitor;
 use super::{
     Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi, reload,
-    resource_metadata, result_data, sessions, sign_in, workspace,
+    resource_metadata, result_data, sessions, workspace,
 };
 use crate::functions::Function;
 use crate::serve::Route;
@@ -31,7 +30,7 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 34] = [
+static TABLE: [RouteEntry; 30] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
         .answered(|| post(reload::reload)),
     RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
@@ -118,12 +117,6 @@ static TABLE: [RouteEntry; 34] = [
     RouteEntry::new(METADATA_BELOW, Route::Health, Operation::Undescribed)
         .answered(|| get(resource_metadata::show))
         .open(),
-    RouteEntry::new("/sign-in", Route::SignIn, Operation::Undescribed)
-        .answered(|| get(sign_in::show).post(sign_in::sign_in)),
-    RouteEntry::new("/sign-out", Route::SignIn, Operation::Undescribed).answered(|| post(sign_in::sign_out)),
-    RouteEntry::new("/sign-in/start", Route::SignIn, Operation::Undescribed).answered(|| get(sign_in::start)),
-    RouteEntry::new("/sign-in/callback", Route::SignIn, Operation::Undescribed)
-        .answered(|| get(sign_in::callback)),
     RouteEntry::new("/assets/{file}", Route::Page, Operation::Undescribed).open(),
     RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
@@ -196,8 +189,7 @@ async fn answered(
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let answering = move || {
-        let visitor = request.extensions.get::<Visitor>();
-        let context = PageContext { catalog: &catalog, caller: &caller, visitor };
+        let context = PageContext { catalog: &catalog, caller: &caller };
         match answer(context, &request) {
             Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,
