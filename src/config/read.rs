@@ -253,7 +253,7 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
-/// Checks the issuers of tokens, and the address that their tokens are for.
+/// Checks the proxy, the issuers of tokens, and the address that their tokens are for.
 fn check_issuers(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
     let mut invalid = |message: &str, pointer: String| {
@@ -261,6 +261,9 @@ fn check_issuers(workspace: &mut Workspace) {
     };
     if let Some(problem) = config.serve.public_url.as_deref().and_then(public_url_problem) {
         invalid(problem, "/serve/public_url".into());
+    }
+    if let Some((field, problem)) = config.serve.proxy.as_ref().and_then(|proxy| proxy.problem()) {
+        invalid(problem, format!("/serve/proxy/{field}"));
     }
     let issuers = &config.serve.issuers;
     for (index, issuer) in issuers.iter().enumerate() {

@@ -86,6 +86,7 @@ impl Content {
             self.addresses.extend(urls.map(|url| format!("[[serve.issuer]]: {}", clean_line(url))));
         }
         self.variables.extend(config.serve.tokens.iter().map(|token| token.env.clone()));
+        self.placeholders(config.serve.proxy.iter().filter_map(|proxy| proxy.secret.as_deref()));
         self.placeholders(state.into_iter());
     }
 

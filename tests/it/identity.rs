@@ -3,8 +3,10 @@
 mod attacks;
 mod browser;
 mod no_secret_leaks;
+mod people;
 mod protected;
 mod protected_api;
+mod proxy;
 mod resource_server;
 mod service;
 mod sign_in;

@@ -12,8 +12,10 @@ pub(super) fn configured(
     catalog: &CatalogArgs,
     configured: &config::Serve,
 ) -> Result<Authenticator, CommandError> {
-    let root = catalog.workspace()?.root;
-    Authenticator::new(tokens(configured)?, configured, &root).map_err(CommandError::Usage)
+    let (root, environment) = (catalog.workspace()?.root, catalog.environment().unwrap_or_default());
+    let secret = configured.proxy.as_ref().and_then(|proxy| proxy.secret.as_deref());
+    let secret = secret.map(|text| environment.filled(text)).transpose().map_err(CommandError::Usage)?;
+    Authenticator::new(tokens(configured)?, configured, &root, secret.as_deref()).map_err(CommandError::Usage)
 }
 
 /// Refuses issuers on an address that does not say what their tokens are for.

@@ -6,7 +6,8 @@
 //!    the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
 //!    slow work, such as [`pages`], runs in [`blocking_pool`].
-//! 4. Bodies are cached ([`super::response`]), or a [`stream`].
+//! 4. People [`sign_in`] to the pages; a browser without a token gets the form for that.
+//! 5. Bodies are cached ([`super::response`]), or a [`stream`].
 
 mod address;
 mod blocking_pool;
@@ -36,6 +37,7 @@ mod routes;
 mod service;
 mod session_numbers;
 mod sessions;
+mod sign_in;
 mod stream;
 mod workers;
 mod workspace;
@@ -60,6 +62,7 @@ pub use service::HttpService;
 pub(super) struct Shared {
     hosts: Hosts,
     authenticator: Authenticator,
+    sign_in: sign_in::SignIn,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
     blocking_pool: BlockingPool,

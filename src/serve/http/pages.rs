@@ -8,6 +8,7 @@ use http::StatusCode;
 
 use super::Response;
 use super::address::decoded;
+use super::sign_in::Visitor;
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
@@ -16,13 +17,15 @@ use crate::serve::response::build::negotiated;
 use crate::serve::response::cached_body::CachedBody;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::response_cache::ResponseCache;
-use crate::site::Page;
+use crate::site::{Page, Person, Site};
 
 /// The site as one caller sees it.
 #[derive(Clone, Copy)]
 pub(super) struct PageContext<'v> {
     pub(super) catalog: &'v RequestCatalog,
     pub(super) caller: &'v Caller,
+    /// The person who has signed in.
+    pub(super) visitor: Option<&'v Visitor>,
 }
 
 impl<'v> PageContext<'v> {
@@ -40,7 +43,7 @@ impl<'v> PageContext<'v> {
         self.refuse_forbidden(path)?;
         let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
-        let site = cache.site().with_notice(notice.as_deref());
+        let site = self.personal(cache.site()).with_notice(notice.as_deref());
         let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
         let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
         let made = match searched {
@@ -52,6 +55,14 @@ impl<'v> PageContext<'v> {
             Some(place) => Arc::clone(place.get_or_init(|| kept(page))),
             None => kept(page),
         }))
+    }
+
+    /// The site with the name of the person who reads it.
+    fn personal<'s>(self, site: Site<'s>) -> Site<'s>
+    where
+        'v: 's,
+    {
+        site.with_person(self.visitor.map(|visitor| Person { name: &visitor.name, csrf: &visitor.csrf }))
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
@@ -79,7 +90,7 @@ impl<'v> PageContext<'v> {
 
     /// The page for an address without content.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
-        let page = self.cache().site().not_found(path).map_err(internal)?;
+        let page = self.personal(self.cache().site()).not_found(path).map_err(internal)?;
         Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
     }
 }

@@ -12,9 +12,10 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
+use super::sign_in::Visitor;
 use super::{
     Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi, reload,
-    resource_metadata, result_data, sessions, workspace,
+    resource_metadata, result_data, sessions, sign_in, workspace,
 };
 use crate::functions::Function;
 use crate::serve::Route;
@@ -30,7 +31,7 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 30] = [
+static TABLE: [RouteEntry; 32] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
         .answered(|| post(reload::reload)),
     RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
@@ -117,6 +118,9 @@ static TABLE: [RouteEntry; 30] = [
     RouteEntry::new(METADATA_BELOW, Route::Health, Operation::Undescribed)
         .answered(|| get(resource_metadata::show))
         .open(),
+    RouteEntry::new("/sign-in", Route::SignIn, Operation::Undescribed)
+        .answered(|| get(sign_in::show).post(sign_in::sign_in)),
+    RouteEntry::new("/sign-out", Route::SignIn, Operation::Undescribed).answered(|| post(sign_in::sign_out)),
     RouteEntry::new("/assets/{file}", Route::Page, Operation::Undescribed).open(),
     RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
@@ -189,7 +193,8 @@ async fn answered(
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let answering = move || {
-        let context = PageContext { catalog: &catalog, caller: &caller };
+        let visitor = request.extensions.get::<Visitor>();
+        let context = PageContext { catalog: &catalog, caller: &caller, visitor };
         match answer(context, &request) {
             Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,

@@ -10,7 +10,7 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -18,8 +18,9 @@ use tower::ServiceExt;
 use super::functions::TRACE;
 use super::pages::PageContext;
 use super::requested_profile::{self, PathProfile};
+use super::sign_in::Visitor;
 use super::{
-    BlockingPool, Hosts, Response, Shared, caller, docs, functions, refused_caller, routes,
+    BlockingPool, Hosts, Response, Shared, caller, docs, functions, refused_caller, routes, sign_in,
 };
 use crate::config::ServeLimits;
 use crate::exec::{Caller, LackedRight};
@@ -27,7 +28,7 @@ use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Resource;
 use crate::serve::response::negotiate::Media;
-use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
 use crate::site;
 use crate::state::random_id;
@@ -63,6 +64,7 @@ impl HttpService {
         let shared = Arc::new(Shared {
             hosts,
             authenticator,
+            sign_in: Default::default(),
             limits,
             metrics,
             call_limiter: limiter,
@@ -112,13 +114,16 @@ impl HttpService {
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let (mut session, mut may_choose) = (None, false);
+        let (mut session, mut may_choose, mut is_personal) = (None, false, false);
         let mut response = match self.admit(route, &request, profile.as_ref()).await {
-            Ok((catalog, _)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+            Ok((catalog, _, visitor)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+                is_personal = visitor.is_some();
                 let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
                 docs::redirect(&format!("{}/{query}", catalog.root()))
             }
-            Ok((catalog, caller)) => {
+            Ok((catalog, caller, visitor)) => {
+                is_personal = visitor.is_some();
+                visitor.into_iter().for_each(|visitor| drop(request.extensions.insert(visitor)));
                 session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                 let (accept, root) = (accept_header(&request), catalog.root().to_string());
@@ -127,11 +132,14 @@ impl HttpService {
                     .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
             }
             Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
-            Err(problem) => problem.answer(&request.headers, ""),
+            Err(problem) => self.refused(&problem, route, &request, &path),
         };
         let headers = response.headers_mut();
         if may_choose {
             requested_profile::add_to_vary(headers);
+        }
+        if is_personal {
+            sign_in::mark_as_personal(headers);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Only pages run scripts or load anything.
@@ -170,30 +178,43 @@ impl HttpService {
         route: Route,
         request: &Parts,
         path: Option<&PathProfile>,
-    ) -> Result<(RequestCatalog, Caller), Problem> {
+    ) -> Result<(RequestCatalog, Caller, Option<Visitor>), Problem> {
         self.shared.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
         let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
-        if route == Route::SignIn {
-            return Ok((catalog, stranger()));
-        }
         let root = path.map(PathProfile::root);
         let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
+        let refused = |refused| refused_caller::problem(&self.shared, refused, resource);
+        let by_proxy = self.shared.authenticator.by_proxy(request).map_err(refused)?;
+        if route == Route::SignIn {
+            return Ok((catalog, stranger(), None));
+        }
         // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
         if routes::is_open(request.uri.path()) && !chooses() {
-            let known = self.shared.authenticator.known(&request.headers, resource).and_then(Result::ok);
+            let known = self.shared.authenticator.known(request, resource).and_then(Result::ok);
             return match known {
                 Some(caller) => Ok((
                     requested_profile::of_request(catalog, &caller, path, &request.headers)?,
                     caller,
+                    None,
                 )),
-                None => Ok((catalog, stranger())),
+                None => Ok((catalog, stranger(), None)),
             };
         }
-        let caller = self.shared.authenticator.caller(&request.headers, resource).await;
-        let caller = caller.map_err(|refused| refused_caller::problem(&self.shared, refused, resource))?;
+        let state = &*catalog.services().state;
+        let visitor = match by_proxy {
+            Some(caller) => Some(Visitor::of_proxy(caller)),
+            None if sign_in::takes_cookies(route, request) => {
+                sign_in::visitor(&self.shared, state, request, resource).await?
+            }
+            None => None,
+        };
+        let caller = match &visitor {
+            Some(visitor) => visitor.caller.clone(),
+            None => self.shared.authenticator.caller(request, resource).await.map_err(refused)?,
+        };
         let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
-        Ok((catalog, caller))
+        Ok((catalog, caller, visitor))
     }
 
     /// The answer, and where it refuses a call for a right that the caller's token lacks, the challenge.
@@ -219,6 +240,16 @@ impl HttpService {
         }
     }
 
+    /// The answer to a request that is not admitted: to a browser that may sign in, the form for that.
+    fn refused(&self, problem: &Problem, route: Route, request: &Parts, wanted: &Uri) -> Response {
+        let may_sign_in = problem.is_unauthorized() && sign_in::takes_cookies(route, request);
+        if may_sign_in && reads_pages(&request.headers) {
+            let wanted = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
+            return sign_in::refused(&self.shared, &self.live.for_request(), request, (problem, wanted));
+        }
+        problem.answer(&request.headers, "")
+    }
+
     async fn route(
         &self,
         route: Route,
@@ -229,7 +260,7 @@ impl HttpService {
         let root = catalog.root().to_string();
         let is_doc = route == Route::Doc && routes::is_read(&request.method);
         if let Some(response) = is_doc
-            .then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller }, &request))
+            .then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller, visitor: None }, &request))
             .flatten()
         {
             return response;
