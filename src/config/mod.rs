@@ -39,7 +39,7 @@ pub use environment::Environment;
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub(crate) use issuer::is_safe_address;
-pub use issuer::{IssuerGrant, ServeIssuer, SigningAlgorithm};
+pub use issuer::{IssuerGrant, ServeIssuer};
 pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;

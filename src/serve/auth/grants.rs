@@ -140,19 +140,13 @@ fn of_grants(issuer: &ServeIssuer) -> (&str, Vec<BTreeSet<&str>>) {
     (&issuer.issuer, issuer.grants.iter().map(|grant| roles(std::iter::once(grant))).collect())
 }
 
-/// The scopes that the metadata names: the configured ones, else those of the grants.
+/// The scopes that the metadata names: those of the grants.
 pub(super) fn scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
+    let grants = issuers.iter().flat_map(|issuer| &issuer.grants);
     let mut all = Vec::new();
-    for issuer in issuers {
-        let of_grants = issuer.grants.iter().filter_map(|grant| grant.scope.as_ref());
-        let scopes: Vec<&String> = match issuer.scopes.is_empty() {
-            true => of_grants.collect(),
-            false => issuer.scopes.iter().collect(),
-        };
-        for scope in scopes.into_iter().filter(|scope| is_scope(scope)) {
-            if !all.contains(&scope.as_str()) {
-                all.push(scope.as_str());
-            }
+    for scope in grants.filter_map(|grant| grant.scope.as_deref()).filter(|scope| is_scope(scope)) {
+        if !all.contains(&scope) {
+            all.push(scope);
         }
     }
     all

@@ -1,13 +1,12 @@
-//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068). The configuration names the algorithms and the issuer; a
-//! token chooses among its keys alone.
+//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068). A token chooses among the public keys of its
+//! issuer, and a key fits the algorithms of its type.
 
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::key_set::KeySet;
-use crate::config::SigningAlgorithm;
+use super::key_set::{KeySet, is_of_public_key};
 
 /// Longest token, in bytes.
 pub(super) const MAX_TOKEN: usize = 16 * 1024;
@@ -15,16 +14,8 @@ pub(super) const MAX_TOKEN: usize = 16 * 1024;
 /// Most keys that are tried for a token without a key id: each try is a signature.
 const MAX_TRIES: usize = 4;
 
-/// The rules for tokens of one issuer.
-#[derive(Clone, Copy, Debug)]
-pub struct TokenRules<'r> {
-    /// The claim `iss`.
-    pub issuer: &'r str,
-    /// The algorithms that its tokens may have.
-    pub algorithms: &'r [SigningAlgorithm],
-    /// Most seconds by which its clock may differ from ours.
-    pub clock_skew: u64,
-}
+/// Most seconds by which the clock of an issuer may differ from ours.
+const CLOCK_SKEW: u64 = 30;
 
 /// Most values of a claim that are read.
 const MAX_VALUES: usize = 1_000;
@@ -132,9 +123,8 @@ impl<'t> UnverifiedJwt<'t> {
     }
 
     /// Checks it without a key: its type, its algorithm.
-    pub fn precheck(&self, rules: &TokenRules<'_>) -> Result<(), JwtProblem> {
-        let is_allowed = rules.algorithms.iter().any(|allowed| algorithm(*allowed) == self.header.alg);
-        if !is_allowed {
+    pub fn precheck(&self) -> Result<(), JwtProblem> {
+        if !is_of_public_key(self.header.alg) {
             return Err(JwtProblem::Algorithm);
         }
         let kind = self.header.typ.as_deref().map(str::to_ascii_lowercase);
@@ -150,15 +140,15 @@ impl<'t> UnverifiedJwt<'t> {
     /// The claims, when everything holds: algorithm, signature, issuer, times, and an audience that is ours.
     pub fn verified(
         &self,
-        rules: &TokenRules<'_>,
+        issuer: &str,
         keys: &KeySet,
         is_ours: impl Fn(&str) -> bool,
     ) -> Result<Claims, JwtProblem> {
-        self.precheck(rules)?;
+        self.precheck()?;
         let mut validation = Validation::new(self.header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
-        validation.set_issuer(&[rules.issuer]);
-        validation.leeway = rules.clock_skew;
+        validation.set_issuer(&[issuer]);
+        validation.leeway = CLOCK_SKEW;
         validation.validate_nbf = true;
         // The audience is checked below: it depends on the address of the request.
         validation.validate_aud = false;
@@ -166,7 +156,7 @@ impl<'t> UnverifiedJwt<'t> {
         let candidates = keys.candidates(self.header.alg, self.header.kid.as_deref());
         for candidate in candidates.take(MAX_TRIES) {
             match decode(self.token, &candidate.key, &validation) {
-                Ok(decoded) => return accepted(Claims(decoded.claims), rules, is_ours),
+                Ok(decoded) => return accepted(Claims(decoded.claims), issuer, is_ours),
                 Err(error) => problem = of_error(error.kind()),
             }
             if problem != JwtProblem::Signature {
@@ -179,11 +169,11 @@ impl<'t> UnverifiedJwt<'t> {
 
 fn accepted(
     claims: Claims,
-    rules: &TokenRules<'_>,
+    issuer: &str,
     is_ours: impl Fn(&str) -> bool,
 ) -> Result<Claims, JwtProblem> {
     // The library also takes a list of issuers.
-    if claims.text("iss") != Some(rules.issuer) {
+    if claims.text("iss") != Some(issuer) {
         return Err(JwtProblem::Issuer);
     }
     if !claims.audiences().any(is_ours) {
@@ -211,20 +201,6 @@ fn of_error(kind: &ErrorKind) -> JwtProblem {
             JwtProblem::Malformed
         }
         _ => JwtProblem::Signature,
-    }
-}
-
-fn algorithm(configured: SigningAlgorithm) -> Algorithm {
-    match configured {
-        SigningAlgorithm::RS256 => Algorithm::RS256,
-        SigningAlgorithm::RS384 => Algorithm::RS384,
-        SigningAlgorithm::RS512 => Algorithm::RS512,
-        SigningAlgorithm::PS256 => Algorithm::PS256,
-        SigningAlgorithm::PS384 => Algorithm::PS384,
-        SigningAlgorithm::PS512 => Algorithm::PS512,
-        SigningAlgorithm::ES256 => Algorithm::ES256,
-        SigningAlgorithm::ES384 => Algorithm::ES384,
-        SigningAlgorithm::EdDSA => Algorithm::EdDSA,
     }
 }
 

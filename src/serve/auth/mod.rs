@@ -36,7 +36,7 @@ use static_tokens::shown_token;
 use verified_tokens::VerifiedTokens;
 
 pub use issuer_keys::{IssuerKeys, KeysUnavailable};
-pub use jwt::{Claims, JwtProblem, TokenRules, UnverifiedJwt};
+pub use jwt::{Claims, JwtProblem, UnverifiedJwt};
 pub use key_set::KeySet;
 pub use resource::{METADATA, Resource};
 pub use static_tokens::Tokens;
@@ -243,19 +243,15 @@ impl Authenticator {
         let known = self.issuers.iter().find(|known| Some(&known.configured.issuer) == issuer.as_ref());
         let known = known.ok_or(AuthError::Invalid(JwtProblem::Issuer))?;
         let configured = &known.configured;
-        let rules = TokenRules {
-            issuer: &configured.issuer,
-            algorithms: &configured.algorithms,
-            clock_skew: configured.clock_skew(),
-        };
-        token.precheck(&rules).map_err(AuthError::Invalid)?;
+        let name = configured.issuer.as_str();
+        token.precheck().map_err(AuthError::Invalid)?;
         let keys = known.keys.for_token(token).await.map_err(|KeysUnavailable| AuthError::IssuerAway)?;
         let is_ours = |audience: &str| self.is_ours(configured, audience);
-        let mut verified = token.verified(&rules, &keys, is_ours);
+        let mut verified = token.verified(name, &keys, is_ours);
         if verified.as_ref().err() == Some(&JwtProblem::Signature)
             && let Some(newer) = known.keys.newer_than(&keys).await
         {
-            verified = token.verified(&rules, &newer, is_ours);
+            verified = token.verified(name, &newer, is_ours);
         }
         let claims = verified.map_err(AuthError::Invalid)?;
         let until = claims.expiry().unwrap_or_default().saturating_mul(1000);
