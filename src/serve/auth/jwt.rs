@@ -2,7 +2,7 @@
 //! issuer, and a key fits the algorithms of its type.
 
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header};
+use jsonwebtoken::{Header, Validation, decode, decode_header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
