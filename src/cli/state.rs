@@ -16,16 +16,11 @@ pub(super) struct StateArgs {
     /// The place of idempotency keys, approvals, sessions and traces: a file, or postgres://..., in which ${NAME}
     /// stands for the environment variable NAME. Replaces `[state] url` of the configuration; without either, state
     /// is in memory and lost at the end.
-    #[arg(long, global = true, value_name = "FILE | URL", value_parser = place)]
+    #[arg(long, value_name = "FILE | URL", value_parser = place)]
     state: Option<String>,
 }
 
 impl StateArgs {
-    /// Whether the command line names it.
-    pub(super) fn is_named(&self) -> bool {
-        self.state.is_some()
-    }
-
     /// Opens state with the settings of this configuration.
     pub(super) fn open(
         &self,

@@ -48,7 +48,7 @@ fn every_function_is_at_every_door() {
         let status = server.post(&name, "{}").status();
         assert!(status != 404 && status != 405, "{name}: {status}");
     }
-    let told = fixture::run(&["call", "no_such_function", "{}", "--catalog", "examples/github"]).stderr;
+    let told = fixture::run(&["call", "no_such_function", "{}", "examples/github"]).stderr;
     let missing: Vec<String> = names().into_iter().filter(|name| !told.contains(name.as_str())).collect();
     assert!(missing.is_empty(), "the command line does not know {missing:?}: {told}");
 }
@@ -107,12 +107,11 @@ fn the_docs_of_the_command_line_name_every_function() {
 }
 
 /// Files that name functions beside the table, and why.
-const NAMED: [(&str, &str); 6] = [
+const NAMED: [(&str, &str); 5] = [
     ("src/functions/mod.rs", "the table"),
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),
     ("src/functions/tool_batch/items.rs", "the definition of a batch says which functions it takes"),
-    ("src/simulate/agent.rs", "a scripted agent calls functions by their names, as a model does"),
     ("src/provider/surface.rs", "which functions a payload binds is decided below the table"),
 ];
 
