@@ -167,11 +167,7 @@ impl<'t> UnverifiedJwt<'t> {
     }
 }
 
-fn accepted(
-    claims: Claims,
-    issuer: &str,
-    is_ours: impl Fn(&str) -> bool,
-) -> Result<Claims, JwtProblem> {
+fn accepted(claims: Claims, issuer: &str, is_ours: impl Fn(&str) -> bool) -> Result<Claims, JwtProblem> {
     // The library also takes a list of issuers.
     if claims.text("iss") != Some(issuer) {
         return Err(JwtProblem::Issuer);

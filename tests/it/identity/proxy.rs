@@ -141,7 +141,7 @@ fn two_names_are_none() {
 fn names_of_the_proxy_are_no_other_callers() {
     let refused = |config: &str| {
         let folder = fixture::folder(&[("tools.json", crate::serve::TOOLS), ("toolcrib.toml", config)]);
-        let arguments = ["serve", "--catalog", fixture::text(folder.path()), "--listen", "127.0.0.1:0"];
+        let arguments = ["serve", fixture::text(folder.path()), "--listen", "127.0.0.1:0"];
         let run = fixture::run_with(&arguments, "", &VARIABLES);
         assert_ne!(run.code, 0, "{config}");
         run.stderr

@@ -68,8 +68,7 @@ fn for_mcp(issuer: &Issuer, server: &Server, scope: &str) -> String {
 #[test]
 fn a_client_finds_the_issuer_by_the_refusal_and_gets_in_with_its_token() {
     let issuer = Issuer::start();
-    let (server, _folder) =
-        protected(&issuer, GRANTS);
+    let (server, _folder) = protected(&issuer, GRANTS);
     for path in ["/mcp", "/p/none/mcp", "/tools/read_note.md", "/v1"] {
         let refused = server.get(path, &[]);
         assert_eq!(refused.status(), 401, "{path}");
