@@ -253,20 +253,7 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
-/// Checks how people sign in.
-fn check_sign_in(workspace: &mut Workspace) {
-    let serve = &workspace.config.serve;
-    let is_known = |name: &String| serve.issuers.iter().any(|issuer| issuer.issuer == *name);
-    let unknown = serve.sign_in.issuer.as_ref().filter(|name| !is_known(name)).map(|_| {
-        ("issuer", "a `[[serve.issuer]]` of exactly this name has to say which rights its people have")
-    });
-    if let Some((field, problem)) = serve.sign_in.problem().or(unknown) {
-        let place = Place::new(FILE_NAME, format!("/serve/sign_in/{field}"));
-        workspace.findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
-    }
-}
-
-/// Checks the issuers of tokens, and the address that their tokens are for.
+/// Checks the proxy, the issuers of tokens, and the address that their tokens are for.
 fn check_issuers(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
     let mut invalid = |message: &str, pointer: String| {
@@ -274,6 +261,9 @@ fn check_issuers(workspace: &mut Workspace) {
     };
     if let Some(problem) = config.serve.public_url.as_deref().and_then(public_url_problem) {
         invalid(problem, "/serve/public_url".into());
+    }
+    if let Some((field, problem)) = config.serve.proxy.as_ref().and_then(|proxy| proxy.problem()) {
+        invalid(problem, format!("/serve/proxy/{field}"));
     }
     let issuers = &config.serve.issuers;
     for (index, issuer) in issuers.iter().enumerate() {
@@ -295,7 +285,6 @@ fn check(workspace: &mut Workspace) {
     check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
-    check_sign_in(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {

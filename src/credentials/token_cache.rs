@@ -57,7 +57,7 @@ impl TokenCache {
         request: &TokenRequest<'_>,
         refused: Refused<'_>,
     ) -> Result<Option<SecretToken>, SignInProblem> {
-        let scopes = asked_scopes(request.server, refused);
+        let scopes = asked_scopes(refused);
         let is_unwanted = |token: &SecretToken| refused.token == Some(token);
         let start = Instant::now();
         let slot = self.slot(request.key());

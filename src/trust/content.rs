@@ -85,8 +85,8 @@ impl Content {
             let urls = issuer.jwks_url().into_iter().chain([issuer.issuer.as_str()]);
             self.addresses.extend(urls.map(|url| format!("[[serve.issuer]]: {}", clean_line(url))));
         }
-        self.placeholders(config.serve.sign_in.client_secret.as_deref().into_iter());
         self.variables.extend(config.serve.tokens.iter().map(|token| token.env.clone()));
+        self.placeholders(config.serve.proxy.iter().filter_map(|proxy| proxy.secret.as_deref()));
         self.placeholders(state.into_iter());
     }
 

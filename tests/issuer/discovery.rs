@@ -16,11 +16,7 @@ pub(super) fn metadata(state: &State) -> Reply {
         "jwks_uri": format!("{url}/jwks"),
         "introspection_endpoint": format!("{url}/introspect"),
         "revocation_endpoint": format!("{url}/revoke"),
-        "userinfo_endpoint": format!("{url}/userinfo"),
-        "end_session_endpoint": format!("{url}/logout"),
         "response_types_supported": ["code"],
-        "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": ["RS256", "ES256", "EdDSA"],
         "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
         "grant_types_supported": [
             "authorization_code", "refresh_token", "client_credentials",

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{PoisonError, RwLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::exec::Caller;
 
 /// Most tokens that are remembered.
@@ -12,18 +14,18 @@ const MAX_TOKENS: usize = 10_000;
 
 /// A verified token.
 #[derive(Clone, Debug)]
-pub(super) struct Verified {
+pub(in crate::serve) struct Verified {
     /// Its caller.
-    pub(super) caller: Caller,
+    pub(in crate::serve) caller: Caller,
     /// Its audiences that are ours.
-    pub(super) audience: Audience,
+    pub(in crate::serve) audience: Audience,
     /// Milliseconds of Unix time until which it is remembered.
-    pub(super) until: i64,
+    pub(in crate::serve) until: i64,
 }
 
 /// The resources that a token is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::serve) enum Audience {
     /// Every endpoint: one of the audiences that the configuration names.
     Configured,
     /// These addresses.

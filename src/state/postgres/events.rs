@@ -222,6 +222,5 @@ pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateErro
         format!("DELETE FROM tool_approvals WHERE asked_at < {before} AND until < clock_timestamp()");
     all.execute(&approvals, &[&age]).await?;
     all.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await?;
-    all.execute("DELETE FROM sign_ins WHERE until < clock_timestamp()", &[]).await?;
     Ok(all.commit().await?)
 }

@@ -25,11 +25,11 @@ use crate::serve::{Server, client};
 const VARIABLES: [(&str, &str); 3] = [
     ("OPERATOR", "known-secret-token-of-the-operator"),
     ("ROBOT_SECRET", "known-secret-of-the-robot:%&/+"),
-    ("PAGES_SECRET", "known-secret-of-the-pages"),
+    ("PROXY_SECRET", "known-secret-of-the-proxy"),
 ];
 
 /// The clients of the secrets, as HTTP's basic authentication has them.
-const CLIENTS: [(&str, usize); 2] = [("robot", 1), ("pages", 2)];
+const CLIENTS: [(&str, usize); 1] = [("robot", 1)];
 
 const PERSON_SECRET: &str = "known-secret-of-an-agent";
 
@@ -66,9 +66,8 @@ fn config(issuer: &Issuer, hosted: &Protected, apis: &[ProtectedApi]) -> String 
          [[source]]\nserver = \"hosted\"\nmcp = {{ url = \"{}\", auth = {{ shared = true }} }}\n\
          [[serve.token]]\nenv = \"OPERATOR\"\nname = \"operator\"\nroles = [\"*\"]\n\
          [[serve.issuer]]\nissuer = \"{}\"\naudience = [\"{audience}\"]\n\
-         [serve.sign_in]\nissuer = \"{}\"\nclient_id = \"pages\"\nclient_secret = \"${{PAGES_SECRET}}\"\n",
+         [serve.proxy]\nsecret = \"${{PROXY_SECRET}}\"\nroles = [\"reader\"]\n",
         hosted.url,
-        issuer.url(),
         issuer.url(),
         audience = apis[1].url,
     );
@@ -105,7 +104,6 @@ impl Everything {
         let home = [("XDG_STATE_HOME", text(state.path()))];
         let more = ["--log-level", "trace", "--surface", "full"];
         let server = Server::start(text(catalog.path()), &more, &[&VARIABLES[..], &home].concat());
-        issuer.register("pages", VARIABLES[2].1, &[&server.url("/sign-in/callback")]);
         let (said, found) = (Mutex::new(said), Mutex::default());
         Self { issuer, hosted, apis, server, catalog, state, said, found }
     }
@@ -167,43 +165,29 @@ impl Everything {
         let headers = page.headers.iter().filter(|(name, _)| *name != "set-cookie");
         let headers: String = headers.map(|(name, value)| format!("{name}: {value:?}\n")).collect();
         self.heard(place, &format!("{headers}\n{}", page.text));
-        for kind in ["toolcrib-session", "toolcrib-browser"] {
+        for kind in ["toolcrib-session", "toolcrib-form"] {
             let cookie = browser.cookie(&self.server.url(""), kind);
             self.found.lock().unwrap().extend(cookie.map(|(_, value)| value));
         }
     }
 
-    /// A person signs in at the issuer, looks around, and signs out; the callback is sent once more.
-    fn person(&self) {
+    /// A person signs in with a token, looks around, and signs out.
+    fn person(&self, signed: &str) {
         let mut browser = Browser::default();
-        let mut url = self.server.url("/sign-in/start?return=%2F");
-        let mut callback = String::new();
-        for _ in 0..6 {
-            let page = browser.step(&url);
-            if url.starts_with(&self.server.url("")) {
-                self.page(&browser, url.split('?').next().unwrap(), &page);
-            }
-            if url.contains("/sign-in/callback") {
-                callback.clone_from(&url);
-            }
-            let Some(next) = page.headers.get("location") else { break };
-            url = reqwest::Url::parse(&url).unwrap().join(next.to_str().unwrap()).unwrap().to_string();
-        }
-        let home = browser.open(&self.server.url("/"));
-        assert!(home.text.contains("Sign out"), "{}", home.text);
-        for path in ["/", "/tools/who_caller.html", "/search.html?q=who", "/sign-in", "/nothing"] {
-            let page = browser.open(&self.server.url(path));
-            self.page(&browser, path, &page);
-        }
-        let again = browser.step(&callback);
-        assert!(again.status >= 400 || again.status == 303, "{}", again.status);
-        self.page(&browser, "the callback, once more", &again);
-        let out = browser.submit(&home, "/sign-out", &[]);
-        self.page(&browser, "/sign-out", &out);
-        let page = browser.open(&self.server.url("/sign-in"));
-        for token in [VARIABLES[0].1, "nobody-has-this-secret-token"] {
-            let answer = browser.submit(&page, "/sign-in", &[("token", token)]);
+        for token in [VARIABLES[0].1, "nobody-has-this-secret-token", signed] {
+            let page = browser.open(&self.server.url("/sign-in"));
+            self.page(&browser, "/sign-in", &page);
+            let answer = browser.submit(&page, "/sign-in", &[("token", token), ("return", "/")]);
             self.page(&browser, "/sign-in", &answer);
+            for path in ["/", "/tools/who_caller.html", "/search.html?q=who", "/sign-in", "/nothing"] {
+                let page = browser.open(&self.server.url(path));
+                self.page(&browser, path, &page);
+            }
+            let home = browser.open(&self.server.url("/"));
+            if home.status == 200 {
+                let out = browser.submit(&home, "/sign-out", &[]);
+                self.page(&browser, "/sign-out", &out);
+            }
         }
         let mut found = self.found.lock().unwrap();
         found.sort();
@@ -297,10 +281,18 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
         all.get("/mcp", &authorization);
         all.get("/", &authorization);
     }
-    for path in ["/", "/mcp", "/v1/tool_search", "/tools/who_caller.md", "/sign-in/callback", "/nothing"] {
+    for path in ["/", "/mcp", "/v1/tool_search", "/tools/who_caller.md", "/sign-in", "/nothing"] {
         all.get(&format!("{path}?query=who&access_token={signed}&code={operator}"), "");
     }
-    all.person();
+    all.person(&signed);
+
+    // A proxy, and somebody who pretends to be one.
+    for secret in [VARIABLES[2].1, "nobody-has-this-secret-token"] {
+        for path in ["/", "/v1", "/metrics"] {
+            let headers = [("x-forwarded-user", "amy"), ("x-proxy-secret", secret), ("accept", "text/html")];
+            all.told(path, all.server.get(path, &headers));
+        }
+    }
 
     // Pages and counters, for the operator too.
     for token in [operator, &signed] {
