@@ -31,7 +31,7 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 32] = [
+static TABLE: [RouteEntry; 31] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
         .answered(|| post(reload::reload)),
     RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
