@@ -126,7 +126,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let origin =
             Origin { path: Some(address.into()), server: source.server.clone(), ..Origin::default() };
         // A registry has no say over files.
-        let import = |document| import(document, source, origin, true, None, &|_| false);
+        let import = |document| import(document, source, origin, true, None);
         parsed.push((index, fetched(workspace, index, address, limits).map(import).map_err(Into::into)));
     }
     if let Some(document) = workspace.definitions.clone() {

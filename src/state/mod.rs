@@ -122,7 +122,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     fn flush(&self) -> StateFuture<'_, ()>;
 }
 
-
 /// A session of one caller. Sessions of two callers are different, whatever their names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Session {
