@@ -142,11 +142,7 @@ impl Context<'_> {
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
-        let call = ready_made_call(
-            &examples,
-            &parameters,
-            &About { examples: &parts.examples, effect },
-        );
+        let call = ready_made_call(&examples, &parameters, &About { examples: &parts.examples, effect });
         if call.is_none() && parameters.is_checked() {
             report(
                 Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")

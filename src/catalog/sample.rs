@@ -206,7 +206,8 @@ impl<'a> Sampler<'a> {
         let least = parts.limit("minItems", f64::max).unwrap_or(0.0) as u64;
         let most = parts.limit("maxItems", f64::min).map_or(MAX_ITEMS, |most| most as u64);
         let tuple = parts.get("prefixItems").or(parts.get("items")).and_then(Value::as_array);
-        let rest = if tuple.is_some() && parts.get("prefixItems").is_none() { "additionalItems" } else { "items" };
+        let rest =
+            if tuple.is_some() && parts.get("prefixItems").is_none() { "additionalItems" } else { "items" };
         let further = parts.get(rest);
         let wanted = least.max(1).max(tuple.map_or(0, |tuple| tuple.len() as u64)).min(most).min(MAX_ITEMS);
         let choices = further.and_then(|item| item.get("enum")).and_then(Value::as_array);
@@ -340,7 +341,8 @@ impl<'a> Parts<'a> {
         let words = words(name);
         let known = self.word("format").or(encoded).and_then(by_format);
         let known = known.or_else(|| words.last().and_then(|word| by_format(word)));
-        let named = || if words.is_empty() { "example".into() } else { format!("example-{}", words.join("-")) };
+        let named =
+            || if words.is_empty() { "example".into() } else { format!("example-{}", words.join("-")) };
         let text = known.map_or_else(named, str::to_string);
         let least = self.limit("minLength", f64::max).unwrap_or(0.0) as usize;
         let most = self.limit("maxLength", f64::min).map_or(MAX_LENGTH, |most| most as usize);

@@ -7,9 +7,9 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::plain;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
-use super::plain;
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode, compact};
 

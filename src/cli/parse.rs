@@ -5,8 +5,8 @@ use std::io::Read;
 use super::catalog::{CatalogArgs, counted, refuse_unread, report_lost, word};
 use super::services::repair;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::provider::call::{CallEntry, Parser};
 use crate::provider::Provider;
+use crate::provider::call::{CallEntry, Parser};
 
 /// Longest input, in bytes.
 const MAX_BYTES: u64 = 64 << 20;

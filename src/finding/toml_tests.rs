@@ -60,8 +60,12 @@ fn values_are_found_again() {
 
 #[test]
 fn a_long_text_is_refused_unread() {
-    let finding = read(&"a=1
-".repeat(300_000)).unwrap_err();
+    let finding = read(
+        &"a=1
+"
+        .repeat(300_000),
+    )
+    .unwrap_err();
     assert_eq!(finding.code.as_str(), "file-too-large");
     assert_eq!(finding.message, "larger than 1 MiB, the most for TOML");
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{CatalogView, FunctionCounters, Trace};
+use crate::exec::Caller;
 use crate::exec::backend::Backends;
-use crate::exec::{Caller, Quotas};
 use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
 use crate::state::{Sqlite, StateStore};
@@ -34,8 +34,6 @@ pub struct Services {
     pub state: Arc<dyn StateStore>,
     /// The backends of tools.
     pub backends: Backends,
-    /// The limits of calls.
-    pub quotas: Quotas,
     /// Counters of functions and tools.
     pub counts: FunctionCounters,
 }
@@ -68,9 +66,9 @@ impl FunctionContext {
 impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(Sqlite::in_memory());
-        let (backends, quotas, counts) = Default::default();
+        let (backends, counts) = Default::default();
         let semantic = SemanticSearch::Off;
-        Self { semantic, llm: None, repair: None, state, backends, quotas, counts }
+        Self { semantic, llm: None, repair: None, state, backends, counts }
     }
 }
 

@@ -105,15 +105,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// A stored result of this caller.
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
 
-    /// Stores a sign-in until it ends.
-    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()>;
-
-    /// A sign-in that has not ended.
-    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>>;
-
-    /// The same, and removes it: of several takers, one gets it.
-    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>>;
-
     /// Events, oldest first unless the query says otherwise.
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
 
@@ -129,24 +120,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
 
     /// Waits until all recorded events are written.
     fn flush(&self) -> StateFuture<'_, ()>;
-}
-
-/// A person who is signed in to the pages.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SignIn {
-    /// A hash of the secret that the person's browser has.
-    pub id: String,
-    /// Everything that is known of it.
-    pub data: String,
-    /// Time at which it ends, in milliseconds of Unix time.
-    pub until: i64,
-}
-
-/// The data may identify a person, and is never printed.
-impl fmt::Debug for SignIn {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("SignIn").field("until", &self.until).finish_non_exhaustive()
-    }
 }
 
 /// A session of one caller. Sessions of two callers are different, whatever their names.

@@ -99,17 +99,6 @@ fn picks() -> Vec<Row> {
         (pick, json!({"input": "create_branch", "role": "nobody", "max_cost": 3, "timeout_ms": 20000}), None),
         (pick, json!({"input": "merge", "capabilities": ["streaming"]}), None),
         (pick, json!({"input": "xyzzy plugh"}), None),
-        (
-            pick,
-            json!({"input": "open a pull request", "tried": ["create_pull_request", "no_such_tool"]}),
-            None,
-        ),
-        (
-            pick,
-            json!({"input": "merge", "tried": [{"tool": "github.merge_pull_request", "outcome": "ok"}]}),
-            None,
-        ),
-        (pick, json!({"input": "merge", "tried": [{"outcome": "ok"}]}), Some("VALIDATION_ERROR")),
         (pick, json!({"input": null, "min_score": 1, "allow_unsafe": true}), None),
         (pick, json!({}), Some("VALIDATION_ERROR")),
         (pick, json!({"input": "x", "max_candidates": 0}), Some("VALIDATION_ERROR")),

@@ -20,7 +20,7 @@ use toolcrib::serve::{LiveCatalog, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, SignIn, Sqlite, StateFuture, StateStore, StoredResult,
+    SessionSummary, Sqlite, StateFuture, StateStore, StoredResult,
 };
 
 use crate::exec::idempotency::Slow;
@@ -106,9 +106,6 @@ impl StateStore for Breaking {
         session_context(session: &'a Session) -> Option<Value>;
         set_session_context(session: &'a Session, context: &'a Value) -> ();
         stored_result(caller: &'a str, id: &'a str) -> Option<StoredResult>;
-        store_sign_in(sign_in: &'a SignIn) -> ();
-        sign_in(id: &'a str) -> Option<SignIn>;
-        take_sign_in(id: &'a str) -> Option<SignIn>;
         events(wanted: &'a EventQuery) -> Vec<Event>;
         sessions(limit: usize) -> Vec<SessionSummary>;
         delete_older(older_than: Duration) -> ();

@@ -148,7 +148,12 @@ pub(super) fn parse() -> Value {
     let example = json!({ "provider": "anthropic", "response": { "content": [call] } });
     let answer = json!({ "type": "array", "items": { "type": "object" } });
     let summary = "The calls in the response of a provider, each with arguments that fit or an error";
-    operation("parse", summary, (schema(&["provider"], own, &["provider", "response"]), example), (JSON, answer))
+    operation(
+        "parse",
+        summary,
+        (schema(&["provider"], own, &["provider", "response"]), example),
+        (JSON, answer),
+    )
 }
 
 /// The operation of `POST /v1/results`.

@@ -11,7 +11,6 @@ mod connect;
 mod events;
 mod recorder;
 mod sessions;
-mod sign_ins;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,7 +26,7 @@ use super::clock::millis;
 use super::wait_budget::waited;
 use super::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, SignIn, StateError, StateFuture, StateStore, StoredResult,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in PostgreSQL.
@@ -53,10 +52,7 @@ impl Postgres {
     /// State at this URL. The connection is made at the first use.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
-        Ok(Self {
-            recorder: Recorder::new(Arc::clone(&database)),
-            database,
-        })
+        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database })
     }
 
     /// Runs a statement, and records whether that works.
@@ -172,18 +168,6 @@ impl StateStore for Postgres {
 
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>> {
         self.go(move |client| sessions::kept(client, caller, id))
-    }
-
-    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()> {
-        self.go(move |client| sign_ins::store(client, sign_in))
-    }
-
-    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        self.go(move |client| sign_ins::find(client, id))
-    }
-
-    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        self.go(move |client| sign_ins::take(client, id))
     }
 
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {

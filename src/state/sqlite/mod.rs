@@ -13,7 +13,6 @@ mod files;
 mod open;
 mod seal;
 mod sessions;
-mod sign_ins;
 mod writer;
 
 use std::path::Path;
@@ -29,7 +28,7 @@ use self::writer::{AccessMode, Shared, Writer};
 use super::clock::{millis, now};
 use super::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, SignIn, StateError, StateFuture, StateStore, StoredResult,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in SQLite.
@@ -181,21 +180,6 @@ impl StateStore for Sqlite {
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>> {
         let (caller, id) = (caller.to_string(), id.to_string());
         self.ask(AccessMode::Read, move |db| sessions::kept(db, &caller, &id, now()))
-    }
-
-    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()> {
-        let sign_in = sign_in.clone();
-        self.ask(AccessMode::Durable, move |db| sign_ins::store(db, &sign_in, now()))
-    }
-
-    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        let id = id.to_string();
-        self.ask(AccessMode::Read, move |db| sign_ins::find(db, &id, now()))
-    }
-
-    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        let id = id.to_string();
-        self.ask(AccessMode::Durable, move |db| sign_ins::take(db, &id, now()))
     }
 
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {
