@@ -265,11 +265,6 @@ impl CatalogView {
         self.indexes.build(&self.catalog, || self.tree());
     }
 
-    /// The search indexes as the part of a bundle.
-    pub fn indexes_part(&self) -> Vec<u8> {
-        self.indexes.part(&self.catalog, self.tree())
-    }
-
     /// Whether the search indexes are in memory.
     pub fn is_indexed(&self) -> bool {
         self.indexes.are_ready()
@@ -335,11 +330,5 @@ impl CatalogView {
             Resolved::Tool(tool) => self.catalog.position(&tool.name).ok_or(Resolved::Unknown(Vec::new())),
             other => Err(other),
         }
-    }
-
-    /// The doc of an op, if this version is the current one.
-    pub(super) fn doc_of(&self, op: &str, version: &str) -> Option<String> {
-        let page = self.page(self.catalog.unique_position(op)?)?.as_ref().ok()?;
-        (page.version == version).then(|| String::from_utf8_lossy(&page.markdown).trim_end().to_string())
     }
 }

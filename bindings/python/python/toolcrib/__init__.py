@@ -15,7 +15,6 @@ from ._catalog import (
     Provider,
     Mode,
     Tool,
-    ToolCallStream,
     Written,
     open,
 )
@@ -40,6 +39,6 @@ from .errors import (
 __all__ = [
     "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "ConversionError", "Error", "FieldError", "Finding",
     "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
-    "ResponseError", "ResultsError", "Session", "Mode", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
+    "ResponseError", "ResultsError", "Session", "Mode", "TemplateError", "Tool", "UnknownProfile",
     "UnknownTool", "WriteError", "Written", "open",
 ]
