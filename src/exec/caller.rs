@@ -108,11 +108,6 @@ impl Caller {
         }
     }
 
-    /// The session that the caller has chosen for one job.
-    pub fn chosen_session(&self) -> Option<Session> {
-        self.session().filter(|_| !self.has_issued_session)
-    }
-
     /// The session; it belongs to this caller alone.
     pub fn session(&self) -> Option<Session> {
         let id = Arc::clone(self.session.as_ref()?);
