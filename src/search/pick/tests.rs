@@ -1,12 +1,11 @@
 //! Picking from small catalogs, with every scorer.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use serde_json::json;
 
 use super::*;
-use crate::model::{ChatModel, EmbeddingModel, ModelError};
+use crate::model::{ChatModel, ModelError};
 use crate::{catalog, config};
 
 const TOOLS: &str = r#"[
@@ -149,43 +148,6 @@ fn a_scorer_that_fails_is_replaced_by_words() {
     }
 }
 
-/// Texts about money point one way, others another.
-#[derive(Default)]
-struct Money(AtomicUsize);
-
-impl EmbeddingModel for Money {
-    fn identity(&self) -> &str {
-        "money"
-    }
-
-    fn embed(&self, texts: &[String], _: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
-        self.0.fetch_add(texts.len(), Relaxed);
-        let is_money =
-            |text: &String| ["refund", "xyzzy"].iter().any(|word| text.to_lowercase().contains(word));
-        Ok(texts.iter().map(|text| if is_money(text) { vec![2.0, 0.1] } else { vec![0.0, 3.0] }).collect())
-    }
-}
-
-#[test]
-fn meaning_finds_what_words_do_not_and_tools_are_embedded_once() {
-    let model = Arc::new(Money::default());
-    let embedding: Arc<dyn Scorer> = Arc::new(Embedding::new(model.clone(), Duration::from_secs(9)));
-    let options = Options { scorer: Some(embedding.clone()), debug: true, ..Options::default() };
-    for _ in 0..2 {
-        let picks = pick(&json!("xyzzy"), &tools(), &options);
-        assert_eq!(names(&picks)[0], "refund_payment");
-        assert!(picks.candidates[0].score > 0.99);
-    }
-    assert!(pick(&json!("hello"), &tools(), &options).candidates.is_empty(), "near to nothing");
-    let unrelated = crate::search::semantic::UNRELATED.len();
-    assert_eq!(model.0.load(Relaxed), unrelated + 4 + 3, "four safe tools once, three inputs");
-    let hybrid = Hybrid { words: Arc::new(Keyword::default()), meaning: embedding };
-    let picks = pick(&json!("xyzzy"), &tools(), &Options { scorer: Some(Arc::new(hybrid)), ..options });
-    assert_eq!(names(&picks)[0], "refund_payment");
-    assert!((picks.candidates[0].score - 0.6).abs() < 0.01);
-    assert_eq!(picks.candidates[0].provenance.as_ref().unwrap().details["keyword"], 0.0);
-}
-
 /// A model with one fixed answer.
 struct Says(&'static str);
 
@@ -206,63 +168,4 @@ fn a_chat_model_scores_the_best_by_words_in_one_question() {
     assert_eq!(picks.candidates[1].tool.name, "refund_payment");
     assert!(ask("{}").candidates.is_empty());
     assert!(ask("none of them").fallback.unwrap().contains("no JSON object"));
-}
-
-#[test]
-fn tools_that_were_tried_and_failed_come_after_all_others() {
-    let tried = |outcome: Option<&str>, goes_down| Tried {
-        tool: "refund_payment".into(),
-        outcome: outcome.map(String::from),
-        goes_down,
-    };
-    let all = Options { min_score: 0.0, max_candidates: 9, debug: true, ..Options::default() };
-    let before = picked(&all);
-    let down = picked(&Options { tried: vec![tried(Some("NOT_AUTHORIZED"), true)], ..all.clone() });
-    assert_eq!((names(&before)[0], *names(&down).last().unwrap()), ("refund_payment", "refund_payment"));
-    assert!(down.candidates.is_sorted_by(|one, other| one.score >= other.score));
-    let last = down.candidates.last().unwrap();
-    assert!(last.reason.as_ref().unwrap().ends_with("; tried before: failed with NOT_AUTHORIZED"));
-    assert_eq!(last.provenance.as_ref().unwrap().details["tried"]["outcome"], "NOT_AUTHORIZED");
-    let stays = picked(&Options { tried: vec![tried(Some("ok"), false)], ..all.clone() });
-    assert_eq!(names(&stays), names(&before));
-    // In time or not.
-    let slow: Arc<dyn Scorer> = Arc::new(|_: &Input, _: &Tool| {
-        std::thread::sleep(Duration::from_millis(100));
-        Score::default()
-    });
-    let timeout = Some(Duration::from_millis(1));
-    let late = picked(&Options { scorer: Some(slow), timeout, tried: vec![tried(None, true)], ..all });
-    assert_eq!(*names(&late).last().unwrap(), "refund_payment");
-}
-
-#[test]
-fn an_earlier_question_lends_its_words_and_never_takes_the_first_hit() {
-    let score =
-        |scores: &[f32]| scores.iter().map(|&score| Score { score, ..Score::default() }).collect::<Vec<_>>();
-    let (alone, both) = (score(&[0.3, 0.0, 0.2, 0.1]), score(&[0.2, 0.9, 0.6, 0.0]));
-    assert!(
-        ask_for_the_same(&score(&[0.3, 0.1, 0.2, 0.1]), &both)
-            && !ask_for_the_same(&alone, &score(&[0.0, 1.0, 0.0, 0.0]))
-    );
-    let fused = with_earlier(&alone, both);
-    let order: Vec<usize> = {
-        let mut places: Vec<usize> = (0..4).collect();
-        places.sort_by(|&one, &other| fused[other].score.total_cmp(&fused[one].score));
-        places
-    };
-    assert_eq!(order, [0, 1, 2, 3]);
-    assert_eq!((fused[0].score, fused[0].reason.as_deref()), (0.3, None));
-    assert_eq!(fused[1].reason.as_deref(), Some("with the earlier question"));
-    assert_eq!(
-        with_earlier(&score(&[0.0]), score(&[0.5]))[0].score,
-        0.5,
-        "without a hit, the earlier question has the word"
-    );
-
-    let asked = |earlier: Option<&str>| {
-        let options = Options { earlier: earlier.map(String::from), max_candidates: 9, ..Options::default() };
-        pick(&json!("a customer"), &tools(), &options)
-    };
-    assert_eq!(names(&asked(Some("a customer"))), names(&asked(None)));
-    assert_eq!(names(&asked(Some("weather")))[0], names(&asked(None))[0]);
 }
