@@ -250,11 +250,14 @@ impl Play<'_, '_> {
             let call = ToolCall::named(&self.context.view, &tool.name);
             (sent, ToolCall { arguments: Value::Object(arguments), ..call }.call(&self.context).await)
         };
-        let answer = match recorded {
-            Some(recorded) => answer.with_result(recorded.clone()),
-            None => answer,
+        let text = match recorded {
+            Some(recorded) => {
+                let mut body = answer.body().clone();
+                body.insert("result".into(), recorded.clone());
+                Value::Object(body).to_string()
+            }
+            None => client_text(&answer, Function::tool_exec().name()),
         };
-        let text = client_text(&answer, Function::tool_exec().name());
         let (call, answered) = (self.agent.tokens(&sent.to_string()), self.agent.tokens(&text));
         self.ledger.turn(call, answered);
         self.refusal = answer.body().get("error").map(|error| format!("{}: {}", tool.name, error["message"]));
