@@ -14,7 +14,7 @@ use super::bundle_signature::signature_file;
 use super::remote_bundle::RemoteBundle;
 use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, CatalogCache, Checked};
-use crate::config::{Workspace, env_variables, is_bundle};
+use crate::config::{Workspace, env_variables};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place};
 use crate::sources::Listings;
@@ -292,27 +292,6 @@ impl CatalogArgs {
     pub(super) fn environment(&self) -> Option<Environment> {
         let file = || self.workspace().ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
         (!self.offline).then(|| environment(file()))
-    }
-
-    /// The toolcrib.toml that `add` and `remove` edit, which may not exist yet: the named one, else the nearest, else the
-    /// user's own.
-    pub(super) fn file_to_edit(&self) -> Result<PathBuf, CommandError> {
-        if let Some(named) = &self.catalog {
-            let file = if named.is_dir() { named.join(CONFIGURATION) } else { named.clone() };
-            let is_one = file.file_name() == Some(std::ffi::OsStr::new(CONFIGURATION));
-            return is_one.then_some(file).ok_or_else(|| {
-                if is_bundle(named) {
-                    let help = "edit the catalog that it is built from, and build it again";
-                    return CommandError::Usage(format!("{} is a bundle: {help}", named.display()));
-                }
-                CommandError::Usage(format!("{} is no toolcrib.toml, and no folder", named.display()))
-            });
-        }
-        let folder = nearest_folder().or_else(trust::future_configuration_folder);
-        let folder = folder.ok_or_else(|| {
-            failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
-        })?;
-        Ok(folder.join(CONFIGURATION))
     }
 }
 

@@ -3,7 +3,6 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
-mod add;
 mod adopt;
 mod approvals;
 mod bundle;
@@ -91,8 +90,6 @@ Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal err
 enum Command {
     Init(init::InitArgs),
     Adopt(adopt::AdoptArgs),
-    Add(add::AddArgs),
-    Remove(add::RemoveArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
     Doctor(doctor::DoctorArgs),
@@ -160,8 +157,6 @@ pub fn run() -> ExitCode {
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
         Command::Adopt(command) => command.run(),
-        Command::Add(command) => command.run(),
-        Command::Remove(command) => command.run(),
         Command::Login(command) => command.run(),
         Command::Logout(command) => command.run(),
         Command::Doctor(command) => command.run(),
