@@ -8,7 +8,7 @@ use std::path::Path;
 use minisign::PublicKey;
 
 use super::bundle_signature as signature;
-use super::trust::cache_folder;
+use super::user_folder::cache_folder;
 use super::{CommandError, failed};
 use crate::bundle::{Bundle, BundleError};
 use crate::config::{self, Workspace, is_bundle, unreadable_bundle};

@@ -11,7 +11,7 @@ use reqwest::blocking::Client;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{source_table, trust};
+use super::{source_table, user_folder};
 use crate::config::Server;
 use crate::finding::{Document, Format, Limits};
 use crate::private_file;
@@ -39,7 +39,7 @@ pub(super) fn folder(url: &str) -> Result<PathBuf, String> {
     let shown = shown(&parsed);
     let fetched = fetch(parsed.clone()).map_err(|why| format!("{shown} cannot be fetched: {why}"))?;
     let hash = blake3::hash(url.as_bytes()).to_hex();
-    let base = trust::state_folder().unwrap_or_else(|| std::env::temp_dir().join("toolcrib"));
+    let base = user_folder::state_folder().unwrap_or_else(|| std::env::temp_dir().join("toolcrib"));
     let folder = base.join("fetched").join(&hash[..16]);
     let configuration = match fetched {
         Some((text, format)) => {

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     (
         "For people who run servers",
-        &["adopt", "doctor", "login", "logout", "serve", "trust", "bundle", "approvals", "trace", "usage"],
+        &["adopt", "doctor", "login", "logout", "serve", "bundle", "approvals", "trace", "usage"],
     ),
     ("For your shell", &["completions", "man"]),
 ];

@@ -39,8 +39,7 @@ pub(super) struct LoginArgs {
 }
 
 impl LoginArgs {
-    pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.or_found();
+    pub(super) fn run(self) -> CommandResult {
         let credentials = self.catalog.credentials();
         let credentials =
             credentials.ok_or_else(|| CommandError::Usage("a login contacts servers".into()))?;
@@ -133,10 +132,9 @@ fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, Command
     let known = servers(workspace);
     let found = known.iter().find(|(called, _)| called == name);
     found.map(|(_, server)| *server).ok_or_else(|| {
-        if workspace.is_found {
-            let message =
-                "the servers of a toolcrib.toml that was merely found do not count: read it first; then";
-            return CommandError::Usage(format!("{message} {HELP}"));
+        if workspace.found.is_some() {
+            let message = "the servers of a toolcrib.toml that was found and not named are left out";
+            return CommandError::Usage(format!("{message}: read it, and {HELP}"));
         }
         let near = nearest(name, known.iter().map(|(called, _)| called.as_str()));
         let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();

@@ -50,9 +50,9 @@ mod state;
 mod tasks;
 mod tokens;
 mod trace;
-mod trust;
 mod tune;
 mod usage;
+mod user_folder;
 mod watch;
 
 use std::process::ExitCode;
@@ -111,7 +111,6 @@ enum Command {
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
     Bundle(bundle::BundleArgs),
-    Trust(trust::Trust),
     Import(import::ImportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
@@ -178,7 +177,6 @@ pub fn run() -> ExitCode {
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
         Command::Bundle(command) => command.run(),
-        Command::Trust(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

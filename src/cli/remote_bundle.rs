@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::bundle_file::{KeyArgs, Use, open, verified};
 use super::bundle_signature::{self as signature, signature_file};
 use super::fetched::{Tagged, client, shown, unanswered};
-use super::trust::cache_folder;
+use super::user_folder::cache_folder;
 use super::{object_storage, print_note};
 use crate::bundle::Bundle;
 use crate::catalog::restored;

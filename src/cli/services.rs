@@ -62,6 +62,7 @@ pub(super) fn for_measuring(args: &CatalogArgs, catalog: &Catalog) -> Services {
 
 /// Services with the models of search alone.
 fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
+    args.note_models();
     let semantic = match &search.semantic {
         None => SemanticSearch::Off,
         Some(configured) => match embed(args, configured) {
@@ -111,6 +112,7 @@ fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatMode
 
 /// The model for repairs, or the reason why it cannot be asked; `None` where none is configured.
 pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<Arc<ChatEndpoint>, String>> {
+    args.note_models();
     let configured = catalog.config.repair.as_ref()?;
     let endpoint = key(args, configured.api_key_env.as_deref())
         .and_then(|key| ChatEndpoint::new(configured, key).map(Arc::new).map_err(|error| error.to_string()));

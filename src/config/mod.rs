@@ -45,7 +45,7 @@ pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
 pub use quota::Quota;
-pub use read::{Workspace, read};
+pub use read::{LeftOut, Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};

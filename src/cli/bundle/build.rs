@@ -38,8 +38,8 @@ impl BuildArgs {
             let message = "a bundle is built from a catalog, and this is a bundle already";
             return Err(CommandError::Usage(message.into()));
         }
-        if workspace.is_found {
-            let message = "toolcrib.toml was merely found here, and a bundle of it would lack its servers";
+        if workspace.found.is_some() {
+            let message = "toolcrib.toml was found and not named, and a bundle of it would lack its servers";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
         let checked = self.catalog.open_workspace(workspace.clone());
