@@ -6,16 +6,16 @@ use super::Arguments;
 
 /// Each group of people with their commands, in the order of use. A command has exactly one group.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("For people who write tools", &["init", "import", "check", "render", "eval", "schema"]),
+    ("For people who write tools", &["init", "check", "render", "eval", "schema"]),
     (
         "For people who start agents",
         &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens", "simulate", "tune"],
     ),
     (
         "For people who run servers",
-        &["adopt", "doctor", "login", "logout", "serve", "bundle", "approvals", "trace", "usage"],
+        &["adopt", "doctor", "login", "serve", "bundle", "approvals", "trace", "usage"],
     ),
-    ("For your shell", &["completions", "man"]),
+    ("For your shell", &["completions"]),
 ];
 
 /// The command line with its grouped help.

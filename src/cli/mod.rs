@@ -16,11 +16,8 @@ mod doctor;
 mod eval;
 mod fetched;
 mod help;
-mod import;
 mod init;
 mod login;
-mod logout;
-mod man;
 #[cfg(not(feature = "object-store"))]
 #[path = "no_object_storage.rs"]
 mod object_storage;
@@ -91,7 +88,6 @@ enum Command {
     Init(init::InitArgs),
     Adopt(adopt::AdoptArgs),
     Login(login::LoginArgs),
-    Logout(logout::LogoutArgs),
     Doctor(doctor::DoctorArgs),
     Check(check::CheckArgs),
     Render(render::RenderArgs),
@@ -111,10 +107,8 @@ enum Command {
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
     Bundle(bundle::BundleArgs),
-    Import(import::ImportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
-    Man(man::ManArgs),
 }
 
 /// Reason why a command failed.
@@ -157,7 +151,6 @@ pub fn run() -> ExitCode {
         Command::Init(command) => command.run(),
         Command::Adopt(command) => command.run(),
         Command::Login(command) => command.run(),
-        Command::Logout(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),
@@ -177,10 +170,8 @@ pub fn run() -> ExitCode {
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
         Command::Bundle(command) => command.run(),
-        Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
     });
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,

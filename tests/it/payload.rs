@@ -87,7 +87,7 @@ fn core_without_full_tools_says_that_it_is_the_gateway() {
     assert!(run.stderr.contains("no tool is bound in full; this is the surface gateway"), "{}", run.stderr);
     let run = program(&["--provider", "openai", "--surface", "core", "--profile", "core"]);
     assert!(run.code == 0 && !run.stderr.contains("gateway"), "{}", run.stderr);
-    let tokens = fixture::run(&["tokens", "-c", "examples/github", "--surface", "core"]);
+    let tokens = fixture::run(&["tokens", "examples/github", "--surface", "core"]);
     assert!(tokens.stdout.contains("core: no tool is bound in full; it is as gateway"), "{}", tokens.stdout);
 }
 
@@ -409,7 +409,7 @@ fn auto_is_the_surface_that_costs_a_task_least() {
         let folder =
             fixture::folder(&[("tools.json", &Value::from(tools).to_string()), ("toolcrib.toml", &config)]);
         let run =
-            fixture::run(&["payload", "-c", fixture::text(folder.path()), "--provider", provider, "--json"]);
+            fixture::run(&["payload", fixture::text(folder.path()), "--provider", provider, "--json"]);
         let payload: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
         payload["surface"].as_str().unwrap().to_string()
     };

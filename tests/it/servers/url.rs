@@ -20,7 +20,7 @@ impl Served {
             "parameters": {"type": "object", "properties": {"name": {"type": "string", "description": "Whom."}}}}]);
         home.write("served/tools.json", &tool.to_string());
         let mut command =
-            home.command(&["serve", "--listen", "127.0.0.1:0", "--surface", "full", "-c", "served"]);
+            home.command(&["serve", "--listen", "127.0.0.1:0", "--surface", "full", "served"]);
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|line| line.contains("listening on")).unwrap();
@@ -77,7 +77,7 @@ fn the_url_of_an_mcp_server_is_a_catalog() {
 fn the_url_of_an_openapi_document_is_a_catalog() {
     let home = Home::new();
     let url = format!("{}/openapi.json", api());
-    let checked = home.run(&["payload", "--provider", "mcp", "--surface", "full", "-c", &url]);
+    let checked = home.run(&["payload", "--provider", "mcp", "--surface", "full", &url]);
     assert!(checked.stdout.contains("listPets"), "{}{}", checked.stdout, checked.stderr);
     // The API is at the address of its document, which is named: its reads are run.
     let answer = home.done(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "-c", &url]);
@@ -122,7 +122,7 @@ fn tools_of_a_server_are_in_the_category_of_its_title_unless_said() {
             "toolcrib.toml",
             &format!("[[source]]\nserver = 'shelf'\n{category}mcp = {{ command = ['sh', 'SHELF'] }}\n"),
         );
-        let listed = home.done(&["call", "list", "{}", "-c", "toolcrib.toml"]);
+        let listed = home.done(&["call", "list", "{}", "toolcrib.toml"]);
         assert!(listed.contains(&format!("\"{expected}\"")), "{expected}: {listed}");
     }
 }
@@ -138,7 +138,7 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
     );
     let names = || {
         let payload =
-            home.done(&["payload", "--provider", "openai", "--surface", "full", "-c", "toolcrib.toml"]);
+            home.done(&["payload", "--provider", "openai", "--surface", "full", "toolcrib.toml"]);
         let payload: Value = serde_json::from_str(&payload).unwrap();
         let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
         payload["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()

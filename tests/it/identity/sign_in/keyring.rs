@@ -38,6 +38,6 @@ fn tokens_lie_in_the_keyring_until_the_sign_in_ends() {
     assert_eq!(kept(name), "", "a sign-in that has ended leaves none");
     operator.login();
     assert!(!kept(name).is_empty());
-    assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+    assert_eq!(operator.run(&["login", "hosted", "--sign-out"]).code, 0);
     assert_eq!(kept(name), "", "a logout leaves none");
 }
