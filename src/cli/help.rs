@@ -9,11 +9,11 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("For people who write tools", &["init", "check", "render", "eval", "schema"]),
     (
         "For people who start agents",
-        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens", "simulate", "tune"],
+        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens"],
     ),
     (
         "For people who run servers",
-        &["adopt", "doctor", "login", "serve", "bundle", "approvals", "trace", "usage"],
+        &["adopt", "doctor", "login", "serve", "bundle", "approvals", "trace"],
     ),
     ("For your shell", &["completions"]),
 ];
