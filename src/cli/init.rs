@@ -69,7 +69,8 @@ impl InitArgs {
         report_briefly(&checked, None);
         let catalog = &checked.catalog;
         let out = self.folder.display();
-        std::fs::create_dir_all(&self.folder).map_err(|error| failed(format!("cannot make {out}: {error}")))?;
+        std::fs::create_dir_all(&self.folder)
+            .map_err(|error| failed(format!("cannot make {out}: {error}")))?;
         let mut edited = Vec::new();
         for (index, tool) in catalog.tools.iter().enumerate() {
             let name = format!("{}.json", tool.safe_name);

@@ -17,6 +17,8 @@ use crate::state::StateStore;
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
+/// The weight of meaning in the order of hits; words have the rest.
+const MEANING: f32 = 0.7;
 /// Milliseconds that a measurement waits for the vector of a query at least.
 const MEASURING_TIMEOUT_MS: u64 = 30_000;
 
@@ -68,8 +70,8 @@ fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
         Some(configured) => match embed(args, configured) {
             Ok(model) => {
                 let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
-                let (timeout, weight) = (configured.timeout(), configured.weight as f32);
-                let options = Options { timeout, max_wait: patience, weight, cache };
+                let timeout = configured.timeout();
+                let options = Options { timeout, max_wait: patience, weight: MEANING, cache };
                 SemanticSearch::On(Arc::new(Semantic::start(model, options)))
             }
             Err(reason) => SemanticSearch::Broken(reason),

@@ -408,8 +408,7 @@ fn auto_is_the_surface_that_costs_a_task_least() {
         let config = format!("[payload]\nhost_tokens = {host}\n");
         let folder =
             fixture::folder(&[("tools.json", &Value::from(tools).to_string()), ("toolcrib.toml", &config)]);
-        let run =
-            fixture::run(&["payload", fixture::text(folder.path()), "--provider", provider, "--json"]);
+        let run = fixture::run(&["payload", fixture::text(folder.path()), "--provider", provider, "--json"]);
         let payload: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
         payload["surface"].as_str().unwrap().to_string()
     };

@@ -209,8 +209,7 @@ fn the_command_line_prints_the_same_and_fails_with_the_answer() {
     assert_eq!((run.code, printed), (0, Value::Object(read(json!({ "name": "get_me" })).body().clone())));
     let text = fixture::run(&["call", "read_tool_doc", arguments, "--text", "examples/github"]);
     assert_eq!(text.stdout.trim_end(), read(json!({ "name": "get_me" })).text());
-    let stdin =
-        fixture::run_with(&["call", "read_tool_doc", "-", "examples/github"], "{\"name\":1}", &[]);
+    let stdin = fixture::run_with(&["call", "read_tool_doc", "-", "examples/github"], "{\"name\":1}", &[]);
     assert_eq!(stdin.code, 1, "{}", stdin.stdout);
     let no_json = fixture::run(&["call", "read_tool_doc", "get_me", "examples/github"]);
     assert_eq!(no_json.code, 2);

@@ -3,7 +3,7 @@
 use crate::arguments::corrected;
 use crate::catalog::Tool;
 use crate::exec::call::Call;
-use crate::help::{Format, HelpOptions, of_tool};
+use crate::help::{self, Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
 
 /// Refuses a call whose doc has to be read and was not. The refusal carries help, so that the next call can pass.
@@ -24,8 +24,12 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
             return Ok(());
         }
     }
-    let short_tokens = call.config().help.short_tokens;
-    let wanted = HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens };
+    let wanted = HelpOptions {
+        format: Format::Short,
+        examples: true,
+        schemas: false,
+        short_tokens: help::SHORT_TOKENS,
+    };
     let mut help = of_tool(tool, wanted);
     help.insert("doc_version".into(), doc.version.as_str().into());
     help.insert("receipt".into(), doc.receipt.as_str().into());

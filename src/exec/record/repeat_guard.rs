@@ -4,7 +4,7 @@
 use crate::exec::backend::Backends;
 use crate::exec::call::Call;
 use crate::exec::fingerprint::{failure_fingerprint, op_fingerprint};
-use crate::help::{Format, HelpOptions, of_tool};
+use crate::help::{self, Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Backend, Effect};
 
@@ -74,9 +74,8 @@ pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool
     }
     let help = |format| {
         let tool = call.tool.as_ref()?;
-        let short_tokens = call.config().help.short_tokens;
         let schemas = format == Format::Full;
-        Some(of_tool(tool, HelpOptions { format, examples: true, schemas, short_tokens }))
+        Some(of_tool(tool, HelpOptions { format, examples: true, schemas, short_tokens: help::SHORT_TOKENS }))
     };
     if misfits >= STOP_AFTER && call.tool.is_some() {
         failure.help = help(Format::Full);

@@ -221,7 +221,10 @@ fn a_logout_ends_the_sign_in_of_its_catalog_and_without_one_all_of_the_name() {
     assert_eq!(operator.run(&["login", "hosted", "--sign-out"]).code, 0);
     assert_eq!(other.call("whoami")["result"], "whoami for amy");
     operator.login();
-    let run = program(&["login", "hosted", "--sign-out"]).env("XDG_STATE_HOME", operator.state.path()).output().unwrap();
+    let run = program(&["login", "hosted", "--sign-out"])
+        .env("XDG_STATE_HOME", operator.state.path())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8(run.stdout).unwrap().matches("signed out").count(), 2);
 }
 

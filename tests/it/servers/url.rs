@@ -19,8 +19,7 @@ impl Served {
         let tool = json!([{"name": "greet", "description": "Greets somebody.", "effect": "read", "backend": {"type": "static", "content": "hello"},
             "parameters": {"type": "object", "properties": {"name": {"type": "string", "description": "Whom."}}}}]);
         home.write("served/tools.json", &tool.to_string());
-        let mut command =
-            home.command(&["serve", "--listen", "127.0.0.1:0", "--surface", "full", "served"]);
+        let mut command = home.command(&["serve", "--listen", "127.0.0.1:0", "--surface", "full", "served"]);
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|line| line.contains("listening on")).unwrap();
@@ -137,8 +136,7 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
         &format!("[[source]]\nserver = '{server}'\nprefix = true\nmcp = {{ command = ['sh', 'SHELF'] }}\n"),
     );
     let names = || {
-        let payload =
-            home.done(&["payload", "--provider", "openai", "--surface", "full", "toolcrib.toml"]);
+        let payload = home.done(&["payload", "--provider", "openai", "--surface", "full", "toolcrib.toml"]);
         let payload: Value = serde_json::from_str(&payload).unwrap();
         let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
         payload["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()

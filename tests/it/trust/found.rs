@@ -70,7 +70,8 @@ fn a_configuration_that_was_found_runs_nothing_and_says_so() {
 #[test]
 fn a_command_that_goes_without_nothing_says_nothing() {
     let place = Place::with(OWN);
-    for command in [vec!["check"], vec!["tokens"], vec!["search", "weather"], vec!["call", "tool_help", "{}"]] {
+    for command in [vec!["check"], vec!["tokens"], vec!["search", "weather"], vec!["call", "tool_help", "{}"]]
+    {
         let run = place.run(&command);
         assert!(!run.stderr.contains("found and not named"), "{command:?}: {}", run.stderr);
     }
