@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "For people who start agents",
         &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens"],
     ),
-    ("For people who run servers", &["adopt", "doctor", "login", "serve", "bundle", "approvals", "trace"]),
+    ("For people who run servers", &["adopt", "doctor", "login", "serve", "approvals", "trace"]),
     ("For your shell", &["completions"]),
 ];
 

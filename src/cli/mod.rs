@@ -5,31 +5,21 @@
 
 mod adopt;
 mod approvals;
-mod bundle;
-mod bundle_file;
-mod bundle_signature;
 mod call;
 mod catalog;
 mod check;
 mod completions;
 mod doctor;
 mod eval;
-mod fetched;
 mod help;
 mod init;
 mod login;
-#[cfg(not(feature = "object-store"))]
-#[path = "no_object_storage.rs"]
-mod object_storage;
-#[cfg(feature = "object-store")]
-mod object_storage;
 mod parse;
 mod payload;
 mod pick;
 mod progress;
 mod prompt;
 mod reload;
-mod remote_bundle;
 mod render;
 mod results;
 mod schema;
@@ -98,7 +88,6 @@ enum Command {
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
-    Bundle(bundle::BundleArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -158,7 +147,6 @@ pub fn run() -> ExitCode {
         Command::Serve(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
-        Command::Bundle(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
     });

@@ -1,89 +1,30 @@
-//! A URL as a catalog: of definitions, or of an MCP server.
+//! Settings of a source: the address of its API, its category, and the prefix of its names.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
 use super::Home;
 
-/// A running toolcrib, which is an HTTP API with a document, and an MCP server.
-struct Served {
-    child: Child,
-    url: String,
-}
-
-impl Served {
-    fn start(home: &Home) -> Self {
-        let tool = json!([{"name": "greet", "description": "Greets somebody.", "effect": "read", "backend": {"type": "static", "content": "hello"},
-            "parameters": {"type": "object", "properties": {"name": {"type": "string", "description": "Whom."}}}}]);
-        home.write("served/tools.json", &tool.to_string());
-        let mut command = home.command(&["serve", "--listen", "127.0.0.1:0", "--surface", "full", "served"]);
-        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let line = lines.find(|line| line.contains("listening on")).unwrap();
-        std::thread::spawn(move || lines.for_each(drop));
-        let url = line[line.find("http://").unwrap()..].trim_end_matches('/').to_string();
-        Self { child, url }
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// An API with one operation and its document.
+/// An API with one operation.
 fn api() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let document = json!({"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "servers": [{"url": "/v1"}],
-        "paths": {"/pets": {"get": {"operationId": "listPets", "summary": "List all pets.", "responses": {"200": {"description": "Pets."}}}}}});
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let mut request = [0; 4096];
             let length = stream.read(&mut request).unwrap_or_default();
-            let is_document = String::from_utf8_lossy(&request[..length]).contains("GET /openapi.json ");
             let is_pets = String::from_utf8_lossy(&request[..length]).contains("GET /v1/pets ");
-            let body = if is_document { document.to_string() } else { json!(["Rex"]).to_string() };
-            let status = if is_document || is_pets { "200 OK" } else { "404 Not Found" };
+            let (status, body) = if is_pets { ("200 OK", r#"["Rex"]"#) } else { ("404 Not Found", "{}") };
             let head = format!(
                 "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
                 body.len()
             );
-            let _ = stream.write_all((head + &body).as_bytes());
+            let _ = stream.write_all((head + body).as_bytes());
         }
     });
     url
-}
-
-#[test]
-fn the_url_of_an_mcp_server_is_a_catalog() {
-    let home = Home::new();
-    let served = Served::start(&home);
-    let url = format!("{}/mcp", served.url);
-    let told = home.done(&["doctor", &url]);
-    assert!(told.contains("ok    127-0-0-1") && told.contains("1 tool"), "{told}");
-    let answer = home.done(&["call", "tool_exec", r#"{"op": "greet", "args": {"name": "Ada"}}"#, "-c", &url]);
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["result"], "hello", "{answer}");
-}
-
-#[test]
-fn the_url_of_an_openapi_document_is_a_catalog() {
-    let home = Home::new();
-    let url = format!("{}/openapi.json", api());
-    let checked = home.run(&["payload", "--provider", "mcp", "--surface", "full", &url]);
-    assert!(checked.stdout.contains("listPets"), "{}{}", checked.stdout, checked.stderr);
-    // The API is at the address of its document, which is named: its reads are run.
-    let answer = home.done(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "-c", &url]);
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["result"], json!(["Rex"]), "{answer}");
-    let run = home.run(&["check", "--offline", &url]);
-    assert!(run.code == 1 && run.stderr.contains("with --offline, nothing is fetched"), "{}", run.stderr);
 }
 
 /// The address that a document names counts where the operator says so, and the server of the source is that of its tools.
@@ -97,8 +38,7 @@ fn an_api_is_called_where_its_document_says_if_the_operator_says_so() {
     let source = "[[source]]\npath = 'api.json'\nserver = 'zoo'\n";
     let call = |config: &str| {
         home.write("toolcrib.toml", config);
-        let run =
-            home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "-c", "toolcrib.toml"]);
+        let run = home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "toolcrib.toml"]);
         serde_json::from_str::<Value>(&run.stdout).unwrap()
     };
     let refused = call(source);
@@ -145,16 +85,4 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
     assert_eq!(first.len(), 2, "{first:?}");
     assert!(first.iter().all(|name| name.len() <= 64 && name.starts_with("a_server_with")), "{first:?}");
     assert!(first[0] != first[1] && first == names(), "{first:?}");
-}
-
-#[test]
-fn a_url_that_nobody_answers_is_told() {
-    let home = Home::new();
-    let run = home.run(&["check", "http://127.0.0.1:1/openapi.json?key=abc"]);
-    assert_eq!(run.code, 1);
-    assert!(
-        run.stderr.contains("http://127.0.0.1:1/openapi.json cannot be fetched: no connection"),
-        "{}",
-        run.stderr
-    );
 }
