@@ -85,9 +85,6 @@ pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
-pub mod trust; // folders that the operator has trusted
-#[cfg(feature = "runtime")]
-#[doc(hidden)]
 pub mod watch; // when what a catalog is made of changes
 
 pub use api::{

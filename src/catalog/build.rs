@@ -52,7 +52,7 @@ pub(super) fn build(
     }
     unused_overlays(&workspace, &used, findings);
     let categories = workspace.config.categories.iter().chain(&described);
-    structure::derive(&mut tools, categories, workspace.config.catalog, findings);
+    structure::derive(&mut tools, categories, findings);
     names::assign_unique(&mut tools, findings);
     steps::settle(&mut tools, findings);
     let tools: Vec<Arc<Tool>> = tools.into_iter().map(Arc::new).collect();

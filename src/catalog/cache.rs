@@ -130,7 +130,7 @@ impl CatalogCache {
         let text = workspace.document.as_ref().map(|document| &*document.text);
         let root = absolute(&workspace.root).unwrap_or_else(|_| workspace.root.clone());
         let config = serde_json::to_string(&workspace.config).unwrap_or_default();
-        let facts = (&self.program, root, text, config, workspace.is_found, listings);
+        let facts = (&self.program, root, text, config, workspace.found.is_some(), listings);
         blake3::hash(format!("{facts:?}").as_bytes()).to_hex()[..32].to_string()
     }
 

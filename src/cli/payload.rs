@@ -64,7 +64,7 @@ pub(super) struct PayloadArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
     /// The provider.
-    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
     /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
     #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]

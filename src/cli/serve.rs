@@ -100,8 +100,7 @@ impl ServeArgs {
         template.check_files().map_err(failure)
     }
 
-    pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.or_found();
+    pub(super) fn run(self) -> CommandResult {
         log::start(&self.log_level, self.log)?;
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.

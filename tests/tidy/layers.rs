@@ -21,7 +21,6 @@ const LAYERS: [(&str, u8); 29] = [
     ("credentials", 2),
     ("model", 2),
     ("catalog", 4),
-    ("trust", 4),
     ("arguments", 5),
     ("render", 5),
     ("search", 5),
