@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::claims::Claims;
 use super::key_set::KeySet;
+use super::signature;
 use crate::config::SigningAlgorithm;
 
 /// Longest token, in bytes.
@@ -104,6 +105,7 @@ impl<'t> UnverifiedJwt<'t> {
         is_ours: impl Fn(&str) -> bool,
     ) -> Result<Claims, JwtProblem> {
         self.precheck(rules)?;
+        signature::install();
         let mut validation = Validation::new(self.header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
         validation.set_issuer(&[rules.issuer]);

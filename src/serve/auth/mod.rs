@@ -1,7 +1,7 @@
 //! The caller of a request: from a static token, or from a token of an issuer. Without any, everybody may come in.
 //!
 //! 1. [`static_tokens`] are in the environment; only their hashes are kept.
-//! 2. [`jwt`] checks a signed token with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
+//! 2. [`jwt`] checks a signed token ([`signature`]) with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
 //!    [`introspection`] asks about opaque ones. Both give [`claims`].
 //! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
 //!    [`id_token`] is for a person who signs in.
@@ -19,6 +19,7 @@ mod issuer_keys;
 mod jwt;
 mod key_set;
 mod resource;
+mod signature;
 mod static_tokens;
 mod verified_tokens;
 
