@@ -22,7 +22,9 @@ static PROVIDER: CryptoProvider = CryptoProvider {
 /// Has `jsonwebtoken` check signatures here, unless the program that holds us has chosen for it.
 pub(super) fn install() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| drop(PROVIDER.install_default()));
+    ONCE.call_once(|| {
+        let _ = PROVIDER.install_default();
+    });
 }
 
 /// A check of signatures of one algorithm with one key.
