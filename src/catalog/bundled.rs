@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::derived_store::INDEXES;
 use super::{Catalog, Checked, restored, stored};
 use crate::bundle::{Bundle, BundleWriter};
 use crate::config::{BundledConfig, CONFIGURATION, Config, Overlay, Workspace, unreadable_bundle};
@@ -47,17 +46,12 @@ impl Catalog {
     }
 }
 
-/// The bundle of a catalog, with the templates of its configuration and its search indexes; `None` where some of it would not
+/// The bundle of a catalog, with the templates of its configuration; `None` where some of it would not
 /// come back as it is.
-pub fn bundled(
-    checked: &Checked,
-    templates: BTreeMap<String, String>,
-    indexes: Vec<u8>,
-) -> Option<BundleWriter> {
+pub fn bundled(checked: &Checked, templates: BTreeMap<String, String>) -> Option<BundleWriter> {
     let configuration = BundledConfig::new(&checked.catalog.config, templates).written()?;
     let mut writer = stored(checked)?;
     writer.replace(CONFIGURATION, configuration);
-    writer.replace(INDEXES, indexes);
     Some(writer)
 }
 

@@ -14,17 +14,13 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`stored`](stored()) makes a catalog the parts of a bundle; its [`tool`](mod@tool)s read their content at its first use. `cache` keeps such
-//!    bundles.
+//! 8. [`stored`](stored()) makes a catalog the parts of a bundle; its [`tool`](mod@tool)s read their content at its first use.
 //! 9. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
 
 mod audience;
 mod build;
 mod bundled;
-#[cfg(feature = "runtime")]
-mod cache;
 mod definition_places;
-mod derived_store;
 mod docstring;
 mod findings;
 mod functions;
@@ -68,9 +64,6 @@ use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
 pub use bundled::{bundled, unportable};
-#[cfg(feature = "runtime")]
-pub use cache::{CatalogCache, Opened};
-pub use derived_store::{DerivedKey, DerivedStore};
 pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
@@ -105,7 +98,6 @@ pub struct Catalog {
     shared_texts: OnceLock<shared_text::SharedTexts>,
     /// The bundle that has them.
     stored_texts: Option<stored::StoredTexts>,
-    derived_stores: Vec<Arc<dyn DerivedStore>>,
 }
 
 /// Result of looking up a name.
@@ -146,21 +138,6 @@ impl Checked {
             Severity::Error => errors,
             Severity::Warning => warnings,
             Severity::Info => infos,
-        }
-    }
-
-    /// The same without documents; tools and findings are shared.
-    #[cfg(feature = "runtime")]
-    fn without_documents(&self) -> Self {
-        let Catalog { tools, config, version, contested, complete, .. } = &self.catalog;
-        let (tools, config, contested) = (tools.clone(), Arc::clone(config), contested.clone());
-        let (version, complete) = (version.clone(), *complete);
-        Self {
-            catalog: Catalog { tools, config, version, contested, complete, ..Catalog::default() },
-            findings: self.findings.clone(),
-            parts: self.parts.clone(),
-            bases: self.bases.clone(),
-            ..Self::default()
         }
     }
 
@@ -270,18 +247,8 @@ impl Catalog {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
         let (by_name, shared_texts) = Default::default();
-        let (complete, stored_texts, derived_stores) = (true, None, Vec::new());
-        Self {
-            tools,
-            config,
-            version,
-            complete,
-            by_name,
-            contested,
-            shared_texts,
-            stored_texts,
-            derived_stores,
-        }
+        let (complete, stored_texts) = (true, None);
+        Self { tools, config, version, complete, by_name, contested, shared_texts, stored_texts }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
@@ -306,15 +273,8 @@ impl Catalog {
         Self {
             complete: self.complete,
             stored_texts,
-            derived_stores: self.derived_stores.clone(),
             ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
         }
-    }
-
-    /// Whether its tools are in a bundle, and read when they are used.
-    #[cfg(feature = "runtime")]
-    pub(crate) fn is_stored(&self) -> bool {
-        self.stored_texts.is_some()
     }
 
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.

@@ -7,8 +7,7 @@
 //! | 2 | the findings, in Postcard |
 //! | 3 | the texts that tools share, JSON |
 //! | 4 | the configuration, of a bundle that stands alone; else empty |
-//! | 5 | the indexes of search, behind their key; else empty |
-//! | from 6 | the content of one tool each, in that order, JSON |
+//! | from 5 | the content of one tool each, in that order, JSON |
 //!
 //! Variables, trust and what roles may see are decided when the catalog is used.
 
@@ -24,7 +23,7 @@ use super::audience::Contested;
 use super::findings::{Counts, Findings};
 use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
-use super::{Callable, Catalog, Checked, DerivedStore, Parameters, Tool, ToolArgument, ToolContent};
+use super::{Callable, Catalog, Checked, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
 use crate::config::{Category, Config, Server};
 use crate::tool::{Definition, Example, Policy, Schema};
@@ -34,7 +33,7 @@ const TOOLS: usize = 1;
 const FINDINGS: usize = 2;
 const TEXTS: usize = 3;
 /// The part of the first tool's content.
-const CONTENT: usize = 6;
+const CONTENT: usize = 5;
 /// Reason why a tool of a damaged bundle cannot be called.
 const DAMAGED: &str = "its part of the bundle cannot be read; build the bundle again";
 
@@ -90,7 +89,6 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     writer.add(checked.findings.bytes().ok()?);
     writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
     writer.add(Vec::new());
-    writer.add(Vec::new());
     for content in contents? {
         writer.add(content);
     }
@@ -121,8 +119,6 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
     let findings = Findings::stored(bundle, FINDINGS, findings);
     let mut catalog = Catalog::of(all, contested, Arc::new(config));
     let version = catalog.version.clone();
-    let indexes: Arc<dyn DerivedStore> = Arc::clone(bundle) as _;
-    catalog.add_derived_store(indexes);
     catalog.stored_texts = Some(StoredTexts { bundle: Arc::clone(bundle), version });
     Ok(Checked { catalog, findings, parts, bases, ..Checked::default() })
 }

@@ -13,7 +13,7 @@ use super::bundle_file::{KeyArgs, Use, refuse_unusable};
 use super::bundle_signature::signature_file;
 use super::remote_bundle::RemoteBundle;
 use super::{CommandError, failed, fetched, print_note, trust};
-use crate::catalog::{self, CatalogCache, Checked};
+use crate::catalog::{self, Checked};
 use crate::config::{Workspace, env_variables, is_bundle};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place};
@@ -52,16 +52,11 @@ pub(super) struct CatalogArgs {
     /// The folder or the bundle of the catalog at a URL, or the reason why there is none.
     #[arg(skip)]
     fetched: Arc<OnceLock<Result<PathBuf, String>>>,
-    #[arg(skip)]
-    cache: Arc<OnceLock<Option<CatalogCache>>>,
     #[command(flatten)]
     key: KeyArgs,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
-    /// Read every definition again; without it, what was read before is used while no file has changed.
-    #[arg(long, global = true)]
-    no_catalog_cache: bool,
 }
 
 impl CatalogArgs {
@@ -229,33 +224,9 @@ impl CatalogArgs {
         Ok(Some(file).filter(|file| file.file_name() == Some(name)))
     }
 
-    /// Opens the catalog, as it was read before where nothing has changed; then it has no documents.
+    /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
-        let workspace = self.workspace()?;
-        let listings = self.listings(&workspace);
-        Ok(self.open_with(workspace, &listings))
-    }
-
-    /// Reads the catalog, with its documents.
-    pub(super) fn read(&self) -> Result<Checked, CommandError> {
         Ok(self.open_workspace(self.workspace()?))
-    }
-
-    fn open_with(&self, workspace: Workspace, listings: &Listings) -> Checked {
-        let Some(cache) = self.cache() else { return catalog::open_with(workspace, listings) };
-        let opened = cache.open(workspace, listings, || {});
-        cache.wait();
-        opened.note.iter().for_each(print_note);
-        opened.checked
-    }
-
-    /// The catalogs that were read before.
-    pub(super) fn cache(&self) -> Option<CatalogCache> {
-        let of_user = || {
-            let folder = trust::cache_folder().filter(|_| !self.no_catalog_cache)?;
-            Some(CatalogCache::new(folder.join("catalogs"), program()?))
-        };
-        self.cache.get_or_init(of_user).clone()
     }
 
     /// Opens the catalog of a workspace.
@@ -319,13 +290,6 @@ impl CatalogArgs {
         })?;
         Ok(folder.join(CONFIGURATION))
     }
-}
-
-/// Identity of this program; every build has another one.
-fn program() -> Option<String> {
-    let path = std::env::current_exe().ok()?;
-    let facts = path.metadata().ok()?;
-    Some(format!("{} {:?} {:?}", path.display(), facts.len(), facts.modified().ok()?))
 }
 
 /// The variables of a file of the configuration, and of this process.

@@ -38,7 +38,7 @@ pub(super) struct CheckArgs {
 impl CheckArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take());
-        let mut checked = self.catalog.read()?;
+        let mut checked = self.catalog.open()?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
         if self.suggest {

@@ -97,7 +97,7 @@ struct ThresholdArgs {
 
 impl EvalArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.read()?;
+        let checked = self.catalog.open()?;
         self.catalog.report_briefly(&checked);
         refuse_unread(&checked)?;
         let (files, configured) = self.labels(&checked)?;

@@ -50,15 +50,6 @@ pub use entry::{Field, IndexEntry};
 pub use index::Index;
 pub use rank::Observation;
 
-use crate::config;
-
-/// The basis of an index beside its entries: the code and the word lists of search, and configured synonyms. An index that
-/// was stored with another basis is not used.
-pub fn index_basis(search: &config::Search) -> String {
-    let synonyms = serde_json::to_string(&search.synonyms).unwrap_or_default();
-    format!("{} {} {synonyms}", env!("CARGO_PKG_VERSION"), env!("SEARCH_VERSION"))
-}
-
 /// A query with its limits.
 #[derive(Clone, Copy)]
 pub struct SearchRequest<'q> {

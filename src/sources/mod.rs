@@ -12,7 +12,6 @@ mod bundle;
 mod collect;
 mod combine;
 mod files;
-mod inputs;
 mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
@@ -23,8 +22,6 @@ mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
-pub(crate) use inputs::FileState;
-pub use inputs::InputFiles;
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 

@@ -4,7 +4,6 @@ mod approvals;
 mod backends;
 mod bundles;
 mod calls;
-mod catalog_cache;
 mod catalogs;
 mod check;
 mod checks;

@@ -1,7 +1,6 @@
 //! `toolcrib bundle build`: a catalog as one file.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::bundle::Bundle;
 use crate::catalog::{Checked, Manifest, bundled, unportable};
@@ -10,9 +9,8 @@ use crate::cli::catalog::{CatalogArgs, HELP, counted};
 use crate::cli::{CommandError, CommandResult, failed, print_note};
 use crate::config::{Workspace, unreadable_bundle};
 use crate::finding::text_report;
-use crate::functions::CatalogView;
 use crate::render::folder::write_whole;
-use crate::render::{Templates, own_templates};
+use crate::render::own_templates;
 
 /// Build a bundle of a catalog: one file with its tools, docs, configuration and findings, from which every command works.
 ///
@@ -57,9 +55,7 @@ impl BuildArgs {
         let folder = workspace.config.render.templates.as_ref().map(|folder| workspace.root.join(folder));
         let templates = folder.map(|folder| own_templates(&folder)).transpose().map_err(failed)?;
         let lossy = "a tool of this catalog would not come back from a bundle as it is";
-        let view =
-            CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::load(None).map_err(failed)?))?;
-        let writer = bundled(&checked, templates.unwrap_or_default(), view.indexes_part());
+        let writer = bundled(&checked, templates.unwrap_or_default());
         let writer = writer.ok_or_else(|| failed(lossy))?;
         self.write(&writer.finish())
     }

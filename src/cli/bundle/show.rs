@@ -14,7 +14,7 @@ use crate::cli::{CommandError, CommandResult, print, print_note};
 use crate::config::{BundledConfig, unreadable_bundle};
 
 /// Names of the parts before the contents of tools.
-const PARTS: [&str; 6] = ["manifest", "tools", "findings", "shared texts", "configuration", "search indexes"];
+const PARTS: [&str; 5] = ["manifest", "tools", "findings", "shared texts", "configuration"];
 
 /// Show the versions, tools, findings, parts and signature of a bundle.
 #[derive(Debug, clap::Args)]
@@ -81,7 +81,7 @@ fn round_trip(bundle: &Arc<Bundle>) -> Result<usize, BundleError> {
     if checked.catalog.version != Manifest::of(bundle)?.registry_version {
         return Err(lossy("the registry version"));
     }
-    let again = bundled(&checked, templates, Vec::new()).ok_or_else(|| lossy("a tool"))?;
+    let again = bundled(&checked, templates).ok_or_else(|| lossy("a tool"))?;
     let again = Bundle::from_bytes(again.finish())?;
     for number in PARTS.len()..bundle.parts() {
         if again.part(number)? != bundle.part(number)? {

@@ -1,13 +1,9 @@
 //! Every command gives the same from a bundle as from the catalog that it was built from.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use toolcrib::functions::CatalogView;
-use toolcrib::render::Templates;
 
 use super::Bundled;
-use crate::fixture::{assert_same_tree, open, package, run, run_with, text, tree};
+use crate::fixture::{assert_same_tree, package, run, run_with, text, tree};
 
 const PROVIDERS: [&str; 11] = [
     "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama",
@@ -130,18 +126,4 @@ fn the_library_opens_a_bundle_like_a_folder() {
     assert_eq!(of_bundle.version(), of_folder.version());
     assert!(of_bundle.is_complete());
     assert_eq!(of_bundle.doc("create_issue").unwrap(), of_folder.doc("create_issue").unwrap());
-}
-
-#[test]
-fn a_bundle_has_the_search_indexes_of_a_caller_who_sees_everything() {
-    let bundle = Bundled::of(&catalogs()[0].0);
-    let view = |catalog: &Path| {
-        let checked = open(catalog);
-        let templates = Arc::new(Templates::load(None).unwrap());
-        CatalogView::new(&checked.catalog, None, None, templates).unwrap()
-    };
-    let (read, built) = (view(&bundle.file), view(&catalogs()[0].0));
-    assert!(read.is_search_ready() && !built.is_search_ready());
-    assert!(read.search().to_bytes() == built.search().to_bytes());
-    assert!(read.is_indexed(), "nothing had to be built");
 }
