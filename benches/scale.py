@@ -91,7 +91,7 @@ def start(command, settles):
 
 
 def starts(arguments, catalog, size):
-    serve = [arguments.toolcrib, "serve", "--stdio", "--catalog", served(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", served(catalog)]
     bare = [arguments.bare, str(catalog)]
     commands = {"toolcrib": serve, "bare rmcp": bare}
     if arguments.compressor:
@@ -123,7 +123,7 @@ def timed(command, rounds, **more):
 
 def one_shots(arguments, catalog, size):
     name = json.loads(catalog.read_text())[size // 2]["name"]
-    on = ["--catalog", served(catalog)]
+    on = [served(catalog)]
     commands = {
         "toolcrib call": [arguments.toolcrib, "call", "read_tool_doc", json.dumps({"name": name}), *on],
         "toolcrib search": [arguments.toolcrib, "search", QUERIES[0], *on],
@@ -141,7 +141,7 @@ def renders(arguments, catalog, size):
     with tempfile.TemporaryDirectory() as place:
 
         def render(to, rounds=1):
-            return timed([arguments.toolcrib, "render", "--out", f"{place}/{to}", "--catalog", served(catalog)], rounds)
+            return timed([arguments.toolcrib, "render", "--out", f"{place}/{to}", served(catalog)], rounds)
 
         ways = {
             "render": render,
@@ -182,7 +182,7 @@ def searches(arguments, catalog, size):
     def tool_search(query):
         return {"name": "tool_search", "arguments": {"query": query}}
 
-    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", "--catalog", served(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", served(catalog)]
     clients = {"toolcrib": (serve, tool_search), "bare rmcp": ([arguments.bare, str(catalog)], lambda query: {"name": "search", "arguments": {"query": query}})}
     if arguments.python and size <= 10_000:
         command = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog), "--search"]

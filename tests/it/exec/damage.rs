@@ -151,8 +151,7 @@ fn a_log_that_is_cut_or_replaced_is_noticed_and_its_keys_do_not_run_again() {
 #[test]
 fn a_database_that_is_cut_or_overwritten_is_noticed_and_not_begun_anew() {
     let place = noticed(|place| cut(&place.file("state.db")), "state.db was cut off");
-    let run =
-        fixture::run(&["serve", "--catalog", fixture::text(place.folder.path()), "--listen", "127.0.0.1:0"]);
+    let run = fixture::run(&["serve", fixture::text(place.folder.path()), "--listen", "127.0.0.1:0"]);
     assert!(run.code != 0 && run.stderr.contains("state.db was cut off"), "{}", run.stderr);
     let overwrite = |place: &Place| {
         let mut file = OpenOptions::new().write(true).open(place.file("state.db")).unwrap();
