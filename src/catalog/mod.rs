@@ -4,7 +4,7 @@
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]) unless it is [`plain`]; text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
+//!    ([`schema`]); text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
@@ -28,7 +28,6 @@ mod lint;
 mod names;
 mod op;
 mod own_output;
-mod plain;
 mod policy;
 mod profile;
 mod purpose;
