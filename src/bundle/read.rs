@@ -125,11 +125,6 @@ impl Bundle {
         if checksum(&part) == entry.checksum { Ok(part) } else { Err(BundleError::Changed(number)) }
     }
 
-    /// The checksum of a part, as the table has it.
-    pub(crate) fn checksum(&self, number: usize) -> Option<[u8; CHECKSUM]> {
-        self.table.get(number).map(|entry| entry.checksum)
-    }
-
     /// Checks every part.
     pub fn verify(&self) -> Result<(), BundleError> {
         (0..self.parts()).try_for_each(|number| self.part(number).map(drop))

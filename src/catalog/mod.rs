@@ -9,7 +9,7 @@
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
 //!    call others.
-//! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`unlinted`]); the configuration sets their
+//! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`findings`]); the configuration sets their
 //!    severities ([`severity`]).
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
@@ -48,7 +48,6 @@ mod structure;
 mod tool;
 mod tree;
 mod trust;
-mod unlinted;
 mod unresolved;
 mod validation_cost;
 
@@ -63,6 +62,7 @@ use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
 pub use bundled::{bundled, unportable};
+use findings::Unlinted;
 pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
@@ -73,7 +73,6 @@ pub use shared_text::SharedGroup;
 pub use stored::{Manifest, restored, stored};
 pub use tool::{PassingTool, Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
-use unlinted::Unlinted;
 pub use unresolved::UnresolvedName;
 
 /// The category of tools that have nothing in common with others.

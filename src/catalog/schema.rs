@@ -7,9 +7,9 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::redundancy;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
-use super::redundancy;
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode, compact};
 

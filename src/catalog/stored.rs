@@ -20,12 +20,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::audience::Contested;
-use super::findings::{Counts, Findings};
+use super::findings::Counts;
 use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
 use super::{Callable, Catalog, Checked, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
 use crate::config::{Category, Config, Server};
+use crate::finding::Finding;
 use crate::tool::{Definition, Example, Policy, Schema};
 
 const MANIFEST: usize = 0;
@@ -86,7 +87,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     let mut writer = BundleWriter::default();
     writer.add(serde_json::to_vec(&manifest).ok()?);
     writer.add(postcard::to_stdvec(&facts).ok()?);
-    writer.add(checked.findings.bytes().ok()?);
+    writer.add(postcard::to_stdvec(&*checked.findings).ok()?);
     writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
     writer.add(Vec::new());
     for content in contents? {
@@ -97,7 +98,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
 
 /// The catalog of a bundle, with this configuration.
 pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, BundleError> {
-    let Manifest { tools: count, findings, contested, categories, bases, parts, .. } = Manifest::of(bundle)?;
+    let Manifest { tools: count, contested, categories, bases, parts, .. } = Manifest::of(bundle)?;
     let facts: Vec<(Digest, Tool)> = postcard::from_bytes(&bundle.part(TOOLS)?).map_err(invalid)?;
     if facts.len() != count + contested.len() || bundle.parts() != CONTENT + facts.len() {
         return Err(BundleError::Invalid("its manifest names other tools than it has".into()));
@@ -116,7 +117,8 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
         let server = Server { url: Some(url.clone()), ..Server::default() };
         config.servers.entry(name.clone()).or_insert(server);
     }
-    let findings = Findings::stored(bundle, FINDINGS, findings);
+    let findings: Vec<Finding> = postcard::from_bytes(&bundle.part(FINDINGS)?).map_err(invalid)?;
+    let findings = findings.into();
     let mut catalog = Catalog::of(all, contested, Arc::new(config));
     let version = catalog.version.clone();
     catalog.stored_texts = Some(StoredTexts { bundle: Arc::clone(bundle), version });

@@ -266,7 +266,7 @@ struct Content {
 
 impl Content {
     fn same_as(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.findings.hash() == other.findings.hash()
+        self.hash == other.hash && self.findings[..] == other.findings[..]
     }
 }
 
