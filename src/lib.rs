@@ -27,7 +27,6 @@ mod api; // the interface for other programs
 #[doc(hidden)]
 pub mod arguments; // read, coerced, validated, explained, corrected
 #[doc(hidden)]
-pub mod bundle; // one immutable file of parts
 #[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
 #[cfg(feature = "cli")]
@@ -91,8 +90,7 @@ pub mod trust; // folders that the operator has trusted
 pub mod watch; // when what a catalog is made of changes
 
 pub use api::{
-    Call, CallStream, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary,
-    WorkspaceTemplate, Written,
+    Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, WorkspaceTemplate, Written,
 };
 pub use arguments::{FieldError, Repair};
 pub use catalog::UnknownProfile;

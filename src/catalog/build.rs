@@ -10,10 +10,9 @@ use super::definition_places::DefinitionPlaces;
 use super::lint::CatalogLint;
 use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
-use super::tool::WrittenFacts;
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, ToolContent, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments,
     short, steps, structure, tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
@@ -142,11 +141,7 @@ impl Context<'_> {
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
-        let call = ready_made_call(
-            &examples,
-            &parameters,
-            &About { name: &name, description: &description, examples: &parts.examples, effect },
-        );
+        let call = ready_made_call(&examples, &parameters, &About { examples: &parts.examples, effect });
         if call.is_none() && parameters.is_checked() {
             report(
                 Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
@@ -166,11 +161,20 @@ impl Context<'_> {
         let lines = |texts: &[String]| {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
-        let facts = WrittenFacts::of(&definition, &description);
         let (op, categories) =
             (op::written(&definition, &mut report).unwrap_or_default(), definition.category.clone());
         let aliases = definition.aliases.iter().map(|alias| clean_line(alias)).collect();
-        let content = ToolContent {
+        let tool = Tool {
+            name,
+            safe_name: String::new(),
+            op,
+            aliases,
+            categories,
+            short,
+            effect,
+            server,
+            place,
+            withheld,
             long: if parts.body.is_empty() && parts.returns.is_none() {
                 description.clone()
             } else {
@@ -188,26 +192,12 @@ impl Context<'_> {
             examples,
             example_texts: parts.examples,
             policy,
-            parameters: parameters.without_repetition().drop_compiled(),
+            parameters: parameters.drop_compiled(),
             fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
             call: call.map(|call| call.arguments),
             definition,
             set_arguments,
-        };
-        let tool = Tool {
-            name,
-            safe_name: String::new(),
-            op,
-            aliases,
-            categories,
-            short,
-            effect,
-            server,
-            place,
-            withheld,
-            written: facts,
             digest: OnceLock::new(),
-            content: content.into(),
         };
         Built { tool, findings, places }
     }

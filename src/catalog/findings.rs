@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::Tool;
 use super::lint::CatalogLint;
@@ -23,7 +23,7 @@ pub struct Findings {
 type All = LazyLock<Vec<Finding>, Box<dyn FnOnce() -> Vec<Finding> + Send>>;
 
 /// Number of findings by severity.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Errors.
     pub errors: usize,

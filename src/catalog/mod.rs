@@ -4,7 +4,7 @@
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]); text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
+//!    ([`schema`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
@@ -14,12 +14,10 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`stored`](stored()) makes a catalog the parts of a bundle; its [`tool`](mod@tool)s read their content at its first use.
-//! 9. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
+//! 8. [`schema_view`] reads a place of a schema for texts about it.
 
 mod audience;
 mod build;
-mod bundled;
 mod definition_places;
 mod docstring;
 mod findings;
@@ -32,7 +30,6 @@ mod policy;
 mod profile;
 mod purpose;
 mod redacted;
-mod redundancy;
 mod registry;
 mod repair;
 mod sample;
@@ -40,10 +37,8 @@ mod schema;
 pub(crate) mod schema_view;
 mod set_arguments;
 mod severity;
-mod shared_text;
 mod short;
 mod steps;
-mod stored;
 mod structure;
 mod tool;
 mod tree;
@@ -51,17 +46,15 @@ mod trust;
 mod unresolved;
 mod validation_cost;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use crate::bundle::Bundle;
 use crate::config::{Config, Server, Workspace};
 use crate::finding::{Finding, Limits, Severity, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
-pub use bundled::{bundled, unportable};
 use findings::Unlinted;
 pub use findings::{Counts, Findings};
 pub use functions::functions;
@@ -69,9 +62,7 @@ pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
-pub use shared_text::SharedGroup;
-pub use stored::{Manifest, restored, stored};
-pub use tool::{PassingTool, Tool, ToolContent};
+pub use tool::Tool;
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
 
@@ -93,9 +84,6 @@ pub struct Catalog {
     by_name: OnceLock<HashMap<String, Vec<usize>>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
-    shared_texts: OnceLock<shared_text::SharedTexts>,
-    /// The bundle that has them.
-    stored_texts: Option<stored::StoredTexts>,
 }
 
 /// Result of looking up a name.
@@ -120,10 +108,10 @@ pub struct Checked {
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
+    /// The registry version in each `registry.json` that was read.
+    pub registries: BTreeMap<String, String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
-    /// The bundle that it comes from.
-    pub bundle: Option<Arc<Bundle>>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
     bases: Vec<(String, String)>,
 }
@@ -152,9 +140,6 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
-    if let Some(bundle) = workspace.bundle.take() {
-        return bundled::open(&bundle, workspace);
-    }
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
@@ -175,7 +160,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
         parts: parts.clone(),
     });
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings, documents, parts, awaited, bundle: None, bases };
+    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }
@@ -244,9 +229,7 @@ impl Catalog {
     fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        let (by_name, shared_texts) = Default::default();
-        let (complete, stored_texts) = (true, None);
-        Self { tools, config, version, complete, by_name, contested, shared_texts, stored_texts }
+        Self { tools, config, version, complete: true, by_name: OnceLock::new(), contested }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
@@ -267,10 +250,8 @@ impl Catalog {
     /// The same catalog with only these of its tools, or with redacted ones. The version is the hash of the tools
     /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
-        let stored_texts = self.stored_texts.clone();
         Self {
             complete: self.complete,
-            stored_texts,
             ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
         }
     }

@@ -7,7 +7,6 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::redundancy;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
 use crate::finding::{Code, Finding, Place, Violation, violations};
@@ -42,11 +41,11 @@ impl Parameters {
     /// A schema without content, and the reason why.
     pub(super) fn withheld(reason: &str) -> Self {
         let schema = Arc::new(json!({}));
-        Self::stored(schema, Callable::No(reason.into()))
+        Self::of(schema, Callable::No(reason.into()))
     }
 
-    /// A schema that was checked before, or that is not checked.
-    pub(super) fn stored(schema: Arc<Value>, callable: Callable) -> Self {
+    /// A schema that is not compiled.
+    fn of(schema: Arc<Value>, callable: Callable) -> Self {
         Self { schema, callable, cost: OnceLock::new(), validator: OnceLock::new() }
     }
 
@@ -73,12 +72,6 @@ impl Parameters {
     /// Whether calls are checked.
     pub fn is_checked(&self) -> bool {
         matches!(self.callable, Callable::Checked)
-    }
-
-    /// Takes text that only repeats the schema out of its descriptions.
-    pub(super) fn without_repetition(mut self) -> Self {
-        redundancy::remove(&mut self.schema);
-        self
     }
 
     /// Drops the validator that was compiled while the catalog was built.
@@ -149,7 +142,7 @@ pub(super) fn check(
             cost: cost.into(),
             validator: OnceLock::from(Some(Box::new(validator))),
         },
-        Err(reason) => Parameters::stored(schema, Callable::No(reason)),
+        Err(reason) => Parameters::of(schema, Callable::No(reason)),
     }
 }
 
@@ -164,7 +157,7 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
             Callable::No("its source gives no schema".into())
         }
     };
-    Parameters::stored(Arc::new(json!({})), callable)
+    Parameters::of(Arc::new(json!({})), callable)
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {

@@ -1,7 +1,6 @@
 //! `toolcrib serve`: the running server.
 
 mod callers;
-mod downloads;
 mod log;
 mod preparation;
 mod refusals;
@@ -19,7 +18,7 @@ use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::config::{self, ServeSurface, ToolList};
 use crate::render::WorkspaceTemplate;
-use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
+use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::{Authenticator, LiveCatalog, mcp};
 use log::LogFormat;
 use preparation::Prepared;
@@ -54,12 +53,10 @@ pub(super) struct ServeArgs {
     /// Speak MCP over stdin and stdout instead of listening.
     #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
-    /// Poll for changes every second, for file systems that do not report them.
+    /// Poll for changes every second, for file systems that do not report them. Addresses are asked as often; without it, every
+    /// 30 seconds.
     #[arg(long)]
     poll: bool,
-    /// Seconds after which a bundle at a URL is asked for again; a tenth more or less, so that replicas differ.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    bundle_poll: u32,
     /// The address to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -135,7 +132,7 @@ impl ServeArgs {
         &self,
         address: SocketAddr,
         live: Arc<LiveCatalog>,
-        (callers, secret): (Authenticator, Option<String>),
+        callers: Authenticator,
         configured: config::Serve,
         stop: &StopRequests,
     ) -> Result<(), String> {
@@ -152,8 +149,7 @@ impl ServeArgs {
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let sign_ins = SignIns::new(&callers, configured.sign_in, secret);
-        let door = HttpService::new(Arc::clone(&live), hosts, (callers, sign_ins), configured.limits);
+        let door = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
         let door = door.with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {

@@ -3,9 +3,8 @@
 //! 1. [`mod@read`] finds the configuration of a catalog, and reads it field by field.
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
 //! 3. [`Overlay`]s add fields to imported tools; presets are overlays that ship with toolcrib.
-//! 4. [`client`] reads the configuration of an MCP client in its place, and [`bundled`] that of a bundle.
+//! 4. [`client`] reads the configuration of an MCP client in its place.
 
-mod bundled;
 mod client;
 mod env_file;
 mod environment;
@@ -15,14 +14,13 @@ mod issuer;
 mod overlay;
 mod payload;
 mod preset;
-mod quota;
+mod proxy;
 mod read;
 mod search;
 mod selector;
 mod serve;
 mod server;
 mod server_auth;
-mod sign_in;
 mod state;
 
 use std::path::PathBuf;
@@ -31,27 +29,25 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::{DescriptionMode, Effect};
+use crate::tool::{DescriptionMode, Effect, clean_line};
 
-pub use bundled::{BundledConfig, CONFIGURATION, is_bundle, unreadable_bundle};
 pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
 pub use environment::Environment;
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub(crate) use issuer::is_safe_address;
-pub use issuer::{Introspection, IssuerGrant, ServeIssuer, SigningAlgorithm};
+pub use issuer::{IssuerGrant, ServeIssuer};
 pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
-pub use quota::Quota;
-pub use read::{Workspace, read};
+pub use proxy::{Network, ServeProxy};
+pub use read::{Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
 pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
-pub use sign_in::ServeSignIn;
 pub use state::{State, WhenUnwritable};
 
 /// The name that stands for every profile in `profiles` of the server and of grants.
@@ -178,7 +174,7 @@ impl Config {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Source {
-    /// A file, a folder or a glob, relative to the configuration.
+    /// A file, a folder or a glob, relative to the configuration; or the `https://` address of a `registry.json`.
     pub path: String,
     /// A live MCP server instead of a path.
     pub mcp: Option<Server>,
@@ -191,15 +187,25 @@ pub struct Source {
     pub prefix: Option<bool>,
     /// Whether the address of an API is the one that its OpenAPI document names first, where no `[server.NAME]` has another.
     pub base_url_from: Option<BaseUrlFrom>,
-    /// OpenAPI Overlay documents, relative to the configuration, applied in this order to its OpenAPI documents.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub openapi_overlays: Vec<String>,
     /// Place of its server in the configuration of a client.
     #[serde(skip)]
     pub pointer: Option<String>,
     /// Whether its definitions may name programs and environment variables: `run`, or `read` when absent.
     #[serde(skip_serializing_if = "Trust::is_read")]
     pub trust: Trust,
+}
+
+impl Source {
+    /// The address of its registry; `None` for files and live servers.
+    pub fn address(&self) -> Option<&str> {
+        let is_address = self.path.starts_with("https://") || self.path.starts_with("http://");
+        (is_address && self.mcp.is_none()).then_some(&*self.path)
+    }
+}
+
+/// An address without its query, which may be secret.
+pub fn shown_address(address: &str) -> String {
+    clean_line(address.split(['?', '#']).next().unwrap_or_default())
 }
 
 /// The origin of an API's address.

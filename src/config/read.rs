@@ -1,15 +1,13 @@
 //! Finds and reads the configuration of a catalog.
 
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::bundled::{BundledConfig, is_bundle, unreadable_bundle};
 use super::client;
 use super::issuer::public_url_problem;
 use super::preset::{preset, preset_names};
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
-use crate::bundle::{Bundle, BundleError};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 
 /// The name of the configuration file.
@@ -32,26 +30,14 @@ pub struct Workspace {
     pub findings: Vec<Finding>,
     /// Definitions in memory, beside those of the sources.
     pub definitions: Option<Document>,
-    /// The bundle that the catalog comes from, in place of definitions.
-    pub bundle: Option<Arc<Bundle>>,
+    /// The registry at each address that a source names, or the reason why there is none; an address without either was not
+    /// asked.
+    pub fetched: BTreeMap<String, Result<Arc<str>, String>>,
     /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.
     pub is_found: bool,
 }
 
 impl Workspace {
-    /// The workspace of a bundle at a path. Its paths are relative to the folder of the bundle.
-    pub fn of_bundle(path: &Path, bundle: Result<Bundle, BundleError>) -> Self {
-        let root = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let read = bundle.and_then(|bundle| Ok((BundledConfig::read(&bundle)?.config, bundle)));
-        let workspace = Self { root: root.to_path_buf(), ..Self::default() };
-        match read {
-            Ok((config, bundle)) => Self { config, bundle: Some(Arc::new(bundle)), ..workspace },
-            Err(error) => {
-                Self { findings: vec![unreadable_bundle(path, &error)], ..workspace.without_files() }
-            }
-        }
-    }
-
     /// The same without any file to read definitions from.
     pub fn without_files(mut self) -> Self {
         self.config.sources = vec![Source::default()];
@@ -89,12 +75,12 @@ fn is_plain_file(at: &str) -> bool {
     !at.contains("://") && !at.contains("${") && is_below()
 }
 
-/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, a bundle, the configuration of an MCP
-/// client, or a single file of definitions, which is a catalog with the default configuration.
+/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP
+/// client, a single file of definitions, or the address of a registry; these two have the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
-    if is_bundle(catalog) {
-        let bundle = File::open(catalog).map_err(Into::into).and_then(Bundle::of_file);
-        return Workspace::of_bundle(catalog, bundle);
+    if let Some(source) = at_address(catalog) {
+        let config = Config { sources: vec![source], ..Config::default() };
+        return Workspace { root: ".".into(), config, ..Workspace::default() };
     }
     let (root, file) = if catalog.is_dir() {
         (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
@@ -122,6 +108,12 @@ pub fn read(catalog: &Path) -> Workspace {
         None => {}
     }
     workspace
+}
+
+/// The source of a catalog that is the address of a registry.
+pub fn at_address(catalog: &Path) -> Option<Source> {
+    let source = Source { path: catalog.to_str()?.to_string(), ..Source::default() };
+    source.address().is_some().then_some(source)
 }
 
 fn read_file(file: &Path, workspace: &mut Workspace) {
@@ -171,6 +163,10 @@ fn check_sources(workspace: &mut Workspace) {
         match &source.mcp {
             Some(_) if source.trust == Trust::Run => invalid(
                 "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
+                format!("/source/{index}/trust"),
+            ),
+            None if source.address().is_some() && source.trust == Trust::Run => invalid(
+                "definitions at an address are never trusted to name programs; write `backend` in an `[[overlay]]`",
                 format!("/source/{index}/trust"),
             ),
             None if source.path.is_empty() => {
@@ -253,20 +249,7 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
-/// Checks how people sign in.
-fn check_sign_in(workspace: &mut Workspace) {
-    let serve = &workspace.config.serve;
-    let is_known = |name: &String| serve.issuers.iter().any(|issuer| issuer.issuer == *name);
-    let unknown = serve.sign_in.issuer.as_ref().filter(|name| !is_known(name)).map(|_| {
-        ("issuer", "a `[[serve.issuer]]` of exactly this name has to say which rights its people have")
-    });
-    if let Some((field, problem)) = serve.sign_in.problem().or(unknown) {
-        let place = Place::new(FILE_NAME, format!("/serve/sign_in/{field}"));
-        workspace.findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
-    }
-}
-
-/// Checks the issuers of tokens, and the address that their tokens are for.
+/// Checks the proxy, the issuers of tokens, and the address that their tokens are for.
 fn check_issuers(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
     let mut invalid = |message: &str, pointer: String| {
@@ -274,6 +257,9 @@ fn check_issuers(workspace: &mut Workspace) {
     };
     if let Some(problem) = config.serve.public_url.as_deref().and_then(public_url_problem) {
         invalid(problem, "/serve/public_url".into());
+    }
+    if let Some((field, problem)) = config.serve.proxy.as_ref().and_then(|proxy| proxy.problem()) {
+        invalid(problem, format!("/serve/proxy/{field}"));
     }
     let issuers = &config.serve.issuers;
     for (index, issuer) in issuers.iter().enumerate() {
@@ -285,10 +271,6 @@ fn check_issuers(workspace: &mut Workspace) {
         if before.iter().any(|other| other.issuer == issuer.issuer) {
             invalid("another `[[serve.issuer]]` has this name", format!("{pointer}/issuer"));
         }
-        if issuer.introspection.is_some() && before.iter().any(|other| other.introspection.is_some()) {
-            let message = "only one issuer may have opaque tokens: they do not say whose they are";
-            invalid(message, format!("{pointer}/introspection"));
-        }
     }
 }
 
@@ -299,7 +281,6 @@ fn check(workspace: &mut Workspace) {
     check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
-    check_sign_in(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {
@@ -327,9 +308,6 @@ fn check(workspace: &mut Workspace) {
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
         selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
     }
-    for (index, quota) in config.serve.quotas.iter().enumerate() {
-        selectors(&quota.tools, format!("/serve/quota/{index}/tools"));
-    }
     for (index, overlay) in config.overlays.iter().enumerate() {
         for (name, argument) in &overlay.arguments {
             if argument.value.is_some() == argument.env.is_some() {
@@ -337,12 +315,6 @@ fn check(workspace: &mut Workspace) {
                 let message = "an argument has a `value`, or the name of a variable in `env`";
                 findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
             }
-        }
-    }
-    for (index, quota) in config.serve.quotas.iter().enumerate() {
-        if let Some(problem) = quota.problem() {
-            let place = Place::new(FILE_NAME, format!("/serve/quota/{index}"));
-            findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
         }
     }
     let ignored = config

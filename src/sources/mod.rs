@@ -4,10 +4,12 @@
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] reads OpenAPI documents; [`collect`] finds tools in all other documents, in any container;
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
-//! 4. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
+//! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
-//!    an OpenAPI document is changed by its [`overlays`], and read together with its files ([`combine`]).
+//!    an OpenAPI document is read together with its files ([`combine`]).
 
+#[cfg(feature = "runtime")]
+mod address;
 mod bundle;
 mod collect;
 mod combine;
@@ -16,22 +18,23 @@ mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
-mod overlays;
 mod parts;
 mod recognise;
 mod shape;
 
+#[cfg(feature = "runtime")]
+pub use address::{AddressState, Addresses};
 pub use files::{entries, roots};
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::config::{BaseUrlFrom, Category, Source, Trust, Workspace};
-use crate::finding::{Code, Document, Finding, Limits, Place, Unread, open};
+use crate::config::{BaseUrlFrom, Category, Source, Trust, Workspace, shown_address};
+use crate::finding::{Code, Document, Finding, Format, Limits, Place, Unread, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 use parts::{Parts, References};
 
@@ -78,8 +81,8 @@ pub struct Loaded {
     pub documents: Vec<Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
-    /// The files that are a `registry.json` of ours.
-    pub registries: BTreeSet<String>,
+    /// The registry version in each file that is a `registry.json` of ours.
+    pub registries: BTreeMap<String, String>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
     pub bases: Vec<(String, String)>,
     /// Mistakes in them.
@@ -91,7 +94,6 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let parts = Parts::new(&workspace.root, limits);
-    let listed: HashSet<(usize, &str)> = files.iter().map(|file| (file.index, file.shown.as_str())).collect();
     let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> = files
         .par_iter()
         .map(|file| {
@@ -101,9 +103,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
             let prefix = file.source.prefix.unwrap_or(false);
             let origin = Origin { trust: file.trust, path, server, prefix };
             let references = Some(References::new(&parts));
-            let is_of_source = |name: &str| listed.contains(&(file.index, name));
-            let import =
-                |document| import(document, file.source, origin, file.named, references, &is_of_source);
+            let import = |document| import(document, file.source, origin, file.named, references);
             (file.index, document.map(import))
         })
         .collect();
@@ -115,16 +115,52 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let prefix = source.and_then(|source| source.prefix).unwrap_or(has_several);
         let origin = Origin { trust: Trust::Read, path: None, server, prefix };
         // A server has no say over files.
-        let import = |document| import(document, &answer.source, origin, true, None, &|_| false);
+        let import = |document| import(document, &answer.source, origin, true, None);
         parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
+    }
+    for (index, source) in workspace.config.sources.iter().enumerate() {
+        let Some(address) = source.address() else { continue };
+        let origin =
+            Origin { path: Some(address.into()), server: source.server.clone(), ..Origin::default() };
+        // A registry has no say over files.
+        let import = |document| import(document, source, origin, true, None);
+        parsed.push((index, fetched(workspace, index, address, limits).map(import).map_err(Into::into)));
     }
     if let Some(document) = workspace.definitions.clone() {
         let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
-        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None, &|_| false))));
+        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None))));
     }
     parsed.sort_by_key(|(index, _)| *index);
     loaded.add(parsed);
     loaded
+}
+
+/// The registry of the source with this number.
+fn fetched(workspace: &Workspace, index: usize, address: &str, limits: &Limits) -> Result<Document, Finding> {
+    let shown = shown_address(address);
+    let unreachable = |message: String, help: &str| {
+        let finding = Finding::new(Code::SourceUnreachable, message).help(help);
+        match &workspace.document {
+            Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/path"))),
+            None => finding,
+        }
+    };
+    match workspace.fetched.get(address) {
+        Some(Ok(text)) => Document::parse(&shown, text.as_bytes().to_vec(), Format::Json, limits),
+        Some(Err(problem)) => Err(unreachable(format!("cannot fetch {shown}: {problem}"), ADDRESS_HELP)),
+        None => Err(unreachable(
+            format!("{shown} was not asked"),
+            "its tools are there when nothing forbids contact, as --offline does",
+        )),
+    }
+}
+
+/// The next step where an address gives no registry.
+pub const ADDRESS_HELP: &str = "an address has a registry.json, which `toolcrib render` writes; download other definitions, and name the file";
+
+/// The version of a document that is a `registry.json`.
+fn registry_version(document: &serde_json::Value) -> Option<&str> {
+    document.get("registry_version")?.as_str()
 }
 
 impl Loaded {
@@ -143,7 +179,8 @@ impl Loaded {
                         self.bases.extend(file.base);
                         self.findings.extend(file.findings);
                     }
-                    self.registries.extend(file.is_registry.then(|| file.document.file.clone()));
+                    self.registries
+                        .extend(file.registry.map(|version| (file.document.file.clone(), version)));
                     texts.extend(file.texts);
                     shown.insert(file.document.file.clone());
                     self.documents.push(file.document);
@@ -163,7 +200,7 @@ struct Imported {
     document: Document,
     /// Whether it has no tools that could be called.
     is_bare: bool,
-    is_registry: bool,
+    registry: Option<String>,
     tools: Vec<RawTool>,
     categories: Vec<Category>,
     /// The server with the address that the document names.
@@ -181,25 +218,17 @@ fn import(
     origin: Origin,
     named: bool,
     mut references: Option<References<'_>>,
-    is_of_source: &dyn Fn(&str) -> bool,
 ) -> Imported {
     let (mut categories, mut base) = (Vec::new(), None);
     let is_openapi = openapi::recognise(&document.value);
-    let is_registry = document.value.get("registry_version").is_some_and(serde_json::Value::is_string);
+    let registry = registry_version(&document.value).map(str::to_string);
     let (mut tools, mut findings) = if is_openapi {
-        let (changes, places) = match &mut references {
-            Some(references) => (
-                overlays::apply(&source.openapi_overlays, is_of_source, &mut document, references),
-                combine::combine(&mut document.value, &document.file, references),
-            ),
+        let places = match &mut references {
+            Some(references) => combine::combine(&mut document.value, &document.file, references),
             None => Default::default(),
         };
-        let mut imported = match overlays::withhold(&changes) {
-            true => openapi::Imported::default(),
-            false => openapi::import(&document.file, &document.value),
-        };
+        let mut imported = openapi::import(&document.file, &document.value);
         imported.findings.iter_mut().for_each(|finding| places.explain(finding));
-        imported.findings.extend(changes);
         let server = source.server.clone().or(imported.server);
         base = source.base_url_from.and_then(|BaseUrlFrom::Document| Some((server.clone()?, imported.base?)));
         categories = imported.categories;
@@ -242,15 +271,10 @@ fn import(
     // Findings need only the text; the values, which take several times its size, are freed.
     let value = document.value.take();
     rayon::spawn(move || drop(value));
-    Imported { document, is_bare, is_registry, tools, categories, base, findings, parts, texts }
+    Imported { document, is_bare, registry, tools, categories, base, findings, parts, texts }
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {
-    if openapi::overlay::is_overlay(&document.value) {
-        let finding = Finding::new(Code::OpenapiOverlayUnused, "no source applies this OpenAPI Overlay");
-        let help = "name it in the `openapi_overlays` of the [[source]] of its OpenAPI document";
-        return finding.at(Place::new(&document.file, "")).help(help);
-    }
     let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file)).help(
         "known are native definitions, MCP tools/list, OpenAI, Anthropic, Gemini, Ollama, LangChain and Bedrock tools, \
          maps of servers, OpenAPI 3 and Swagger 2",

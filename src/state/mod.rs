@@ -7,7 +7,6 @@
 
 mod clock;
 mod event;
-mod failed_sessions;
 mod open;
 mod random_id;
 // SQLite does not hang: without PostgreSQL nothing measures the wait.
@@ -94,20 +93,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// The version of the doc that the session was given last.
     fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>>;
 
-    /// Counts a failure of a call (`fingerprint`) in a session, and returns the new count. Ten minutes after the last
-    /// failure the count starts anew.
-    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
-
-    /// Number of failures of a call in a session, counted like [`StateStore::count_failure`] does.
-    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
-
-    /// Resets the failures in a session whose fingerprints begin with this prefix.
-    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()>;
-
-    /// Whether this process has counted a failure in a session, so that there may be some to reset. Reads no
-    /// database.
-    fn has_failed(&self, session: &Session) -> bool;
-
     /// The context of a session, once a result has set it.
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>>;
 
@@ -119,15 +104,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
 
     /// A stored result of this caller.
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
-
-    /// Stores a sign-in until it ends.
-    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()>;
-
-    /// A sign-in that has not ended.
-    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>>;
-
-    /// The same, and removes it: of several takers, one gets it.
-    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>>;
 
     /// Events, oldest first unless the query says otherwise.
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
@@ -144,27 +120,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
 
     /// Waits until all recorded events are written.
     fn flush(&self) -> StateFuture<'_, ()>;
-}
-
-/// Milliseconds that failures count.
-const FAILURE_WINDOW_MS: i64 = 600_000;
-
-/// A person who is signed in to the pages.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SignIn {
-    /// A hash of the secret that the person's browser has.
-    pub id: String,
-    /// Everything that is known of it.
-    pub data: String,
-    /// Time at which it ends, in milliseconds of Unix time.
-    pub until: i64,
-}
-
-/// The data may identify a person, and is never printed.
-impl fmt::Debug for SignIn {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("SignIn").field("until", &self.until).finish_non_exhaustive()
-    }
 }
 
 /// A session of one caller. Sessions of two callers are different, whatever their names.

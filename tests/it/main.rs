@@ -1,8 +1,8 @@
 //! The promises of the product, tested through the library and, for the command line, the program.
 
+mod addresses;
 mod approvals;
 mod backends;
-mod bundles;
 mod calls;
 mod catalogs;
 mod check;
@@ -34,7 +34,6 @@ mod live;
 mod mcp;
 mod neighbours;
 mod ops;
-mod overlays;
 mod panics;
 mod payload;
 mod pick;

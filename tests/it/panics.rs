@@ -20,7 +20,7 @@ use toolcrib::serve::{LiveCatalog, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, SignIn, Sqlite, StateFuture, StateStore, StoredResult,
+    SessionSummary, Sqlite, StateFuture, StateStore, StoredResult,
 };
 
 use crate::exec::idempotency::Slow;
@@ -87,10 +87,6 @@ impl StateStore for Breaking {
         self.0.health()
     }
 
-    fn has_failed(&self, session: &Session) -> bool {
-        self.0.has_failed(session)
-    }
-
     fn last_written(&self) -> watch::Receiver<i64> {
         self.0.last_written()
     }
@@ -107,15 +103,9 @@ impl StateStore for Breaking {
         decide_approval(id: &'a str, yes: bool, reason: Option<&'a str>) -> Option<Approval>;
         record_doc_read(session: &'a Session, op: &'a str, doc_version: &'a str) -> ();
         doc_read_version(session: &'a Session, op: &'a str) -> Option<String>;
-        count_failure(session: &'a Session, fingerprint: &'a str) -> u32;
-        failure_count(session: &'a Session, fingerprint: &'a str) -> u32;
-        clear_failures(session: &'a Session, beginning: &'a str) -> ();
         session_context(session: &'a Session) -> Option<Value>;
         set_session_context(session: &'a Session, context: &'a Value) -> ();
         stored_result(caller: &'a str, id: &'a str) -> Option<StoredResult>;
-        store_sign_in(sign_in: &'a SignIn) -> ();
-        sign_in(id: &'a str) -> Option<SignIn>;
-        take_sign_in(id: &'a str) -> Option<SignIn>;
         events(wanted: &'a EventQuery) -> Vec<Event>;
         sessions(limit: usize) -> Vec<SessionSummary>;
         delete_older(older_than: Duration) -> ();

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
-use super::{ServeArgs, callers, downloads};
+use super::{ServeArgs, callers};
 use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
@@ -29,8 +29,8 @@ use crate::watch::{Change, Follow, Options};
 /// process.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-/// The address to listen on, with the callers there and the secret of their sign-in; `None` for the standard streams.
-pub(super) type Door = Option<(SocketAddr, (Authenticator, Option<String>))>;
+/// The address to listen on, with the callers there; `None` for the standard streams.
+pub(super) type Door = Option<(SocketAddr, Authenticator)>;
 
 /// The connections to live servers, their names, and the catalog that is followed.
 type Followed = (Option<Arc<Connections>>, Vec<String>, Follow);
@@ -102,10 +102,12 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().chain(self.catalog.signature()).collect();
+        let also = self.catalog.also().into_iter().collect();
         let reading = self.catalog.reading();
-        let options = Options { poll: self.poll, also, connections: connections.clone(), reading };
-        Ok((connections, servers, Follow::start(&self.catalog.followed()?, options)))
+        let addresses = self.catalog.addresses.clone();
+        let options =
+            Options { poll: self.poll, also, addresses, connections: connections.clone(), reading };
+        Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 
     fn prepare(
@@ -135,7 +137,7 @@ impl ServeArgs {
         if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
             print_note("no tool is bound in full; the surface core is as gateway");
         }
-        let callers = door.as_ref().map(|(_, (callers, _))| callers.callers()).transpose();
+        let callers = door.as_ref().map(|(_, callers)| callers.callers()).transpose();
         let setting = ServeOptions {
             profile: self.profile.clone(),
             // A client of stdio has one connection, and cannot choose.
@@ -152,9 +154,8 @@ impl ServeArgs {
         let of_calls = Arc::clone(&state);
         let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
         let live = LiveCatalog::new(checked, setting, templates)?;
-        let interval = Duration::from_secs(self.bundle_poll.into());
-        let origin = downloads::origin(self.catalog.remote().cloned(), interval, Arc::new(follow.nudge()));
-        let live = Arc::new(live.with_services(services).with_origin(origin));
+        let live = live.with_services(services).with_nudge(follow.nudge());
+        let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
         Ok(Prepared { args: self, live, follow, state, configured, door, days })
     }
 
@@ -162,13 +163,14 @@ impl ServeArgs {
         if self.stdio {
             return Ok(None);
         }
-        let names_callers = !configured.tokens.is_empty() || !configured.issuers.is_empty();
+        let names_callers =
+            !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
         if names_callers && self.catalog.workspace()?.is_found {
             let message =
                 "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
-        let (callers, secret) = callers::configured(&self.catalog, configured)?;
+        let callers = callers::configured(&self.catalog, configured)?;
         let address = self.address(configured, &callers)?;
         let allow = catalog.config.exec.allow();
         if self.allow_unauthenticated && callers.is_open() && allow != Effect::Read {
@@ -177,7 +179,7 @@ impl ServeArgs {
                 allow.as_str()
             ));
         }
-        Ok(Some((address, (callers, secret))))
+        Ok(Some((address, callers)))
     }
 }
 

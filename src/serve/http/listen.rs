@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -58,11 +60,11 @@ impl Listener {
                 () = &mut stop => break,
             };
             let permit = Arc::clone(&permits).try_acquire_owned().ok().filter(|_| !refused.is_exhausted());
-            match (accepted.and_then(|(stream, _)| stream.into_std()), permit) {
-                (Ok(stream), Some(permit)) => {
-                    workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));
+            match (accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))), permit) {
+                (Ok(connection), Some(permit)) => {
+                    workers.spawn(answer(connection, permit, Arc::clone(&door), flight.watcher()));
                 }
-                (Ok(stream), None) => {
+                (Ok((stream, _)), None) => {
                     door.metrics().connection_rejected();
                     refused.refuse(stream);
                 }
@@ -97,7 +99,7 @@ fn most(configured: usize, files: usize) -> usize {
 
 /// Serves one connection, from first to last.
 async fn answer(
-    stream: std::net::TcpStream,
+    (stream, peer): (std::net::TcpStream, SocketAddr),
     permit: OwnedSemaphorePermit,
     door: Arc<HttpService>,
     flight: Watcher,
@@ -107,7 +109,8 @@ async fn answer(
     let limits = door.limits();
     let stream = WriteTimeout::new(stream, Duration::from_secs(limits.write_seconds));
     let own = Arc::clone(&door);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
         let door = Arc::clone(&own);
         async move { Ok::<_, Infallible>(door.answer(request).await) }
     });

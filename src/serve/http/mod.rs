@@ -6,12 +6,13 @@
 //!    the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
 //!    slow work, such as [`pages`], runs in [`blocking_pool`].
-//! 4. People [`sign_in`] to the pages; a browser without a session gets the page of signing in.
+//! 4. People [`sign_in`] to the pages; a browser without a token gets the form for that.
 //! 5. Bodies are cached ([`super::response`]), or a [`stream`].
 
 mod address;
 mod blocking_pool;
 mod caller;
+mod caller_places;
 mod catalog_files;
 mod docs;
 mod functions;
@@ -55,14 +56,13 @@ pub use super::response::problem::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
 pub use service::HttpService;
-pub use sign_in::SignIns;
 
 /// State shared by all requests.
 #[derive(Debug)]
 pub(super) struct Shared {
     hosts: Hosts,
     authenticator: Authenticator,
-    sign_ins: SignIns,
+    sign_in: sign_in::SignIn,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
     blocking_pool: BlockingPool,

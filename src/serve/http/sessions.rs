@@ -17,9 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
 use super::Response;
+use super::caller_places::{CallerPlace, CallerPlaces};
 use super::request_context::RequestContext;
 use super::session_numbers::KnownEvents;
-use crate::exec::{Caller, CallerPlace, CallerPlaces};
+use crate::exec::Caller;
 use crate::functions::Services;
 use crate::serve::response::build::no_store;
 use crate::serve::response::negotiate::Media;

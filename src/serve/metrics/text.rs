@@ -25,10 +25,8 @@ impl Metrics {
             page.state(&services.state.health());
         }
         page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
-        page.family("toolcrib_catalog_info", "gauge", "The registry version, and that of the bundle.");
-        let bundle = request_catalog.generation().bundle.as_ref().filter(|_| sees_everything);
-        let bundle = bundle.map(|version| format!(",bundle_version=\"{version}\"")).unwrap_or_default();
-        page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"{bundle}", catalog.version), 1);
+        page.family("toolcrib_catalog_info", "gauge", "The registry version.");
+        page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
         page.0
     }
 
@@ -131,15 +129,17 @@ impl MetricsText {
         for (outcome, count) in request_catalog.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }
-        let downloads = request_catalog.origin().downloads.as_ref();
-        if let Some(downloads) = downloads {
-            self.family("toolcrib_bundle_downloads_total", "counter", "Requests for the bundle, by outcome.");
-            for (outcome, count) in downloads.counts() {
-                self.sample("toolcrib_bundle_downloads_total", &format!("outcome=\"{outcome}\""), count);
+        let mut is_current = request_catalog.stale().is_none();
+        let address = "toolcrib_address_current";
+        for (index, (state, version)) in request_catalog.addresses().enumerate() {
+            if index == 0 {
+                self.family(address, "gauge", "1 when the last request for a registry succeeded.");
             }
+            let label = state.address.replace('\\', "").replace('"', "");
+            let labels = format!("address=\"{label}\",registry_version=\"{}\"", version.unwrap_or_default());
+            self.sample(address, &labels, u64::from(state.problem.is_none()));
+            is_current &= state.problem.is_none();
         }
-        let is_current = request_catalog.stale().is_none()
-            && downloads.is_none_or(|downloads| downloads.problem().is_none());
         let complete = "1 when all input could be read.";
         self.gauge("toolcrib_catalog_complete", complete, u64::from(request_catalog.generation().complete));
         self.gauge(

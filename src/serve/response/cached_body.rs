@@ -1,16 +1,13 @@
-//! A cached body: with a strong tag, compressed once when a client first accepts that, sent whole or in part.
+//! A cached body: with a strong tag, compressed once when a client first accepts that.
 
 use std::io::Write;
 use std::sync::OnceLock;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH,
-    IF_NONE_MATCH, IF_RANGE, RANGE, VARY,
-};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::build::{Response, with};
 use super::negotiate::{Media, takes_gzip};
@@ -44,13 +41,6 @@ impl Vary {
     }
 }
 
-/// The requested bytes of a body.
-enum ByteRange {
-    Whole,
-    Part(usize, usize),
-    Outside,
-}
-
 impl CachedBody {
     /// Caches a body of text. Its tag is the hash of its bytes.
     pub(crate) fn new(body: impl Into<Bytes>, media: Media) -> Self {
@@ -81,8 +71,7 @@ impl CachedBody {
         request: &Parts,
         varies: Vary,
     ) -> Result<Response, Problem> {
-        let ranged = request.headers.contains_key(RANGE) && request.method == Method::GET;
-        let gzip = if ranged || !takes_gzip(&request.headers) { None } else { self.compressed() };
+        let gzip = if takes_gzip(&request.headers) { self.compressed() } else { None };
         let (body, tag) = gzip.map_or((&self.body, &self.tag), |(body, tag)| (body, tag));
         let tag = &named(tag);
         let mut headers = HeaderMap::with_capacity(16);
@@ -93,24 +82,10 @@ impl CachedBody {
             return Ok(with(answer, headers, Body::empty()));
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if gzip.is_some() {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        let length = body.len();
-        match if ranged { byte_range(&request.headers, tag, length) } else { ByteRange::Whole } {
-            ByteRange::Whole => Ok(with(StatusCode::OK, headers, Body::from(body.clone()))),
-            ByteRange::Part(from, to) => {
-                let part = format!("bytes {from}-{}/{length}", to - 1);
-                headers.extend(header(CONTENT_RANGE, &part));
-                Ok(with(StatusCode::PARTIAL_CONTENT, headers, Body::from(body.slice(from..to))))
-            }
-            ByteRange::Outside => {
-                let message = format!("the range is outside of the {length} bytes");
-                let problem = Problem::new(ProblemCode::RangeNotSatisfiable, message);
-                Err(problem.header(header(CONTENT_RANGE, &format!("bytes */{length}"))))
-            }
-        }
+        Ok(with(StatusCode::OK, headers, Body::from(body.clone())))
     }
 
     fn compressed(&self) -> Option<(&Bytes, &HeaderValue)> {
@@ -149,39 +124,6 @@ fn names(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weakly: bool)
         let listed = if weakly { listed.strip_prefix("W/").unwrap_or(listed) } else { listed };
         listed == "*" || listed.as_bytes() == tag.as_bytes()
     })
-}
-
-/// A single range (RFC 9110, section 14). Several ranges, or invalid ones, get the whole.
-fn byte_range(headers: &HeaderMap, tag: &HeaderValue, length: usize) -> ByteRange {
-    if headers.get(IF_RANGE).is_some_and(|same| same != tag) {
-        return ByteRange::Whole;
-    }
-    let range = headers.get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
-    let Some((from, to)) = range.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-')) else {
-        return ByteRange::Whole;
-    };
-    match (from, to, from.parse::<usize>(), to.parse::<usize>()) {
-        ("", _, _, Ok(0)) => ByteRange::Outside,
-        ("", _, _, Ok(last)) => ByteRange::Part(length.saturating_sub(last), length).within(length),
-        (_, "", Ok(from), _) => ByteRange::Part(from, length).within(length),
-        (_, _, Ok(from), Ok(to)) if from <= to => {
-            ByteRange::Part(from, to.saturating_add(1).min(length)).within(length)
-        }
-        _ => ByteRange::Whole,
-    }
-}
-
-impl ByteRange {
-    fn within(self, length: usize) -> Self {
-        match self {
-            ByteRange::Part(from, to) if from >= length || from >= to => ByteRange::Outside,
-            span => span,
-        }
-    }
-}
-
-fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
-    Some((name, HeaderValue::from_str(value).ok()?))
 }
 
 fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {

@@ -52,7 +52,6 @@ pub enum ProblemCode {
     /// The body is not declared as JSON.
     UnsupportedMediaType,
     /// The range is outside of the body.
-    RangeNotSatisfiable,
     /// A mistake in toolcrib, or in a template.
     Internal,
     /// Too many requests at once.
@@ -73,6 +72,8 @@ pub enum ProblemCode {
     StateUnavailable,
     /// A form comes from another page, or from an earlier session.
     FormRefused,
+    /// The headers name a person as only the proxy may.
+    ProxyRefused,
 }
 
 impl ProblemCode {
@@ -116,7 +117,6 @@ impl ProblemCode {
             ProblemCode::ContentTooLarge => (413, "send less"),
             ProblemCode::UriTooLong => (414, "shorten the address; arguments belong in the body"),
             ProblemCode::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),
-            ProblemCode::RangeNotSatisfiable => (416, "ask for a range that there is"),
             ProblemCode::Internal => (500, "tell the operator of this server"),
             ProblemCode::Overloaded => (503, "try again in a second"),
             ProblemCode::NotReady => (503, "try again when the catalog has been put right"),
@@ -127,6 +127,9 @@ impl ProblemCode {
             ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
             ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
             ProblemCode::FormRefused => (403, "load the page again, and send its form"),
+            ProblemCode::ProxyRefused => {
+                (403, "send the request through the proxy, or without the headers that only it sends")
+            }
         }
     }
 }

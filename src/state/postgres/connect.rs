@@ -22,13 +22,11 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 8;
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
-    include_str!("migrations/0005.sql"),
-    include_str!("migrations/0006.sql"),
 ];
 
 /// Advisory lock of a process that changes the schema.

@@ -210,8 +210,7 @@ pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateErro
     all.execute(clock, &[]).await?;
     let before = "(SELECT clock FROM tool_state) - $1::double precision * interval '1 millisecond'";
     let age = age as f64;
-    for table in ["tool_executions", "session_events", "session_docs", "session_failures", "session_contexts"]
-    {
+    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"] {
         all.execute(&format!("DELETE FROM {table} WHERE at < {before}"), &[&age]).await?;
     }
     let keys = format!(
@@ -223,6 +222,5 @@ pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateErro
         format!("DELETE FROM tool_approvals WHERE asked_at < {before} AND until < clock_timestamp()");
     all.execute(&approvals, &[&age]).await?;
     all.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await?;
-    all.execute("DELETE FROM sign_ins WHERE until < clock_timestamp()", &[]).await?;
     Ok(all.commit().await?)
 }

@@ -11,7 +11,6 @@ mod connect;
 mod events;
 mod recorder;
 mod sessions;
-mod sign_ins;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,18 +23,16 @@ use tokio::sync::{OnceCell, watch};
 
 use self::recorder::Recorder;
 use super::clock::millis;
-use super::failed_sessions::FailedSessions;
 use super::wait_budget::waited;
 use super::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, SignIn, StateError, StateFuture, StateStore, StoredResult,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in PostgreSQL.
 pub struct Postgres {
     database: Arc<Database>,
     recorder: Recorder,
-    failed: FailedSessions,
 }
 
 /// The database, once its schema is ours.
@@ -55,11 +52,7 @@ impl Postgres {
     /// State at this URL. The connection is made at the first use.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
-        Ok(Self {
-            recorder: Recorder::new(Arc::clone(&database)),
-            database,
-            failed: FailedSessions::default(),
-        })
+        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database })
     }
 
     /// Runs a statement, and records whether that works.
@@ -161,23 +154,6 @@ impl StateStore for Postgres {
         self.go(move |client| sessions::given(client, session, op))
     }
 
-    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        self.failed.add(session);
-        self.go(move |client| sessions::fail(client, session, fingerprint))
-    }
-
-    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        self.go(move |client| sessions::failures(client, session, fingerprint))
-    }
-
-    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()> {
-        self.go(move |client| sessions::clear(client, session, beginning))
-    }
-
-    fn has_failed(&self, session: &Session) -> bool {
-        self.failed.has(session)
-    }
-
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>> {
         self.go(move |client| sessions::context(client, session))
     }
@@ -192,18 +168,6 @@ impl StateStore for Postgres {
 
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>> {
         self.go(move |client| sessions::kept(client, caller, id))
-    }
-
-    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()> {
-        self.go(move |client| sign_ins::store(client, sign_in))
-    }
-
-    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        self.go(move |client| sign_ins::find(client, id))
-    }
-
-    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        self.go(move |client| sign_ins::take(client, id))
     }
 
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {

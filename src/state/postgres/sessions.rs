@@ -32,44 +32,6 @@ pub(super) async fn given(client: Client, session: &Session, op: &str) -> Result
     Ok(row.map(|row| row.get(0)))
 }
 
-pub(super) async fn fail(client: Client, session: &Session, fingerprint: &str) -> Result<u32, StateError> {
-    let count = client
-        .prepare_cached(
-            "INSERT INTO session_failures AS known (caller, session, fingerprint, failures, at) \
-             VALUES ($1, $2, $3, 1, clock_timestamp()) ON CONFLICT (caller, session, fingerprint) \
-             DO UPDATE SET failures = CASE WHEN known.at < clock_timestamp() - interval '10 minutes' THEN 1 \
-             ELSE known.failures + 1 END, at = excluded.at RETURNING failures",
-        )
-        .await?;
-    let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    let row = client.query_one(&count, &[&caller, &id, &&*plain(fingerprint)]).await?;
-    Ok(u32::try_from(row.get::<_, i64>(0)).unwrap_or(u32::MAX))
-}
-
-pub(super) async fn failures(
-    client: Client,
-    session: &Session,
-    fingerprint: &str,
-) -> Result<u32, StateError> {
-    let select = client
-        .prepare_cached(
-            "SELECT failures FROM session_failures WHERE caller = $1 AND session = $2 AND fingerprint = $3 \
-             AND at >= clock_timestamp() - interval '10 minutes'",
-        )
-        .await?;
-    let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    let row = client.query_opt(&select, &[&caller, &id, &&*plain(fingerprint)]).await?;
-    Ok(row.map_or(0, |row| u32::try_from(row.get::<_, i64>(0)).unwrap_or(u32::MAX)))
-}
-
-pub(super) async fn clear(client: Client, session: &Session, beginning: &str) -> Result<(), StateError> {
-    let delete =
-        "DELETE FROM session_failures WHERE caller = $1 AND session = $2 AND starts_with(fingerprint, $3)";
-    let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    client.execute(delete, &[&caller, &id, &&*plain(beginning)]).await?;
-    Ok(())
-}
-
 pub(super) async fn context(client: Client, session: &Session) -> Result<Option<Value>, StateError> {
     let select = client
         .prepare_cached("SELECT context FROM session_contexts WHERE caller = $1 AND session = $2")

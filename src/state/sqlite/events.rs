@@ -186,8 +186,7 @@ pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()
         |row| row.get(0),
     )?;
     let before = clock.saturating_sub(age);
-    for table in ["tool_executions", "session_events", "session_docs", "session_failures", "session_contexts"]
-    {
+    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"] {
         db.execute(&format!("DELETE FROM {table} WHERE at < ?1"), [before])?;
     }
     db.execute(
@@ -196,7 +195,6 @@ pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()
     )?;
     db.execute("DELETE FROM tool_approvals WHERE asked_at < ?1 AND until < ?2", [before, now])?;
     db.execute("DELETE FROM tool_results WHERE until < ?1", [now])?;
-    db.execute("DELETE FROM sign_ins WHERE until < ?1", [now])?;
     Ok(())
 }
 

@@ -13,7 +13,6 @@ mod files;
 mod open;
 mod seal;
 mod sessions;
-mod sign_ins;
 mod writer;
 
 use std::path::Path;
@@ -27,10 +26,9 @@ use tokio::sync::watch;
 use self::open::DatabasePath;
 use self::writer::{AccessMode, Shared, Writer};
 use super::clock::{millis, now};
-use super::failed_sessions::FailedSessions;
 use super::{
     Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, SignIn, StateError, StateFuture, StateStore, StoredResult,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in SQLite.
@@ -40,7 +38,6 @@ pub struct Sqlite {
     shared: Arc<Shared>,
     /// Started at its first use: most runs of the program store nothing.
     writer: OnceLock<Result<Writer, StateError>>,
-    failed: FailedSessions,
 }
 
 impl Sqlite {
@@ -57,7 +54,7 @@ impl Sqlite {
     }
 
     fn at(place: DatabasePath) -> Self {
-        Self { place, shared: Arc::default(), writer: OnceLock::new(), failed: FailedSessions::default() }
+        Self { place, shared: Arc::default(), writer: OnceLock::new() }
     }
 
     fn writer(&self) -> Result<&Writer, StateError> {
@@ -165,26 +162,6 @@ impl StateStore for Sqlite {
         self.try_ask(AccessMode::Read, move |db| sessions::given(db, &session, &op))
     }
 
-    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        self.failed.add(session);
-        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.try_ask(AccessMode::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
-    }
-
-    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
-        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.try_ask(AccessMode::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
-    }
-
-    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()> {
-        let (session, beginning) = (session.clone(), beginning.to_string());
-        self.try_ask(AccessMode::Write, move |db| sessions::clear(db, &session, &beginning))
-    }
-
-    fn has_failed(&self, session: &Session) -> bool {
-        self.failed.has(session)
-    }
-
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>> {
         let session = session.clone();
         self.try_ask(AccessMode::Read, move |db| sessions::context(db, &session))
@@ -203,21 +180,6 @@ impl StateStore for Sqlite {
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>> {
         let (caller, id) = (caller.to_string(), id.to_string());
         self.ask(AccessMode::Read, move |db| sessions::kept(db, &caller, &id, now()))
-    }
-
-    fn store_sign_in<'a>(&'a self, sign_in: &'a SignIn) -> StateFuture<'a, ()> {
-        let sign_in = sign_in.clone();
-        self.ask(AccessMode::Durable, move |db| sign_ins::store(db, &sign_in, now()))
-    }
-
-    fn sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        let id = id.to_string();
-        self.ask(AccessMode::Read, move |db| sign_ins::find(db, &id, now()))
-    }
-
-    fn take_sign_in<'a>(&'a self, id: &'a str) -> StateFuture<'a, Option<SignIn>> {
-        let id = id.to_string();
-        self.ask(AccessMode::Durable, move |db| sign_ins::take(db, &id, now()))
     }
 
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {

@@ -13,13 +13,11 @@ use crate::state::StateError;
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
-    include_str!("migrations/0005.sql"),
-    include_str!("migrations/0006.sql"),
 ];
 
 /// Place of a database.

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
 use super::events::json;
-use crate::state::{FAILURE_WINDOW_MS, Session, StoredResult};
+use crate::state::{Session, StoredResult};
 
 pub(super) fn give(
     db: &Connection,
@@ -26,40 +26,6 @@ pub(super) fn given(db: &Connection, session: &Session, op: &str) -> rusqlite::R
         "SELECT doc_version FROM session_docs WHERE caller = ?1 AND session = ?2 AND op = ?3",
     )?;
     select.query_row(params![session.caller, session.id, op], |row| row.get(0)).optional()
-}
-
-pub(super) fn fail(db: &Connection, session: &Session, fingerprint: &str, now: i64) -> rusqlite::Result<u32> {
-    let mut count = db.prepare_cached(
-        "INSERT INTO session_failures (caller, session, fingerprint, failures, at) VALUES (?1, ?2, ?3, 1, ?4) \
-         ON CONFLICT DO UPDATE SET failures = CASE WHEN at < ?5 THEN 1 ELSE failures + 1 END, at = excluded.at \
-         RETURNING failures",
-    )?;
-    let since = now - FAILURE_WINDOW_MS;
-    let failures: i64 =
-        count.query_row(params![session.caller, session.id, fingerprint, now, since], |row| row.get(0))?;
-    Ok(u32::try_from(failures).unwrap_or(u32::MAX))
-}
-
-pub(super) fn failures(
-    db: &Connection,
-    session: &Session,
-    fingerprint: &str,
-    now: i64,
-) -> rusqlite::Result<u32> {
-    let mut select = db.prepare_cached(
-        "SELECT failures FROM session_failures WHERE caller = ?1 AND session = ?2 AND fingerprint = ?3 AND at >= ?4",
-    )?;
-    let values = params![session.caller, session.id, fingerprint, now - FAILURE_WINDOW_MS];
-    let failures: Option<i64> = select.query_row(values, |row| row.get(0)).optional()?;
-    Ok(u32::try_from(failures.unwrap_or(0)).unwrap_or(u32::MAX))
-}
-
-pub(super) fn clear(db: &Connection, session: &Session, beginning: &str) -> rusqlite::Result<()> {
-    db.prepare_cached(
-        "DELETE FROM session_failures WHERE caller = ?1 AND session = ?2 AND substr(fingerprint, 1, length(?3)) = ?3",
-    )?
-    .execute(params![session.caller, session.id, beginning])?;
-    Ok(())
 }
 
 pub(super) fn context(db: &Connection, session: &Session) -> rusqlite::Result<Option<Value>> {

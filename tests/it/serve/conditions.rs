@@ -103,43 +103,6 @@ fn head_says_what_get_would_without_the_body() {
 }
 
 #[test]
-fn a_part_of_a_doc_can_be_had() {
-    let server = Server::github();
-    let whole = server.get(DOC, &[]);
-    let tag = header(&whole, "etag").to_string();
-    assert_eq!(header(&whole, "accept-ranges"), "bytes");
-    let whole = whole.bytes().unwrap();
-    let part = |range: &str, same: &str| {
-        let condition = if same.is_empty() { vec![] } else { vec![("if-range", same)] };
-        let got = server
-            .get(DOC, &[&[("range", range), ("accept-encoding", "gzip")], condition.as_slice()].concat());
-        let told = header(&got, "content-range").to_string();
-        (got.status().as_u16(), told, got.bytes().unwrap().to_vec())
-    };
-    let length = whole.len();
-    let told = |from: usize, to: usize| format!("bytes {from}-{}/{length}", to - 1);
-    assert_eq!(part("bytes=0-9", ""), (206, told(0, 10), whole[..10].to_vec()));
-    assert_eq!(part("bytes=10-", &tag), (206, told(10, length), whole[10..].to_vec()));
-    assert_eq!(part("bytes=-5", ""), (206, told(length - 5, length), whole[length - 5..].to_vec()));
-    assert_eq!(part("bytes=5-999999999", ""), (206, told(5, length), whole[5..].to_vec()));
-    for full in [
-        ("bytes=0-9", "\"old\""),
-        ("bytes=0-1,3-4", ""),
-        ("lines=1-2", ""),
-        ("bytes=9-3", ""),
-        ("bytes=x", ""),
-    ] {
-        assert_eq!(part(full.0, full.1).0, 200, "{full:?}");
-    }
-    let weak = format!("W/{tag}");
-    assert_eq!(part("bytes=0-9", &weak).0, 200, "a weak tag is not good enough for parts");
-    for outside in ["bytes=999999999-", "bytes=-0"] {
-        let (status, told, _) = part(outside, "");
-        assert_eq!((status, told), (416, format!("bytes */{length}")));
-    }
-}
-
-#[test]
 fn a_client_that_insists_on_old_content_is_told_that_it_is_gone() {
     let server = Server::github();
     let tag = header(&server.get(DOC, &[]), "etag").to_string();

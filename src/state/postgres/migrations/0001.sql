@@ -88,15 +88,6 @@ CREATE TABLE session_docs (
     PRIMARY KEY (caller, session, op)
 );
 
-CREATE TABLE session_failures (
-    caller text NOT NULL,
-    session text NOT NULL,
-    fingerprint text NOT NULL,
-    failures bigint NOT NULL,
-    at timestamptz NOT NULL,
-    PRIMARY KEY (caller, session, fingerprint)
-);
-
 CREATE TABLE session_contexts (
     caller text NOT NULL,
     session text NOT NULL,

@@ -88,15 +88,6 @@ CREATE TABLE session_docs (
     PRIMARY KEY (caller, session, op)
 ) WITHOUT ROWID;
 
-CREATE TABLE session_failures (
-    caller TEXT NOT NULL,
-    session TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    failures INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (caller, session, fingerprint)
-) WITHOUT ROWID;
-
 CREATE TABLE session_contexts (
     caller TEXT NOT NULL,
     session TEXT NOT NULL,
