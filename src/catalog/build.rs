@@ -12,8 +12,8 @@ use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments,
-    short, steps, structure, tree, trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
+    structure, tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};

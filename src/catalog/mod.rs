@@ -112,8 +112,6 @@ pub struct Checked {
     pub registries: BTreeMap<String, String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
-    /// Addresses of APIs that their documents name, by server, where the operator says so.
-    bases: Vec<(String, String)>,
 }
 
 impl Checked {
@@ -143,9 +141,9 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
-    for (name, url) in &bases {
-        let server = Server { url: Some(url.clone()), ..Server::default() };
-        workspace.config.servers.entry(name.clone()).or_insert(server);
+    for (name, url) in bases {
+        let server = Server { url: Some(url), ..Server::default() };
+        workspace.config.servers.entry(name).or_insert(server);
     }
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
@@ -160,7 +158,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
         parts: parts.clone(),
     });
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited, bases };
+    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited };
     checked.catalog.complete = !checked.lost_input();
     checked
 }
@@ -250,10 +248,7 @@ impl Catalog {
     /// The same catalog with only these of its tools, or with redacted ones. The version is the hash of the tools
     /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
-        Self {
-            complete: self.complete,
-            ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
-        }
+        Self { complete: self.complete, ..Self::of(tools, Vec::new(), Arc::clone(&self.config)) }
     }
 
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.

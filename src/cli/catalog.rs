@@ -4,7 +4,7 @@ mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, Once};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;

@@ -145,11 +145,6 @@ pub(super) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state", "toolcrib")
 }
 
-/// `$XDG_CACHE_HOME/toolcrib`, else `~/.cache/toolcrib`.
-pub(super) fn cache_folder() -> Option<PathBuf> {
-    user_folder("XDG_CACHE_HOME", ".cache", "toolcrib")
-}
-
 /// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`, without links.
 pub(super) fn configuration_folder() -> Option<PathBuf> {
     future_configuration_folder()?.canonicalize().ok()

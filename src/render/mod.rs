@@ -239,9 +239,7 @@ impl DocFiles<'_, '_> {
 
     fn registry(&self) -> String {
         let Docs { catalog, profile, .. } = self.docs;
-        let line = |place: usize| {
-            self.line(place, || registry_line(&profile.tools[place]))
-        };
+        let line = |place: usize| self.line(place, || registry_line(&profile.tools[place]));
         let lines: Vec<&str> = (0..profile.tools.len()).into_par_iter().map(line).collect();
         registry_of(&catalog.version, profile.name, &lines)
     }

@@ -105,8 +105,7 @@ impl ServeArgs {
         let also = self.catalog.also().into_iter().collect();
         let reading = self.catalog.reading();
         let addresses = self.catalog.addresses.clone();
-        let options =
-            Options { poll: self.poll, also, addresses, connections: connections.clone(), reading };
+        let options = Options { poll: self.poll, also, addresses, connections: connections.clone(), reading };
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 
