@@ -34,7 +34,7 @@ impl CallContext for FunctionContext {
         &self.caller
     }
 
-    fn state(&self) -> &dyn StateStore {
+    fn state(&self) -> &StateStore {
         &*self.services.state
     }
 

@@ -7,7 +7,7 @@ use crate::exec::backend::Backends;
 use crate::exec::{Caller, Quotas};
 use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
-use crate::state::{Sqlite, StateStore};
+use crate::state::StateStore;
 
 /// The context of a function call.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Services {
     /// The model that may repair the arguments of a call of a tool, once.
     pub repair: Option<Arc<dyn ChatModel + Send + Sync>>,
     /// The store of state.
-    pub state: Arc<dyn StateStore>,
+    pub state: Arc<StateStore>,
     /// The backends of tools.
     pub backends: Backends,
     /// The limits of calls.
@@ -69,7 +69,7 @@ impl FunctionContext {
 
 impl Default for Services {
     fn default() -> Self {
-        let state = Arc::new(Sqlite::in_memory());
+        let state = Arc::new(StateStore::in_memory());
         let (backends, quotas, kept_docs, counts) = Default::default();
         let semantic = SemanticSearch::Off;
         Self { semantic, llm: None, repair: None, state, backends, quotas, kept_docs, counts }

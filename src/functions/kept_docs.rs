@@ -46,7 +46,7 @@ pub(super) struct KeptText<'t> {
 
 impl KeptText<'_> {
     /// Keeps the text for this number of days.
-    pub(super) async fn keep(&self, known: &KeptDocs, state: &dyn StateStore, days: u64, text: String) {
+    pub(super) async fn keep(&self, known: &KeptDocs, state: &StateStore, days: u64, text: String) {
         let id = self.id();
         if !known.is_new(&id) {
             return;
@@ -59,7 +59,7 @@ impl KeptText<'_> {
     }
 
     /// The text, if its caller has read it and state still has it.
-    pub(super) async fn read(&self, state: &dyn StateStore) -> Result<String, Refusal> {
+    pub(super) async fn read(&self, state: &StateStore) -> Result<String, Refusal> {
         let (code, message) = match state.stored_result(self.caller, &self.id()).await {
             Ok(Some(kept)) => return Ok(kept.text),
             Ok(None) => (ErrorCode::NotFound, format!("this version of `{}` is not kept for you", self.op)),

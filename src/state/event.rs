@@ -117,23 +117,13 @@ impl EventQuery {
         let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
         Self { session, caller, ..Self::default() }
     }
-
-    /// The direction in which databases sort.
-    pub(super) fn order(&self) -> &'static str {
-        if self.newest_first { "DESC" } else { "ASC" }
-    }
-
-    /// The limit as databases take it.
-    pub(super) fn rows(&self) -> i64 {
-        i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)
-    }
 }
 
 /// Events read at a time: bounds the answers of a database.
 const PAGE: usize = 1_000;
 
 /// All events of a query, whatever its limit.
-pub async fn every_event(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
+pub async fn every_event(state: &StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
     let mut events = Vec::new();
     wanted.limit = PAGE;
     loop {

@@ -116,11 +116,7 @@ async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Resu
 }
 
 /// The status of a claim, once no other caller holds it, or the wait was too long.
-async fn acquire_claim(
-    state: &dyn StateStore,
-    claim: &Claim,
-    time: Duration,
-) -> Result<ClaimStatus, StateError> {
+async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
     let (mut wait, begun) = (POLL_INTERVALS.0, Instant::now());
     loop {
         let claimed = state.claim(claim, LEASE).await?;
@@ -133,7 +129,7 @@ async fn acquire_claim(
 }
 
 /// Holds a claim for as long as its call runs.
-async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
+async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
         // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.

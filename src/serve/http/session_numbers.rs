@@ -19,7 +19,7 @@ pub(super) struct KnownEvents {
 impl KnownEvents {
     /// The events up to the one with this number; none where it is no longer stored, as those before it.
     pub(super) async fn until(
-        state: &dyn StateStore,
+        state: &StateStore,
         session: &Session,
         number: i64,
     ) -> Result<Self, StateError> {

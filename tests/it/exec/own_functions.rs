@@ -175,7 +175,7 @@ fn every_error_of_every_function_has_a_help_path_that_is_answered() {
 
 #[test]
 fn an_old_version_of_a_doc_or_schema_is_read_by_those_who_have_read_it() {
-    let state = std::sync::Arc::new(toolcrib::state::Sqlite::in_memory());
+    let state = std::sync::Arc::new(toolcrib::state::StateStore::in_memory());
     let bench = |tools: &str| {
         let folder = crate::fixture::folder(&[("tools.json", tools)]);
         Bench::at(folder, None, std::sync::Arc::clone(&state)).in_session("s")

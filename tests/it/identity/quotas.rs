@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use toolcrib::exec::backend::Backends;
 use toolcrib::exec::{Caller, Quotas};
 use toolcrib::functions::{FunctionContext, Services};
-use toolcrib::state::{Sqlite, StateStore};
+use toolcrib::state::StateStore;
 
 use crate::exec::{Bench, check, code};
 use crate::fixture;
@@ -45,13 +45,13 @@ impl Limited {
         let folder: TempDir =
             fixture::folder(&[("tools.yaml", TOOLS), ("toolcrib.toml", &format!("{START}{quotas}"))]);
         let root = folder.path().to_path_buf();
-        let mut bench = Bench::at(folder, None, Arc::new(Sqlite::in_memory()));
+        let mut bench = Bench::at(folder, None, Arc::new(StateStore::in_memory()));
         let seconds = Arc::new(AtomicU64::new(0));
         let clock = Arc::clone(&seconds);
         let services = Services {
             quotas: Quotas::with_clock(move || Duration::from_secs(clock.load(Relaxed))),
             backends: Backends::new(&root, Default::default()),
-            state: Arc::clone(&bench.state) as Arc<dyn StateStore>,
+            state: Arc::clone(&bench.state),
             ..Services::default()
         };
         bench.context.services = Arc::new(services);

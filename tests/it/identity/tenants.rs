@@ -9,7 +9,6 @@ use tempfile::TempDir;
 use toolcrib::exec::Caller;
 use toolcrib::functions::FunctionContext;
 use toolcrib::search::semantic::SemanticStatus;
-use toolcrib::state::StateStore;
 
 use crate::exec::{Bench, code};
 use crate::fixture;

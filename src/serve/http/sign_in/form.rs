@@ -53,7 +53,7 @@ pub(in crate::serve::http) async fn sign_in(context: RequestContext) -> Result<R
 /// Gives a browser its new session. The one that it had before ends, and its secrets are never used again.
 pub(super) async fn signed_in(
     shared: &Shared,
-    state: &dyn StateStore,
+    state: &StateStore,
     request: &Parts,
     (secret, return_to): (&BrowserSecret, &str),
 ) -> Result<Response, Problem> {

@@ -71,7 +71,7 @@ pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
 /// The person who is signed in where this request comes from.
 pub(super) async fn visitor(
     shared: &Shared,
-    state: &dyn StateStore,
+    state: &StateStore,
     request: &Parts,
 ) -> Result<Option<Visitor>, Problem> {
     if !shared.sign_ins.is_needed {

@@ -61,7 +61,7 @@ impl Shared {
     /// Begins a session with a token. `None` where the token is not known.
     pub(super) async fn begin_session_with_token(
         &self,
-        state: &dyn StateStore,
+        state: &StateStore,
         token: &str,
     ) -> Result<Option<BrowserSecret>, Problem> {
         let secret = new_secret()?;
@@ -75,7 +75,7 @@ impl Shared {
     /// Begins a session with the claims of a verified ID token.
     pub(super) async fn begin_session_with_claims(
         &self,
-        state: &dyn StateStore,
+        state: &StateStore,
         mut claims: Claims,
     ) -> Result<BrowserSecret, Problem> {
         let secret = new_secret()?;
@@ -86,7 +86,7 @@ impl Shared {
 
     async fn begin_session(
         &self,
-        state: &dyn StateStore,
+        state: &StateStore,
         secret: &BrowserSecret,
         proof: &Proof,
     ) -> Result<(), Problem> {
@@ -99,7 +99,7 @@ impl Shared {
     /// The person whose browser has this secret, if the session has not ended.
     pub(super) async fn visitor_with(
         &self,
-        state: &dyn StateStore,
+        state: &StateStore,
         secret: BrowserSecret,
     ) -> Result<Option<Visitor>, Problem> {
         let session = state.sign_in(&secret.hex_key(SESSION_ID)).await.map_err(unavailable)?;
@@ -125,7 +125,7 @@ impl Shared {
     /// Ends the session of a browser.
     pub(super) async fn end_session(
         &self,
-        state: &dyn StateStore,
+        state: &StateStore,
         secret: &BrowserSecret,
     ) -> Result<(), Problem> {
         state.take_sign_in(&secret.hex_key(SESSION_ID)).await.map(drop).map_err(unavailable)
