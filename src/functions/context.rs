@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CatalogView, FunctionCounters, KeptDocs, Trace};
+use super::{CatalogView, Counters, KeptDocs, Trace};
 use crate::exec::backend::Backends;
 use crate::exec::{Caller, Quotas};
 use crate::model::ChatModel;
@@ -39,7 +39,7 @@ pub struct Services {
     /// The docs that are kept for their readers.
     pub kept_docs: KeptDocs,
     /// Counters of functions and tools.
-    pub counts: FunctionCounters,
+    pub counts: Counters,
 }
 
 /// Search by meaning, where it is configured.

@@ -165,7 +165,7 @@ impl HttpService {
         }
         let (status, took) = (response.status(), started.elapsed());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
-        self.shared.metrics.answered(route, status, bytes, took);
+        self.shared.metrics.answered(route, status, took);
         let trace_id = response.headers().get(TRACE).and_then(|id| id.to_str().ok());
         let micros = took.as_micros() as u64;
         tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros, trace_id);
