@@ -127,9 +127,10 @@ impl Drop for Recorder {
 impl Shared {
     fn work(&self, from: &Receiver<Message>) {
         loop {
-            let first = match locked(&self.problem).is_some() {
-                true => from.recv_timeout(PROBE),
-                false => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            let is_well = locked(&self.problem).is_none();
+            let first = match is_well {
+                true => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => from.recv_timeout(PROBE),
             };
             let next = match first {
                 // Whoever waits takes queued events along.
