@@ -101,10 +101,10 @@ pub struct EventQuery {
     pub session: Option<String>,
     /// Caller; any when absent.
     pub caller: Option<String>,
-    /// Time, in milliseconds of Unix time; any when absent.
-    pub at: Option<i64>,
     /// Least number, exclusive.
     pub after: i64,
+    /// The number of events to leave out, the first in the order.
+    pub skip: i64,
     /// Most events; all when zero.
     pub limit: usize,
     /// Whether the newest come first, so that a limit leaves the oldest out.

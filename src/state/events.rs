@@ -120,10 +120,6 @@ pub(super) fn read(sql: &mut dyn Sql, wanted: &EventQuery) -> Result<Vec<Event>,
             chosen.push_str(&format!(" AND {column} = ?{}", values.len()));
         }
     }
-    if let Some(at) = wanted.at {
-        values.push(at.into());
-        chosen.push_str(&format!(" AND at = ?{}", values.len()));
-    }
     let order = if wanted.newest_first { "DESC" } else { "ASC" };
     let most = i64::try_from(wanted.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX);
     let select = format!(
@@ -133,7 +129,8 @@ pub(super) fn read(sql: &mut dyn Sql, wanted: &EventQuery) -> Result<Vec<Event>,
          UNION ALL \
          SELECT id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
          outcome, error, CAST(NULL AS boolean), NULL, NULL, FALSE, latency_us, detail, NULL, NULL, NULL \
-         FROM session_events WHERE {chosen} ORDER BY id {order} LIMIT {most}"
+         FROM session_events WHERE {chosen} ORDER BY id {order} LIMIT {most} OFFSET {}",
+        wanted.skip
     );
     sql.rows(&select, &values)?.into_iter().map(event).collect()
 }

@@ -9,10 +9,10 @@ use axum::body::Body;
 use super::cookies::{BrowserSecret, CookieKind};
 use super::page::{Outcome, SIGNED_OUT, ask, has_sent, rendered};
 use super::{Provider, return_address, scope, visitor};
-use crate::serve::http::request_context::RequestContext;
+use crate::serve::http::RequestContext;
 use crate::serve::http::{Response, Shared, functions};
-use crate::serve::response::build::with;
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::with;
 use crate::site::SignInPage;
 use crate::state::StateStore;
 
@@ -120,7 +120,7 @@ async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<Fields, 
             Problem::new(ProblemCode::UnsupportedMediaType, "this address takes a form of its own pages");
         return Err(problem.next("sign in with a browser, or send `Authorization: Bearer TOKEN`"));
     }
-    let body = functions::whole(shared, request, body).await?;
+    let body = functions::whole(shared, body).await?;
     let mut fields = Fields::default();
     for (name, value) in form_urlencoded::parse(&body) {
         let field = match &*name {

@@ -5,13 +5,13 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use subtle::ConstantTimeEq;
 
-use super::super::request_context::RequestContext;
+use super::super::RequestContext;
 use super::cookies::{BrowserSecret, CookieKind};
 use super::session::new_secret;
 use super::{return_address, scope, visitor};
 use crate::serve::RequestCatalog;
 use crate::serve::http::{Response, Shared};
-use crate::serve::response::build::negotiated;
+use crate::serve::response::negotiated;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::site::SignInPage;
 

@@ -13,7 +13,7 @@ use super::session::{new_secret, shown_name};
 use super::{return_address, scope};
 use crate::serve::RequestCatalog;
 use crate::serve::auth::AuthError;
-use crate::serve::http::request_context::RequestContext;
+use crate::serve::http::RequestContext;
 use crate::serve::http::{Response, Shared};
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::now;
