@@ -13,7 +13,7 @@ each=${SECONDS_EACH:-3}
 connections=${CONNECTIONS:-32}
 port=${PORT:-7792}
 folder=$(mktemp -d)
-"$toolcrib" serve --catalog "$catalog" --listen "127.0.0.1:$port" 2>"$folder/log" &
+"$toolcrib" serve "$catalog" --listen "127.0.0.1:$port" 2>"$folder/log" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 until curl -sf "http://127.0.0.1:$port/readyz" >"$folder/ready"; do sleep 0.1; done

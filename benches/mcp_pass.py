@@ -105,7 +105,7 @@ def main():
             "server alone": Gateway([echo], direct),
             "bare pass-through": Gateway([str(build / "examples/mcp_bare"), echo], direct),
             "the same on one thread": Gateway([str(build / "examples/mcp_bare"), "--one-thread", echo], direct),
-            "toolcrib": Gateway([str(build / "toolcrib"), "serve", "--stdio", "--catalog", folder], ours),
+            "toolcrib": Gateway([str(build / "toolcrib"), "serve", "--stdio", folder], ours),
         }
         if options.compressor:
             wrapped = {"name": "server_invoke_tool", "arguments": {"tool_name": "get_echo", "tool_input": ARGUMENTS}}

@@ -22,7 +22,7 @@ CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 
 class Server:
     def __init__(self, program, catalog):
-        command = [program, "serve", "--stdio", "--catalog", catalog]
+        command = [program, "serve", "--stdio", catalog]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )

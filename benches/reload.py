@@ -157,7 +157,7 @@ def main(program, reloads):
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "tools.json"
         replace(file, catalog(0))
-        command = [program, "serve", "--catalog", str(file), "--listen", "127.0.0.1:0", "--log-level", "error"]
+        command = [program, "serve", str(file), "--listen", "127.0.0.1:0", "--log-level", "error"]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             lines = iter(process.stderr.readline, "")

@@ -55,7 +55,7 @@ NDCG = COLUMNS.index("ndcg_10")
 def evaluated(toolcrib, data, name, others):
     """The report on a set's own queries, and on those of other sets as unanswerable ones."""
     folder, queries = SETS[name]
-    command = [toolcrib, "eval", "--json", "--worst", "0", "--catalog", data / folder / "catalog.json",
+    command = [toolcrib, "eval", "--json", "--worst", "0", data / folder / "catalog.json",
                "--queries", data / folder / queries]
     for other in others:
         command += ["--unanswerable", data / SETS[other][0] / SETS[other][1]]

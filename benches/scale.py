@@ -92,14 +92,14 @@ def start(command, cache, settles):
 
 
 def starts(arguments, catalog, cache, size):
-    serve = [arguments.toolcrib, "serve", "--stdio", "--catalog", served(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", served(catalog)]
     bare = [arguments.bare, str(catalog)]
     commands = {"toolcrib, first read": serve, "toolcrib": serve, "bare rmcp": bare}
     if arguments.compressor:
         commands["mcp-compressor"] = [arguments.compressor, "--", *bare]
     if arguments.python and size <= 10_000:
         commands["FastMCP"] = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog)]
-    subprocess.run([arguments.toolcrib, "search", "x", "--catalog", served(catalog)], env={**os.environ, "XDG_CACHE_HOME": str(cache)}, capture_output=True)
+    subprocess.run([arguments.toolcrib, "search", "x", served(catalog)], env={**os.environ, "XDG_CACHE_HOME": str(cache)}, capture_output=True)
     start(serve, cache, 1 + size / 10_000)
     runs = {name: [] for name in commands}
     for _ in range(arguments.rounds):
@@ -130,7 +130,7 @@ def timed(command, rounds, **more):
 def one_shots(arguments, catalog, cache, size):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     name = json.loads(catalog.read_text())[size // 2]["name"]
-    on = ["--catalog", served(catalog)]
+    on = [served(catalog)]
     commands = {
         "toolcrib call": [arguments.toolcrib, "call", "read_tool_doc", json.dumps({"name": name}), *on],
         "toolcrib search": [arguments.toolcrib, "search", QUERIES[0], *on],
@@ -148,7 +148,7 @@ def renders(arguments, catalog, cache, size):
     with tempfile.TemporaryDirectory() as place:
 
         def render(to, kept, *more, rounds=1):
-            command = [arguments.toolcrib, "render", "--out", f"{place}/{to}", "--catalog", served(catalog), *more]
+            command = [arguments.toolcrib, "render", "--out", f"{place}/{to}", served(catalog), *more]
             return timed(command, rounds, env={**os.environ, "XDG_CACHE_HOME": str(kept)})
 
         ways = {
@@ -193,7 +193,7 @@ def searches(arguments, catalog, cache, size):
     def tool_search(query):
         return {"name": "tool_search", "arguments": {"query": query}}
 
-    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", "--catalog", served(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", served(catalog)]
     clients = {"toolcrib": (serve, tool_search), "bare rmcp": ([arguments.bare, str(catalog)], lambda query: {"name": "search", "arguments": {"query": query}})}
     if arguments.python and size <= 10_000:
         command = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog), "--search"]

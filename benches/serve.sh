@@ -17,7 +17,7 @@ chmod 755 "$folder"
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true; rm -rf "$folder"' EXIT
 
-"$toolcrib" serve --catalog "$catalog" --listen "127.0.0.1:$port" 2>"$folder/log" &
+"$toolcrib" serve "$catalog" --listen "127.0.0.1:$port" 2>"$folder/log" &
 started+=($!)
 until curl -sf "http://127.0.0.1:$port/healthz" >"$folder/health"; do sleep 0.1; done
 

@@ -57,7 +57,7 @@ class Server:
     """A server of the catalog."""
 
     def __init__(self, program, folder, clock=None):
-        command = [program, "serve", "--catalog", str(folder), "--listen", "127.0.0.1:0", "--log-level", "error"]
+        command = [program, "serve", str(folder), "--listen", "127.0.0.1:0", "--log-level", "error"]
         pipes = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, env={**os.environ, **(clock or {})}, **pipes)
         lines = iter(self.process.stderr.readline, "")

@@ -69,7 +69,7 @@ fn number(name: &str, usual: usize) -> usize {
 fn serve(catalog: &str) -> (Child, String) {
     let program = env::var("TOOLCRIB").unwrap_or_else(|_| env!("CARGO_BIN_EXE_toolcrib").into());
     let mut command = Command::new(program);
-    command.args(["serve", "--catalog", catalog, "--listen", "127.0.0.1:0"]).env("T_STATIC", STATIC);
+    command.args(["serve", catalog, "--listen", "127.0.0.1:0"]).env("T_STATIC", STATIC);
     let mut server = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
     let address = lines.find_map(|line| Some(line.split_once("listening on http://")?.1.to_string()));

@@ -150,7 +150,7 @@ fn the_schemas_for_editors_are_current() {
 #[test]
 fn the_readme_begins_with_the_two_commands() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let first = readme.find("cargo run -- seed demo --catalog examples/universal-agent --profile creator");
+    let first = readme.find("cargo run -- seed demo examples/universal-agent --profile creator");
     let second = readme.find("\ncargo test\n");
     assert!(matches!((first, second), (Some(first), Some(second)) if first < second));
 }

@@ -53,7 +53,7 @@ def main(program, url):
         }
 
         def run(*arguments):
-            command = [program, *arguments, "--catalog", name]
+            command = [program, *arguments, name]
             done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=180)
             print(" ".join(command), done.returncode, done.stdout, done.stderr, sep="\n", file=sys.stderr)
             return done

@@ -27,7 +27,7 @@ function check(holds, what, detail = '') {
 const same = (got, expect, what) => check(got === expect, what, `got ${JSON.stringify(got)}, not ${JSON.stringify(expect)}`);
 
 function render(program, catalog, out) {
-  execFileSync(program, ['render', '--catalog', catalog, '--out', out, '--site'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync(program, ['render', catalog, '--out', out, '--site'], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
 /** No page is larger than 200 kB. */

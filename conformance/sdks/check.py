@@ -61,7 +61,7 @@ def check_payloads(command, provider, check):
         results = []
         for catalog, profile in CATALOGS:
             for variant in variants(provider, surface):
-                of = ["--catalog", catalog] + (["--profile", profile] if profile else [])
+                of = [catalog] + (["--profile", profile] if profile else [])
                 code, body, errors = run(
                     command, ["payload", *of, "--provider", provider, "--surface", surface, *variant]
                 )

@@ -142,7 +142,7 @@ def wrong(command, run, provider, path):
         if refusal:
             return refusal
     with path.open("rb") as recorded:
-        of = ["--catalog", "tests/golden/streams-tools.yaml", "--provider", provider]
+        of = ["tests/golden/streams-tools.yaml", "--provider", provider]
         code, calls, errors = run(command, ["parse", "--stream", *of], recorded)
     names = [call.get("name") for call in calls or []]
     if code or names != ["files.read", "ping"] or any("error" in call for call in calls):

@@ -199,7 +199,7 @@ TURNS = {
 def turn(command, run, provider):
     """What is wrong with one turn; nothing when all of it works."""
     write, take = TURNS[provider]
-    of = ["--catalog", CATALOG, "--provider", provider]
+    of = [CATALOG, "--provider", provider]
     code, calls, errors = run(command, ["parse", *of], write())
     if code:
         return f"parse: {errors.strip()[-300:]} {calls}"

@@ -19,7 +19,7 @@ pub(super) struct OverlaidFields {
 }
 
 /// Help for a program that is not run because its `toolcrib.toml` was merely found.
-const FOUND: &str = "tell the operator to name the folder of toolcrib.toml with --catalog, or to trust it once with \
+const FOUND: &str = "tell the operator to name the folder of toolcrib.toml as the catalog, or to trust it once with \
                      `toolcrib trust DIR`; it was merely found";
 
 /// Removes a program that the definition names without permission. Returns the text that the operator has to write
@@ -57,7 +57,7 @@ pub(super) fn withhold(
             format!("add `trust = \"run\"` to the `[[source]]` of toolcrib.toml that has `path = {path:?}`")
         }
         Some(path) => format!(
-            "write a toolcrib.toml beside it, and name that with --catalog: `[[source]]`, `path = {path:?}`, `trust = \"run\"`"
+            "write a toolcrib.toml beside it, and name that as the catalog: `[[source]]`, `path = {path:?}`, `trust = \"run\"`"
         ),
         None => "write its `backend` in an `[[overlay]]` of toolcrib.toml".into(),
     };

@@ -228,7 +228,7 @@ fn note_on_trust(file: &Path) {
         let folder = file.parent().unwrap_or(Path::new(".")).display().to_string();
         let folder = if folder.is_empty() { ".".to_string() } else { folder };
         print_note(format!(
-            "where no `--catalog` names it, this configuration is read as with --offline: {why}; `toolcrib trust {folder}` makes it count"
+            "where no command names it, this configuration is read as with --offline: {why}; `toolcrib trust {folder}` makes it count"
         ));
     }
 }

@@ -217,7 +217,7 @@ impl AdoptArgs {
         }
         let entry = OwnEntry {
             program: program()?,
-            arguments: ["serve", "--stdio", "--catalog"]
+            arguments: ["serve", "--stdio"]
                 .into_iter()
                 .map(str::to_string)
                 .chain([configuration.to_string_lossy().into_owned()])

@@ -21,14 +21,19 @@ use crate::tool::clean_line;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib approvals list --catalog .
-  toolcrib approvals show ap_7f3k9x2m4q5d --catalog .
-  toolcrib approvals approve ap_7f3k9x2m4q5d --catalog .
+  toolcrib approvals list .
+  toolcrib approvals show ap_7f3k9x2m4q5d .
+  toolcrib approvals approve ap_7f3k9x2m4q5d .
   toolcrib approvals deny ap_7f3k9x2m4q5d --reason \"wrong project\" --state state.db
   toolcrib approvals list --all --json | jq .op")]
 pub(super) struct ApprovalsArgs {
     #[command(subcommand)]
     what: ApprovalsCommand,
+}
+
+/// The place where approvals are kept.
+#[derive(Debug, clap::Args)]
+struct Place {
     #[command(flatten)]
     catalog: CatalogArgs,
     #[command(flatten)]
@@ -39,6 +44,8 @@ pub(super) struct ApprovalsArgs {
 enum ApprovalsCommand {
     /// The calls that wait, oldest first.
     List {
+        #[command(flatten)]
+        place: Place,
         /// List decided, used and expired ones too.
         #[arg(long)]
         all: bool,
@@ -51,6 +58,8 @@ enum ApprovalsCommand {
     Show {
         /// The approval, as `list` and the agent's error name it.
         id: String,
+        #[command(flatten)]
+        place: Place,
         /// Print it as one JSON object.
         #[arg(long)]
         json: bool,
@@ -59,6 +68,8 @@ enum ApprovalsCommand {
     Approve {
         /// The approval, as `list` and the agent's error name it.
         id: String,
+        #[command(flatten)]
+        place: Place,
         /// A note about the decision.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
@@ -67,6 +78,8 @@ enum ApprovalsCommand {
     Deny {
         /// The approval, as `list` and the agent's error name it.
         id: String,
+        #[command(flatten)]
+        place: Place,
         /// The reason, which the agent is told.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
@@ -75,17 +88,22 @@ enum ApprovalsCommand {
 
 impl ApprovalsArgs {
     pub(super) fn run(self) -> CommandResult {
-        let state = self.state.open_existing(&self.catalog)?;
+        let (ApprovalsCommand::List { place, .. }
+        | ApprovalsCommand::Show { place, .. }
+        | ApprovalsCommand::Approve { place, .. }
+        | ApprovalsCommand::Deny { place, .. }) = &self.what;
+        let Place { catalog, state } = place;
+        let state = state.open_existing(catalog)?;
         let now = now();
-        match self.what {
-            ApprovalsCommand::List { all, json } => {
-                let approvals = block_on(state.approvals(!all))?;
-                let current = Current::of(&approvals, &*state, &self.catalog, now)?;
-                list(&approvals, &current, all, json)
+        match &self.what {
+            ApprovalsCommand::List { all, json, .. } => {
+                let approvals = block_on(state.approvals(!*all))?;
+                let current = Current::of(&approvals, &*state, catalog, now)?;
+                list(&approvals, &current, *all, *json)
             }
-            ApprovalsCommand::Show { id, json } => {
-                let approvals = [known(&*state, &id)?];
-                let current = Current::of(&approvals, &*state, &self.catalog, now)?;
+            ApprovalsCommand::Show { id, json, .. } => {
+                let approvals = [known(&*state, id)?];
+                let current = Current::of(&approvals, &*state, catalog, now)?;
                 let [approval] = &approvals;
                 match json {
                     true => print(&current.json(approval)),
@@ -94,17 +112,17 @@ impl ApprovalsArgs {
                     }
                 }
             }
-            ApprovalsCommand::Approve { id, reason } => {
+            ApprovalsCommand::Approve { id, reason, .. } => {
                 let approvals = block_on(state.approvals(true))?;
                 let waiting: Vec<Approval> =
-                    approvals.into_iter().filter(|waiting| waiting.id == id).collect();
-                let current = Current::of(&waiting, &*state, &self.catalog, now)?;
+                    approvals.into_iter().filter(|waiting| waiting.id == *id).collect();
+                let current = Current::of(&waiting, &*state, catalog, now)?;
                 if let Some(why) = waiting.first().and_then(|waiting| current.void(waiting)) {
                     let message =
-                        format!("{} is void: {why}; the agent has to send the call again", clean_line(&id));
+                        format!("{} is void: {why}; the agent has to send the call again", clean_line(id));
                     return Err(failed(message));
                 }
-                decide(&*state, &id, true, reason.as_deref())?;
+                decide(&*state, id, true, reason.as_deref())?;
                 if waiting.first().is_some_and(|waiting| !current.has(waiting)) {
                     let why = current.why_not_compared();
                     print_note(format!(
@@ -113,7 +131,7 @@ impl ApprovalsArgs {
                 }
                 Ok(())
             }
-            ApprovalsCommand::Deny { id, reason } => decide(&*state, &id, false, reason.as_deref()),
+            ApprovalsCommand::Deny { id, reason, .. } => decide(&*state, id, false, reason.as_deref()),
         }
     }
 }
@@ -189,7 +207,7 @@ impl Current {
     fn why_not_compared(&self) -> &'static str {
         match self.catalog {
             Some(_) => "the catalog has no tool of this op",
-            None => "name its catalog with `--catalog`",
+            None => "name its catalog",
         }
     }
 

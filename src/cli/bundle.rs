@@ -18,11 +18,11 @@ use crate::catalog::Manifest;
 use crate::render::folder::write_whole;
 use signature::signature_file;
 
-/// Build, inspect and sign bundles: a catalog as one file, which every command takes as --catalog.
+/// Build, inspect and sign bundles: a catalog as one file, which every command takes as a catalog.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib bundle build --catalog examples/github -o tools.crib
+  toolcrib bundle build examples/github -o tools.crib
   toolcrib bundle show tools.crib
   toolcrib serve tools.crib")]
 pub(super) struct BundleArgs {

@@ -21,7 +21,7 @@ use crate::tool::clean_line;
 pub(super) struct KeyArgs {
     /// Use bundles only that are signed with this key of minisign, and no other catalog: the public key, or the file that has
     /// it.
-    #[arg(long, global = true, value_name = "PUBLIC KEY", env = "TOOLCRIB_BUNDLE_KEY", hide_env_values = true,
+    #[arg(long, value_name = "PUBLIC KEY", env = "TOOLCRIB_BUNDLE_KEY", hide_env_values = true,
           value_parser = signature::public_key)]
     pub(super) key: Option<PublicKey>,
 }

@@ -29,12 +29,12 @@ use crate::tool::Effect;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib call read_tool_doc '{\"name\": \"create_issue\"}' --catalog examples/github
-  toolcrib call read_tool_doc '{\"names\": [\"get_me\"], \"section\": \"arguments\"}' --text --catalog examples/github
-  toolcrib call list '{\"path\": [\"Ontology\"]}' --catalog examples/buildos
-  toolcrib call expand_tool '{\"tool_id\": \"onto.task.update\"}' --catalog examples/buildos
+  toolcrib call read_tool_doc '{\"name\": \"create_issue\"}' examples/github
+  toolcrib call read_tool_doc '{\"names\": [\"get_me\"], \"section\": \"arguments\"}' --text examples/github
+  toolcrib call list '{\"path\": [\"Ontology\"]}' examples/buildos
+  toolcrib call expand_tool '{\"tool_id\": \"onto.task.update\"}' examples/buildos
   toolcrib call tool_exec '{\"op\": \"onto.task.get\", \"args\": {\"task_id\": \"7\"}}' --session s-42 --state state.db
-  echo '{\"name\": \"get_me\"}' | toolcrib call read_tool_doc - --catalog examples/github")]
+  echo '{\"name\": \"get_me\"}' | toolcrib call read_tool_doc - examples/github")]
 pub(super) struct CallArgs {
     /// The function.
     #[arg(value_parser = FunctionName)]

@@ -30,15 +30,15 @@ const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];
 const CONFIGURATION: &str = "toolcrib.toml";
 
 /// Help for a toolcrib.toml that was merely found: two ways to make it count.
-pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
+pub(super) const HELP: &str = "name it, as in `toolcrib check .`, or trust it with `toolcrib trust .`";
 
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, a bundle, one file of definitions in any known format, the configuration of an MCP client,
-    /// or the URL of a bundle (it ends in .crib), of an OpenAPI document or of an MCP server. The default is the working folder;
+    /// or the URL of a bundle (it ends in .crib), of an OpenAPI document or of an MCP server. The default is the current directory;
     /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
-    #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
+    #[arg(value_name = "CATALOG", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The catalog of a server that names none.
     #[arg(skip)]
@@ -57,10 +57,10 @@ pub(super) struct CatalogArgs {
     #[command(flatten)]
     key: KeyArgs,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
-    #[arg(long, global = true)]
+    #[arg(long)]
     pub(super) offline: bool,
     /// Read every definition again; without it, what was read before is used while no file has changed.
-    #[arg(long, global = true)]
+    #[arg(long)]
     no_catalog_cache: bool,
 }
 
@@ -98,11 +98,6 @@ impl CatalogArgs {
     /// Reports errors in one line.
     pub(super) fn report_errors(&self, checked: &Checked) {
         report_errors(checked, self.catalog.as_deref());
-    }
-
-    /// The same with this catalog, where there is one.
-    pub(super) fn named(self, catalog: Option<PathBuf>) -> Self {
-        Self { catalog: catalog.or(self.catalog), ..self }
     }
 
     /// The same with the catalog that is found where none is named: the nearest folder with a toolcrib.toml, from the working

@@ -1,7 +1,6 @@
 //! `toolcrib check`: findings.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, counted};
 use super::eval::check_labels;
@@ -16,9 +15,6 @@ use crate::finding::{Code, Severity, json_report, text_report};
 /// leaves findings out. Every code is explained in docs/findings.md.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// The catalog, as --catalog.
-    #[arg(value_name = "CATALOG")]
-    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Print the findings as JSON.
@@ -36,8 +32,7 @@ pub(super) struct CheckArgs {
 }
 
 impl CheckArgs {
-    pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.named(self.path.take());
+    pub(super) fn run(self) -> CommandResult {
         let mut checked = self.catalog.read()?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();

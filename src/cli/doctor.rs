@@ -1,7 +1,5 @@
 //! `toolcrib doctor`: each live server, started and listed once, with what is wrong and what to do.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted, in_one_line};
@@ -20,9 +18,6 @@ use crate::finding::{Finding, Limits, Severity, Unread, locate, open};
     after_help = "Try it:\n  toolcrib doctor\n  toolcrib doctor ~/.cursor/mcp.json\n  toolcrib doctor --json"
 )]
 pub(super) struct DoctorArgs {
-    /// The catalog, as --catalog.
-    #[arg(value_name = "CATALOG")]
-    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Print JSON.
@@ -32,7 +27,7 @@ pub(super) struct DoctorArgs {
 
 impl DoctorArgs {
     pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.named(self.path.take()).or_found();
+        self.catalog = self.catalog.or_found();
         let workspace = self.catalog.workspace()?;
         let mistakes = mistakes(&self.catalog, &workspace);
         let servers = self.examine(&workspace);

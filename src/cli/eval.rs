@@ -33,20 +33,20 @@ use setups::{Asked, Setup};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib eval --catalog examples/github
-  toolcrib eval --catalog tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
-  toolcrib eval --catalog tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
-  toolcrib eval --catalog . --setup words --setup pick:keyword
-  toolcrib eval --catalog . --setup all
-  toolcrib eval --catalog . --json | jq .mean.ndcg_10")]
+  toolcrib eval examples/github
+  toolcrib eval tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
+  toolcrib eval tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
+  toolcrib eval . --setup words --setup pick:keyword
+  toolcrib eval . --setup all
+  toolcrib eval . --json | jq .mean.ndcg_10")]
 pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// A file of labelled queries, instead of those in toolcrib.toml; can be given several times.
-    #[arg(long, short, value_name = "FILE", num_args = 1..)]
+    #[arg(long, short, value_name = "FILE")]
     queries: Vec<PathBuf>,
     /// A file of queries that no tool of this catalog serves, whatever their `gold` says; can be given several times.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE")]
     unanswerable: Vec<PathBuf>,
     /// Measure this setup; several are compared with the first, which thresholds hold for. `all` is every setup that is
     /// configured. Without this option, search by words is measured and no model is asked.

@@ -34,9 +34,7 @@ impl InitArgs {
         }
         let folder = self.folder.display();
         print_note(format!("{folder}: wrote {}", names.join(", ")));
-        print_note(format!(
-            "next: toolcrib check --catalog {folder}; toolcrib render --catalog {folder} --out tools"
-        ));
+        print_note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out tools"));
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::tool::clean_line;
 
 /// End your sign-in to a server: its tokens are revoked where that is possible, and removed.
 ///
-/// Ends all sign-ins of this name; with --catalog, the one to the server that is configured there.
+/// Ends all sign-ins of this name; with a catalog, the one to the server that is configured there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Try it:\n  toolcrib logout github")]
 pub(super) struct LogoutArgs {

@@ -58,6 +58,7 @@ mod watch;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{FromArgMatches, Parser, Subcommand};
 
 use screen::escaped;
@@ -77,14 +78,13 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Try it:
-  toolcrib adopt cursor                                       your client's servers, as one entry
-  toolcrib seed workspace --catalog tools.json                docs in an agent's workspace
-  toolcrib payload --catalog tools.json --provider anthropic  the tools of a request
-  toolcrib search \"create an issue\" --catalog tools.json      the tools that do it, or none
-  toolcrib check tools.json                                   the mistakes in definitions
-  toolcrib serve --catalog tools.json                         MCP, docs and pages on port 7878
+  toolcrib adopt cursor                            your client's servers, as one entry
+  toolcrib seed workspace tools.json               docs in an agent's workspace
+  toolcrib payload tools.json                      the tools of a request
+  toolcrib search \"create an issue\" tools.json    the tools that do it, or none
+  toolcrib check tools.json                        the mistakes in definitions
+  toolcrib serve tools.json                        MCP, docs and pages on port 7878
 
-`toolcrib COMMAND --help` tells more of a command.
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
 #[derive(Debug, Subcommand)]
@@ -154,7 +154,7 @@ pub fn run() -> ExitCode {
     let matches = help::command_line().try_get_matches();
     let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
-        Err(error) => return refused(&error),
+        Err(error) => return refused(error),
     };
     start_workers();
     let outcome = std::panic::catch_unwind(|| match arguments.command {
@@ -209,13 +209,24 @@ pub fn run() -> ExitCode {
 }
 
 /// Answers a command line that runs no command: help, a version, or a mistake.
-fn refused(error: &clap::Error) -> ExitCode {
+fn refused(mut error: clap::Error) -> ExitCode {
+    tip_of_catalog(&mut error);
     let text = error.render().ansi().to_string();
     match error.use_stderr() {
         true => print_note(text.trim_end()),
         false => drop(print(&text)),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Adds to the error about an option `--catalog` that a catalog is an argument.
+fn tip_of_catalog(error: &mut clap::Error) {
+    let is_catalog = |option: &ContextValue| matches!(option, ContextValue::String(name) if name == "--catalog" || name == "-c");
+    if error.get(ContextKind::InvalidArg).is_some_and(is_catalog) {
+        let tip =
+            "name the catalog without an option, after the other arguments: `toolcrib check tools.json`";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
 }
 
 /// Prints the place of a panic. Its message may hold arguments of callers, which do not belong in a server's log.

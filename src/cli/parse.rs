@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// A response without calls gives an empty list.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib parse --catalog tools.json --provider anthropic < response.json\n  toolcrib parse --catalog . --provider ollama --pretty < response.json\n  curl -sN ... | toolcrib parse --catalog . --provider openai --stream"
+    after_help = "Try it:\n  toolcrib parse tools.json --provider anthropic < response.json\n  toolcrib parse . --provider ollama --pretty < response.json\n  curl -sN ... | toolcrib parse . --provider openai --stream"
 )]
 pub(super) struct ParseArgs {
     #[command(flatten)]

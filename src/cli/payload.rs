@@ -19,7 +19,7 @@ use crate::report;
 /// is printed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload --catalog . --provider openai --pick \"refund a customer\" --max 5"
+    after_help = "Try it:\n  toolcrib payload tools.json --provider anthropic\n  toolcrib payload . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload . --provider openai --pick \"refund a customer\" --max 5"
 )]
 pub(super) struct PayloadArgs {
     #[command(flatten)]
@@ -31,8 +31,8 @@ pub(super) struct PayloadArgs {
     profile: Option<String>,
     #[command(flatten)]
     pick: PickArgs,
-    /// The toolsets loaded so far, which are categories, such as `--load Issues Gists`; for the surface `toolset`.
-    #[arg(long, value_name = "CATEGORY", num_args = 1..)]
+    /// A toolset loaded so far, which is a category; for the surface `toolset`. Can be given several times.
+    #[arg(long, value_name = "CATEGORY")]
     load: Vec<String>,
     /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).

@@ -34,9 +34,9 @@ pub(super) struct PickArgs {
     /// Pick tools that are marked unsafe too.
     #[arg(long, requires = "pick")]
     allow_unsafe: bool,
-    /// Tools that were tried already, each as NAME or NAME=OUTCOME, such as refund=PERMISSION_DENIED. Tools that another
+    /// A tool that was tried already, as NAME or NAME=OUTCOME, such as refund=PERMISSION_DENIED. Tools that another
     /// try will not mend come last.
-    #[arg(long, value_name = "NAME", num_args = 1.., requires = "pick")]
+    #[arg(long, value_name = "NAME", requires = "pick")]
     tried: Vec<String>,
     /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
     #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]

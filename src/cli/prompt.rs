@@ -15,7 +15,7 @@ use crate::tokens::exact;
 /// Given the options of `payload`, it prints the section that belongs to that payload.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib prompt --catalog examples/universal-agent --profile creator\n  toolcrib prompt --catalog examples/github --provider anthropic --surface native"
+    after_help = "Try it:\n  toolcrib prompt examples/universal-agent --profile creator\n  toolcrib prompt examples/github --provider anthropic --surface native"
 )]
 pub(super) struct PromptArgs {
     #[command(flatten)]

@@ -19,12 +19,9 @@ use crate::site::{Folder, Site, SiteIndex};
 #[derive(Debug, clap::Args)]
 #[command(
     group(clap::ArgGroup::new("folder").required(true).args(["out", "skills"])),
-    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site\n  toolcrib render --catalog tools.json --skills skills"
+    after_help = "Try it:\n  toolcrib render tools.json --out tools\n  toolcrib render . --out docs/tools --check    (in CI)\n  toolcrib render tools.json --out public --site\n  toolcrib render tools.json --skills skills"
 )]
 pub(super) struct RenderArgs {
-    /// The catalog, as --catalog.
-    #[arg(value_name = "CATALOG")]
-    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The folder to write; it is created if it does not exist.
@@ -53,8 +50,7 @@ pub(super) struct RenderArgs {
 }
 
 impl RenderArgs {
-    pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.named(self.path.take());
+    pub(super) fn run(self) -> CommandResult {
         if self.watch {
             return watch(&self.catalog, &self);
         }

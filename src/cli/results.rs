@@ -12,9 +12,7 @@ use crate::provider::{self, Provider};
 /// "error"}`, or any JSON value. An entry with its own `error` needs no answer: the error goes back to the model.
 /// `found` names the tools that `tool_search` has found, for providers that load them by themselves.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Try it:\n  toolcrib results --catalog tools.json --provider anthropic < results.json"
-)]
+#[command(after_help = "Try it:\n  toolcrib results tools.json --provider anthropic < results.json")]
 pub(super) struct ResultsArgs {
     #[command(flatten)]
     catalog: CatalogArgs,

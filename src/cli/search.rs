@@ -15,14 +15,13 @@ use crate::functions::{CatalogView, Function};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib search move a document under a folder --catalog examples/buildos
-  toolcrib search \"merge a pull request\" --catalog examples/github --limit 3
-  toolcrib search list --category Ontology/Tasks --catalog examples/buildos
-  toolcrib search \"water the plants\" --catalog examples/github       no match, exit code 1")]
+  toolcrib search \"move a document under a folder\" examples/buildos
+  toolcrib search \"merge a pull request\" examples/github --limit 3
+  toolcrib search list --category Ontology/Tasks examples/buildos
+  toolcrib search \"water the plants\" examples/github       no match, exit code 1")]
 pub(super) struct SearchArgs {
     /// The purpose of the tool, in a few words.
-    #[arg(required = true, value_name = "QUERY")]
-    query: Vec<String>,
+    query: String,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Search below this category only, such as Storage/Buckets.
@@ -41,10 +40,10 @@ pub(super) struct SearchArgs {
 
 impl SearchArgs {
     pub(super) fn run(self) -> CommandResult {
-        let query = self.query.join(" ");
+        let query = &self.query;
         if query.trim().is_empty() {
             return Err(CommandError::Usage(
-                "say what the tool should do, such as: toolcrib search create an issue".into(),
+                "say what the tool should do, such as: toolcrib search \"create an issue\"".into(),
             ));
         }
         let checked = self.catalog.open()?;

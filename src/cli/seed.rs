@@ -18,7 +18,7 @@ use crate::render::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
 /// often as you like; the same catalog gives the same bytes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib seed workspace --catalog examples/universal-agent --profile creator\n  toolcrib seed workspace --catalog . --template template --var job_id=42 --check"
+    after_help = "Try it:\n  toolcrib seed workspace examples/universal-agent --profile creator\n  toolcrib seed workspace . --template template --var job_id=42 --check"
 )]
 pub(super) struct SeedArgs {
     /// The workspace folder; it is created if it does not exist.

@@ -37,16 +37,13 @@ use stop::StopRequests;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib serve --catalog examples/github              pages at http://127.0.0.1:7878, MCP at /mcp
-  toolcrib serve --catalog examples/universal-agent     each profile below its own path, such as /p/creator/mcp
-  toolcrib serve --catalog examples/github --stdio      MCP over stdin and stdout, for desktop clients
-  toolcrib serve --catalog . --state state.db            sessions, approvals and traces outlive the server
+  toolcrib serve examples/github              pages at http://127.0.0.1:7878, MCP at /mcp
+  toolcrib serve examples/universal-agent     each profile below its own path, such as /p/creator/mcp
+  toolcrib serve examples/github --stdio      MCP over stdin and stdout, for desktop clients
+  toolcrib serve . --state state.db            sessions, approvals and traces outlive the server
   curl http://127.0.0.1:7878/tools/README.md
   curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
 pub(super) struct ServeArgs {
-    /// The catalog, as --catalog.
-    #[arg(value_name = "CATALOG")]
-    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others. Without it, the whole
@@ -108,7 +105,7 @@ impl ServeArgs {
     }
 
     pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.named(self.path.take()).or_found();
+        self.catalog = self.catalog.or_found();
         log::start(&self.log_level, self.log)?;
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.

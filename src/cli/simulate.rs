@@ -22,10 +22,10 @@ use crate::simulate::{Report, SURFACES, Simulation, Task, gains, picture};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib simulate --catalog examples/github --tasks examples/github/tasks.jsonl
-  toolcrib simulate --catalog tools.json --tasks tasks.jsonl --distractors others --size 500 --host 10000
-  toolcrib simulate --catalog . --tasks tasks.jsonl --surface gateway --budget 60
-  toolcrib simulate --catalog . --state state.db        the recorded sessions, one task each")]
+  toolcrib simulate examples/github --tasks examples/github/tasks.jsonl
+  toolcrib simulate tools.json --tasks tasks.jsonl --distractors others --size 500 --host 10000
+  toolcrib simulate . --tasks tasks.jsonl --surface gateway --budget 60
+  toolcrib simulate . --state state.db        the recorded sessions, one task each")]
 pub(super) struct SimulateArgs {
     #[command(flatten)]
     setting: TaskArgs,

@@ -16,7 +16,7 @@ pub(super) struct StateArgs {
     /// The place of idempotency keys, approvals, sessions and traces: a file, or postgres://..., in which ${NAME}
     /// stands for the environment variable NAME. Replaces `[state] url` of the configuration; without either, state
     /// is in memory and lost at the end.
-    #[arg(long, global = true, value_name = "FILE | URL", value_parser = place)]
+    #[arg(long, value_name = "FILE | URL", value_parser = place)]
     state: Option<String>,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct TaskSource {
     #[command(flatten)]
     pub(super) catalog: CatalogArgs,
     /// A file of tasks; can be given several times. Without one, the recorded sessions of the state.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE")]
     tasks: Vec<PathBuf>,
     #[command(flatten)]
     state: StateArgs,
@@ -48,7 +48,7 @@ pub(super) struct TaskArgs {
     #[arg(long, value_name = "CACHE", default_value = "none", value_parser = word::<PromptCache>())]
     pub(super) prompt_cache: PromptCache,
     /// A catalog with other tools, which are added; can be given several times.
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    #[arg(long, value_name = "PATH")]
     pub(super) distractors: Vec<PathBuf>,
     /// Number of tools, with commas between several; the tools of the tasks are there at any size. Without it, all
     /// tools.

@@ -13,7 +13,7 @@ use crate::report::{self, Options, OverBudget, ReportError};
 /// notes under the tables say why.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib tokens --catalog examples/github --profile core\n  toolcrib tokens --catalog . --profile writer --surface hybrid --budget 3000"
+    after_help = "Try it:\n  toolcrib tokens examples/github --profile core\n  toolcrib tokens . --profile writer --surface hybrid --budget 3000"
 )]
 pub(super) struct TokensArgs {
     #[command(flatten)]

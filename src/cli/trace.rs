@@ -21,15 +21,16 @@ const SHOWN: usize = 100;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib trace --catalog .                     the sessions
-  toolcrib trace s-42 --catalog .                what happened in one
-  toolcrib trace s-42 --state state.db --json    the same as JSON lines
+  toolcrib trace .                                         the sessions
+  toolcrib trace . --session s-42                          what happened in one
+  toolcrib trace --session s-42 --state state.db --json    the same as JSON lines
   toolcrib trace --all --json | jq -r .outcome | sort | uniq -c")]
 pub(super) struct TraceArgs {
-    /// The session.
-    session: Option<String>,
     #[command(flatten)]
     catalog: CatalogArgs,
+    /// The session to print.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
     #[command(flatten)]
     state: StateArgs,
     /// Print only events of this caller: sessions of two callers may have the same name.

@@ -7,10 +7,10 @@ use crate::config::{self, Workspace};
 use crate::finding::Severity;
 use crate::trust::{Content, Trusted, exposed};
 
-/// Let the toolcrib.toml of a folder count without --catalog.
+/// Let the toolcrib.toml of a folder count although no command names it.
 ///
 /// A toolcrib.toml that is merely found in the working folder is read as with --offline: it runs no command, contacts
-/// no server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if --catalog named
+/// no server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if it were named. The trust ends when that file, a definition below a [[source]] with trust = "run", or a program
 /// it. The trust ends when that file, a definition below a [[source]] with trust = "run", or a program of the folder
 /// changes.
 #[allow(rustdoc::broken_intra_doc_links, reason = "the text is the help of the command")]
@@ -81,8 +81,7 @@ fn readable(folder: &Path) -> Result<Workspace, CommandError> {
         return Err(CommandError::Usage(message));
     }
     if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
-        let message =
-            format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
+        let message = format!("its toolcrib.toml has errors; `toolcrib check {}`", folder.display());
         return Err(failed(message));
     }
     Ok(workspace)

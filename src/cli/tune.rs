@@ -21,10 +21,10 @@ use crate::simulate::{CHOICES, Simulation, Task, Tuning};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib tune --catalog examples/github --tasks examples/github/tasks.jsonl
-  toolcrib tune --catalog . --state state.db --profile writer      by the recorded sessions
-  toolcrib tune --catalog . --state state.db --profile writer --write
-  toolcrib tune --catalog . --tasks tasks.jsonl --host 10000,0,25000   a choice for each host")]
+  toolcrib tune examples/github --tasks examples/github/tasks.jsonl
+  toolcrib tune . --state state.db --profile writer      by the recorded sessions
+  toolcrib tune . --state state.db --profile writer --write
+  toolcrib tune . --tasks tasks.jsonl --host 10000,0,25000   a choice for each host")]
 pub(super) struct TuneArgs {
     #[command(flatten)]
     setting: TaskArgs,
@@ -98,7 +98,7 @@ impl TuneArgs {
             print_note("toolcrib.toml has these settings");
         } else if self.write {
             let file = file.ok_or_else(|| {
-                CommandError::Usage("--write needs a folder, or a toolcrib.toml, as --catalog".into())
+                CommandError::Usage("--write needs a folder, or a toolcrib.toml, as the catalog".into())
             })?;
             write_whole(&file, new.as_bytes())
                 .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;

@@ -14,9 +14,9 @@ use crate::simulate::{Usage, events_of};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib usage --catalog . --state state.db
-  toolcrib usage --catalog examples/github --tasks examples/github/tasks.jsonl
-  toolcrib usage --catalog . --state state.db --json | jq -r '.unanswered[].query'")]
+  toolcrib usage . --state state.db
+  toolcrib usage examples/github --tasks examples/github/tasks.jsonl
+  toolcrib usage . --state state.db --json | jq -r '.unanswered[].query'")]
 pub(super) struct UsageArgs {
     #[command(flatten)]
     source: TaskSource,

@@ -1,6 +1,6 @@
 //! `toolcrib.toml`: read with places, checked, and passed on as plain values.
 //!
-//! 1. [`mod@read`] finds the configuration of a `--catalog` path, and reads it field by field.
+//! 1. [`mod@read`] finds the configuration of a catalog, and reads it field by field.
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
 //! 3. [`Overlay`]s add fields to imported tools; presets are overlays that ship with toolcrib.
 //! 4. [`client`] reads the configuration of an MCP client in its place, and [`bundled`] that of a bundle.

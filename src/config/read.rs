@@ -1,4 +1,4 @@
-//! Finds and reads the configuration of a `--catalog` path.
+//! Finds and reads the configuration of a catalog.
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};

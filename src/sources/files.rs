@@ -218,7 +218,7 @@ fn left_alone(catalogs: &[String], folder: &Path) -> Option<Finding> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names = catalogs.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     let message = format!("folders with a toolcrib.toml of their own were left alone: {names}{more}");
-    let help = format!("`toolcrib check --catalog {}` checks the first", folder.join(first).display());
+    let help = format!("`toolcrib check {}` checks the first", folder.join(first).display());
     Some(Finding::new(Code::CatalogNested, message).help(help))
 }
 

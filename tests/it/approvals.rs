@@ -24,7 +24,7 @@ fn catalog() -> TempDir {
 /// Sends the call, and says what came of it.
 fn send(folder: &TempDir, args: &Value) -> Value {
     let call = json!({"op": "mail.send", "args": args}).to_string();
-    let told = run(&["call", "tool_exec", &call, "--allow", "write", "--catalog", text(folder.path())]);
+    let told = run(&["call", "tool_exec", &call, "--allow", "write", text(folder.path())]);
     serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{}", told.stderr))
 }
 
@@ -34,7 +34,7 @@ fn waiting(folder: &TempDir, args: &Value) -> String {
 }
 
 fn approvals(folder: &TempDir, more: &[&str]) -> Run {
-    run(&[&["approvals", "--catalog", text(folder.path())], more].concat())
+    run(&[&["approvals"], more, &[text(folder.path())]].concat())
 }
 
 #[test]

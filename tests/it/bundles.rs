@@ -57,7 +57,7 @@ impl Bundled {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Run {
-        run(&[arguments, &["--catalog", text(&self.file)]].concat())
+        run(&[arguments, &[text(&self.file)]].concat())
     }
 }
 

@@ -364,8 +364,7 @@ fn tools_outside_the_profile_are_unknown_by_any_of_their_names() {
     let call = |name: &str| {
         let call = json!({"type": "tool_use", "id": "t", "name": name, "input": {}});
         let body = json!({"role": "assistant", "content": [call]}).to_string();
-        let command =
-            ["parse", "--catalog", "examples/github", "--profile", "triage", "--provider", "anthropic"];
+        let command = ["parse", "examples/github", "--profile", "triage", "--provider", "anthropic"];
         let run = fixture::run_with(&command, &body, &[]);
         serde_json::from_str::<Value>(&run.stdout).unwrap()[0].take()
     };
@@ -477,7 +476,7 @@ fn every_text_of_a_call_keeps_its_digits() {
     assert_eq!(parsed(Provider::Mcp, body).unwrap()[0]["call_id"], "123456789012345678901234567890");
     let input = r#"[{"name":"ping","call_id":"a","envelope":123456789012345678901234567890},
         {"name":"ping","call_id":"b","envelope":{"ok":true,"result":{"price":1.10}}}]"#;
-    let command = ["results", "--catalog", "examples/github", "--provider", "openai"];
+    let command = ["results", "examples/github", "--provider", "openai"];
     let run = fixture::run_with(&command, input, &[]);
     let messages: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
     assert_eq!(messages[0]["content"], "123456789012345678901234567890");
@@ -487,7 +486,7 @@ fn every_text_of_a_call_keeps_its_digits() {
 #[test]
 fn replies_say_what_they_lack() {
     let run = |provider: &str, input: &str| {
-        fixture::run_with(&["results", "--catalog", "examples/github", "--provider", provider], input, &[])
+        fixture::run_with(&["results", "examples/github", "--provider", provider], input, &[])
     };
     let nameless = r#"[{"name":"get_me","call_id":null,"envelope":"x"}]"#;
     for provider in ["anthropic", "openai-responses", "bedrock", "cohere", "langchain", "gemini-interactions"]

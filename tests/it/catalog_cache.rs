@@ -40,7 +40,7 @@ impl Kept {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let catalog = self.definitions();
-        let mut command = program(&[arguments, &["--catalog", catalog.to_str().unwrap()]].concat());
+        let mut command = program(&[arguments, &[catalog.to_str().unwrap()]].concat());
         command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
         command
     }

@@ -72,7 +72,7 @@ fn a_file_over_the_limit() {
     ]);
     File::create(folder.path().join("a.json")).unwrap().set_len(65 << 20).unwrap();
     assert_eq!(found(&folder, "file-too-large"), [("a.json".to_string(), None, String::new())]);
-    assert_eq!(fixture::run(&["check", "--catalog", text(folder.path())]).code, 1);
+    assert_eq!(fixture::run(&["check", text(folder.path())]).code, 1);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn one_bad_definition_costs_no_other() {
 fn the_json_report() {
     let folder =
         fixture::folder(&[("a.yaml", "name: a\ndescripton: Reads text.\nparameters:\n  type: dict\n")]);
-    let run = fixture::run(&["check", "--json", "--catalog", text(folder.path())]);
+    let run = fixture::run(&["check", "--json", text(folder.path())]);
     assert_eq!(run.code, 1);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
@@ -130,7 +130,7 @@ fn the_json_report() {
 fn the_text_report_points_at_the_line() {
     let folder =
         fixture::folder(&[("a.yaml", "name: a\ndescripton: Reads text.\nparameters: {type: object}\n")]);
-    let run = fixture::run(&["check", "--catalog", text(folder.path())]);
+    let run = fixture::run(&["check", text(folder.path())]);
     assert!(
         run.stdout.contains("error[field-unknown]") && run.stdout.contains("a.yaml:2:1"),
         "{}",
@@ -145,7 +145,7 @@ fn the_text_report_points_at_the_line() {
 fn exit_codes() {
     let check = |files: &[(&str, &str)], more: &[&str], expect: i32| {
         let folder = fixture::folder(files);
-        let run = fixture::run(&[&["check", "--catalog", text(folder.path())], more].concat());
+        let run = fixture::run(&[&["check", text(folder.path())], more].concat());
         assert_eq!(run.code, expect, "{files:?} {more:?}\n{}{}", run.stdout, run.stderr);
     };
     let warned = "name: a\nparameters: {type: object}\n";
@@ -156,7 +156,7 @@ fn exit_codes() {
     check(&[("a.yaml", "name: a\ndescription: Reads text.\n")], &[], 1);
     check(&[("a.yaml", "name: a: b\n")], &[], 1);
     check(&[("a.yaml", GOOD)], &["--no-such-flag"], 2);
-    assert_eq!(fixture::run(&["check", "--catalog", "no/such/folder"]).code, 2);
+    assert_eq!(fixture::run(&["check", "no/such/folder"]).code, 2);
     assert_eq!(fixture::run(&[]).code, 2);
     assert_eq!(fixture::run(&["--help"]).code, 0);
 }
@@ -196,7 +196,7 @@ fn severities_and_ignores() {
 #[test]
 fn the_examples_have_no_errors() {
     for example in ["examples/universal-agent", "examples/buildos", "examples/github", "starter"] {
-        let run = fixture::run(&["check", "--catalog", example]);
+        let run = fixture::run(&["check", example]);
         assert_eq!(run.code, 0, "{example}\n{}", run.stdout);
     }
 }
@@ -249,7 +249,7 @@ fn what_nobody_can_have_meant_in_a_schema_is_told() {
 #[test]
 fn a_syntax_error_shows_its_line() {
     let folder = fixture::folder(&[("tools.yaml", "- name: x\n  description: \"abc\n  parameters: {}\n")]);
-    let run = fixture::run(&["check", "--catalog", fixture::text(folder.path())]);
+    let run = fixture::run(&["check", fixture::text(folder.path())]);
     assert!(
         run.stdout.contains("tools.yaml:3:3") && run.stdout.contains("3 |   parameters: {}"),
         "{}",

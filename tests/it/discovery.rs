@@ -221,8 +221,7 @@ fn an_expansion_that_is_known_is_not_sent_again() {
     }
     fixture::write(folder.path(), "tools.json", &TOOLS.replace("\"default\": true", "\"default\": false"));
     assert_ne!(known(version)["schema_version"], version);
-    let raw =
-        run(&["call", "expand_tool", "{\"tool_id\":\"rename\"}", "--text", "--catalog", text(folder.path())]);
+    let raw = run(&["call", "expand_tool", "{\"tool_id\":\"rename\"}", "--text", text(folder.path())]);
     assert!(raw.stdout.contains("\"default\":1.50}"), "numbers stay as they are written: {}", raw.stdout);
 }
 
@@ -256,7 +255,7 @@ fn what_cannot_be_run_here_comes_back_checked() {
 fn groups_of_ops_are_paths_too() {
     let list = |path: &str| {
         let arguments = json!({"path": [path], "limit": 20}).to_string();
-        let listed = run(&["call", "list", &arguments, "--catalog", "examples/buildos"]);
+        let listed = run(&["call", "list", &arguments, "examples/buildos"]);
         assert_eq!(listed.code, 0, "{}", listed.stdout);
         serde_json::from_str::<Value>(&listed.stdout).unwrap()
     };
@@ -274,8 +273,8 @@ fn groups_of_ops_are_paths_too() {
 #[test]
 fn a_person_searches_from_the_command_line() {
     let folder = catalog();
-    let search = |more: &[&str]| run(&[&["search", "--catalog", text(folder.path())], more].concat());
-    let found = search(&["rename", "a", "symbol", "--limit", "1"]);
+    let search = |more: &[&str]| run(&[&["search"], more, &[text(folder.path())]].concat());
+    let found = search(&["rename a symbol", "--limit", "1"]);
     assert_eq!((found.code, found.stdout.lines().count()), (0, 2), "{}", found.stdout);
     assert!(found.stdout.starts_with("refactor.rename_symbol  "), "{}", found.stdout);
     let scoped = search(&["upload", "--category", "data", "--json"]);
@@ -284,7 +283,7 @@ fn a_person_searches_from_the_command_line() {
         (&scoped["verdict"], &scoped["tools"][0]["op"]),
         (&json!("match"), &json!("storage.put_object"))
     );
-    let nothing = search(&["qzxv", "jjkw"]);
+    let nothing = search(&["qzxv jjkw"]);
     assert_eq!(nothing.code, 1);
     assert!(
         nothing.stdout.starts_with("no match") && nothing.stdout.contains("Coding"),
@@ -299,7 +298,7 @@ fn a_person_searches_from_the_command_line() {
 fn a_search_in_lines_takes_fewer_tokens_than_in_json() {
     let search = |more: &[&str]| {
         let arguments = json!({"query": "move a document under a folder"}).to_string();
-        let asked = ["call", "tool_search", &arguments, "--catalog", "examples/buildos"];
+        let asked = ["call", "tool_search", &arguments, "examples/buildos"];
         run(&[&asked, more].concat()).stdout
     };
     let json = serde_json::from_str::<Value>(&search(&[])).unwrap().to_string();

@@ -24,7 +24,7 @@ const NOT_OURS: [&str; 7] = [
 /// Marks of commands that fail on purpose.
 const FAILS: [&str; 2] = ["# exit 1", "# APPROVAL_REQUIRED"];
 /// A stand-in for the server of the page about the gateway, which comes from a registry of packages.
-const NPX: &str = "#!/bin/sh\nexec toolcrib serve --stdio --surface full --catalog everything\n";
+const NPX: &str = "#!/bin/sh\nexec toolcrib serve --stdio --surface full everything\n";
 const EVERYTHING: &str = r#"[
  {"name": "get-sum", "description": "Add two numbers.", "effect": "read",
   "parameters": {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]},
@@ -140,7 +140,7 @@ fn the_page_of_the_tutorial_is_the_one_that_seed_writes() {
     let (_, shown) = tutorial.split_once("````markdown\n").unwrap();
     let (shown, _) = shown.split_once("````\n").unwrap();
     let reader = Reader::new();
-    let seed = "toolcrib seed workspace --catalog examples/universal-agent --profile creator";
+    let seed = "toolcrib seed workspace examples/universal-agent --profile creator";
     assert!(reader.shell(seed).output().unwrap().status.success());
     let page = fs::read_to_string(reader.folder.path().join("workspace/tools/web_search.md")).unwrap();
     for line in shown.lines().filter(|line| *line != "- ...") {
@@ -152,7 +152,7 @@ fn the_page_of_the_tutorial_is_the_one_that_seed_writes() {
 fn each_requirement_has_a_command_that_runs() {
     let page = fs::read_to_string(package().join("docs/reference/requirements.md")).unwrap();
     let mut reader = Reader::new();
-    let served = reader.run("toolcrib serve --catalog examples/buildos");
+    let served = reader.run("toolcrib serve examples/buildos");
     let mut failures: Vec<String> = served.into_iter().collect();
     for row in page
         .lines()
@@ -321,9 +321,9 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn a_form_to_fill_in_has_words_in_capitals() {
-    assert!(is_form("toolcrib approvals approve ID --catalog ."));
-    assert!(is_form("toolcrib render --catalog PATH"));
+    assert!(is_form("toolcrib approvals approve ID ."));
+    assert!(is_form("toolcrib render PATH"));
     assert!(is_form("curl https://example.com ..."));
     assert!(!is_form("curl http://localhost/tools/README.md"));
-    assert!(!is_form("toolcrib serve -c x   # then POST /v1"));
+    assert!(!is_form("toolcrib serve x   # then POST /v1"));
 }

@@ -152,7 +152,7 @@ fn version(name: &str) -> String {
 
 /// The answer as JSON, and the exit code.
 pub fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Value, i32) {
-    let run = program(&["call", function, &arguments.to_string(), "--catalog", catalog]).output().unwrap();
+    let run = program(&["call", function, &arguments.to_string(), catalog]).output().unwrap();
     (serde_json::from_slice(&run.stdout).unwrap(), run.status.code().unwrap())
 }
 
@@ -251,7 +251,7 @@ fn enveloped(function: &str, answer: CallToolResult) -> Value {
 /// The answer as a model reads it.
 fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
     let arguments = arguments.to_string();
-    let run = program(&["call", function, &arguments, "--text", "--catalog", catalog]).output().unwrap();
+    let run = program(&["call", function, &arguments, "--text", catalog]).output().unwrap();
     masked_text(String::from_utf8(run.stdout).unwrap().trim_end())
 }
 
@@ -290,7 +290,7 @@ impl Doors {
             for (wire, mode) in [("2025-11-25", ClientLifecycleMode::Initialize), ("2026-07-28", newer)] {
                 let http = StreamableHttpClientTransport::from_uri(server.url("/mcp"));
                 let http = ().serve_with_lifecycle(http, mode.clone()).await.unwrap();
-                let program = program(&["serve", "--stdio", "--catalog", &catalog]);
+                let program = program(&["serve", "--stdio", &catalog]);
                 let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
                 let stdio = ().serve_with_lifecycle(stdio, mode).await.unwrap();
                 for (way, client) in [("HTTP", http), ("stdio", stdio)] {

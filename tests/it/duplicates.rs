@@ -86,14 +86,12 @@ fn a_call_with_a_key_twice_is_refused_on_the_command_line() {
     let catalog = fixture::text(folder.path());
     let file = format!("@{catalog}/call.txt");
     for arguments in [TWICE, &file] {
-        let run = run(&["call", "tool_exec", arguments, "--catalog", catalog]);
+        let run = run(&["call", "tool_exec", arguments, catalog]);
         assert!(run.code == 2 && run.stderr.contains(SAID), "{}", run.stderr);
     }
-    let run = run_with(&["call", "tool_exec", "-", "--catalog", catalog], TWICE, &[]);
+    let run = run_with(&["call", "tool_exec", "-", catalog], TWICE, &[]);
     assert!(run.code == 2 && run.stderr.contains(SAID), "{}", run.stderr);
-    let picked = program(&["payload", "--provider", "openai", "--pick", TWICE, "--catalog", catalog])
-        .output()
-        .unwrap();
+    let picked = program(&["payload", "--provider", "openai", "--pick", TWICE, catalog]).output().unwrap();
     assert!(String::from_utf8_lossy(&picked.stderr).contains(SAID), "{picked:?}");
 }
 
@@ -101,9 +99,7 @@ fn a_call_with_a_key_twice_is_refused_on_the_command_line() {
 fn a_response_of_a_provider_with_a_key_twice_has_no_call() {
     let folder = fixture::folder(&[("tools.json", TOOLS)]);
     let catalog = fixture::text(folder.path());
-    let parse = |provider: &str, body: &str| {
-        run_with(&["parse", "--provider", provider, "--catalog", catalog], body, &[])
-    };
+    let parse = |provider: &str, body: &str| run_with(&["parse", "--provider", provider, catalog], body, &[]);
     let input = r#"{"path": "a", "path": "b"}"#;
     let anthropic =
         format!(r#"{{"content": [{{"type": "tool_use", "id": "1", "name": "look_up", "input": {input}}}]}}"#);

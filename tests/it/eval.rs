@@ -29,7 +29,7 @@ fn catalog(labels: &[u8], eval: &str) -> TempDir {
 
 /// Runs `eval` on a catalog, with these arguments more.
 fn eval(folder: &TempDir, more: &[&str]) -> Run {
-    run(&[&["eval", "--catalog", text(folder.path())], more].concat())
+    run(&[&["eval", text(folder.path())], more].concat())
 }
 
 /// Runs `eval` on these labels; they stand beside the catalog.
@@ -40,7 +40,7 @@ fn eval_json(labels: &str) -> Value {
 
 /// The findings of `check` about labels: code, line, column, message, help.
 fn checked(folder: &TempDir) -> (i32, Vec<Value>) {
-    let run = run(&["check", "--json", "--catalog", text(folder.path())]);
+    let run = run(&["check", "--json", text(folder.path())]);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     let about = |finding: &&Value| finding["code"].as_str().unwrap().starts_with("label-");
     (run.code, report["findings"].as_array().unwrap().iter().filter(about).cloned().collect())
@@ -212,7 +212,7 @@ fn a_command_line_that_means_nothing() {
         assert!(run.stderr.contains(says), "{arguments:?}: {}", run.stderr);
     }
     let config = catalog(b"", "[eval]\nmin_recal_5 = 0.9\nmax_ece = 7");
-    let run = run(&["check", "--catalog", text(config.path())]);
+    let run = run(&["check", text(config.path())]);
     assert!(run.code == 1 && run.stdout.contains("did you mean `min_recall_5`?"), "{}", run.stdout);
     assert!(run.stdout.contains("toolcrib.toml:6"), "{}", run.stdout);
 }
@@ -228,7 +228,7 @@ fn what_labels_hold_never_steers_a_terminal() {
 #[test]
 fn the_same_labels_give_the_same_report() {
     for name in ["examples/buildos", "examples/github"] {
-        let [one, other] = [0, 1].map(|_| run(&["eval", "--json", "--catalog", name]));
+        let [one, other] = [0, 1].map(|_| run(&["eval", "--json", name]));
         assert_eq!(one.code, 0, "{}", one.stderr);
         assert_eq!(one.stdout, other.stdout);
     }
@@ -310,14 +310,14 @@ fn a_known_ranking_by_hand() {
 
 #[test]
 fn the_page_on_search_shows_what_is_printed() {
-    let command: &[&str] = &["eval", "--catalog", "examples/buildos", "--worst", "4"];
+    let command: &[&str] = &["eval", "examples/buildos", "--worst", "4"];
     shows("docs/search.md", "eval", &[command]);
 }
 
 #[test]
 fn the_page_on_search_shows_a_match_and_none() {
-    let fits = ["search", "move a document under a folder", "--catalog", "examples/buildos", "--limit", "2"];
-    let nothing = ["search", "water the plants", "--catalog", "examples/github"];
+    let fits = ["search", "move a document under a folder", "examples/buildos", "--limit", "2"];
+    let nothing = ["search", "water the plants", "examples/github"];
     shows("docs/search.md", "search", &[&fits, &nothing]);
 }
 

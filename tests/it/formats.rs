@@ -233,8 +233,7 @@ fn a_value_that_can_only_mean_one_thing_is_read_so_and_told() {
     assert_eq!(schema["properties"]["name"]["type"], serde_json::json!(["string", "null"]));
     let repaired = checked.findings.iter().filter(|finding| finding.code.as_str() == "field-repaired");
     assert_eq!(repaired.count(), 5);
-    let run =
-        |command: &[&str]| fixture::run(&[command, &["--catalog", fixture::text(&catalog)]].concat()).code;
+    let run = |command: &[&str]| fixture::run(&[command, &[fixture::text(&catalog)]].concat()).code;
     let out = folder.path().join("out");
     assert_eq!(run(&["render", "--out", fixture::text(&out)]), 0);
     assert_eq!(run(&["seed", fixture::text(&folder.path().join("workspace"))]), 0);

@@ -48,7 +48,7 @@ fn every_function_is_at_every_door() {
         let metrics = server.text("/metrics");
         assert!(metrics.contains(&format!("function=\"{name}\"")), "{name} is not counted");
     }
-    let told = fixture::run(&["call", "no_such_function", "{}", "--catalog", "examples/github"]).stderr;
+    let told = fixture::run(&["call", "no_such_function", "{}", "examples/github"]).stderr;
     let missing: Vec<String> = names().into_iter().filter(|name| !told.contains(name.as_str())).collect();
     assert!(missing.is_empty(), "the command line does not know {missing:?}: {told}");
 }

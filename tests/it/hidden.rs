@@ -237,6 +237,6 @@ fn half_of_github_hidden_by_an_overlay_is_as_if_it_were_not_there() {
     let pages: Vec<Asked> =
         visible.iter().map(|tool| Asked::get(&format!("/tools/{}.md", name(tool)))).collect();
     assert_same(&pages, &without, &[("half of the", &with)]);
-    let admin = fixture::run(&["call", "list", "{}", "--catalog", text(whole.path()), "--role", "admin"]);
+    let admin = fixture::run(&["call", "list", "{}", text(whole.path()), "--role", "admin"]);
     assert_eq!(admin.code, 0, "{}", admin.stdout);
 }

@@ -27,7 +27,7 @@ fn a_value_with_our_markers_does_not_keep_the_block_from_being_renewed() {
         let workspace = tempfile::tempdir().unwrap();
         let seed = |profile: &str| {
             let var = format!("job=a\n{marker}\nb");
-            let arguments = ["seed", text(workspace.path()), "--catalog", EXAMPLE, "--profile", profile];
+            let arguments = ["seed", text(workspace.path()), EXAMPLE, "--profile", profile];
             let template = ["--template", text(template.path()), "--var", var.as_str()];
             let run = fixture::run(&[&arguments[..], &template].concat());
             assert_eq!(run.code, 0, "{}", run.stderr);

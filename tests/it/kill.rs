@@ -21,7 +21,7 @@ fn generated(word: &str, tools: usize) -> String {
 }
 
 fn start(catalog: &Path, out: &Path, profile: Option<&str>) -> Child {
-    let mut arguments = vec!["render", "--catalog", text(catalog), "--out", text(out)];
+    let mut arguments = vec!["render", text(catalog), "--out", text(out)];
     arguments.extend(profile.iter().flat_map(|profile| ["--profile", *profile]));
     fixture::program(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

@@ -223,14 +223,14 @@ fn the_program_lists_servers_unless_it_is_offline() {
         http.url
     ));
     let out = root.path().join("tools");
-    let render = ["render", "--catalog", text(root.path()), "--out", text(&out)];
+    let render = ["render", text(root.path()), "--out", text(&out)];
     let token = [("TEST_TOKEN", "s3cr3t")];
     let good = run_with(&render, "", &token);
     assert_eq!(good.code, 0, "{}", good.stderr);
     let docs = tree(&out);
     assert!(docs.contains_key("x.md") && docs.contains_key("a.md"));
 
-    let offline = run(&["check", "--catalog", text(root.path()), "--offline"]);
+    let offline = run(&["check", text(root.path()), "--offline"]);
     assert_eq!(offline.code, 1);
     assert!(offline.stdout.contains("source-unreachable") && offline.stdout.contains("not contacted"));
 

@@ -59,13 +59,13 @@ fn a_parent_folder_leaves_nested_catalogs_and_other_programs_alone() {
     ]);
     let checked = open(root.path());
     assert_eq!(names(&checked), ["read_own"]);
-    let check = run(&["check", "--catalog", root.path().to_str().unwrap()]);
+    let check = run(&["check", root.path().to_str().unwrap()]);
     assert_eq!(check.code, 0, "{}", check.stderr);
     let bank = root.path().join("projects/bank");
     for part in [
         "no toolcrib.toml configures this folder; 1 tool in 1 of the 2 files that were read",
         "left alone: projects/bank, projects/shop;",
-        &format!("toolcrib check --catalog {}", bank.display()),
+        &format!("toolcrib check {}", bank.display()),
     ] {
         assert!(check.stderr.contains(part), "{part}: {}", check.stderr);
     }
@@ -75,11 +75,11 @@ fn a_parent_folder_leaves_nested_catalogs_and_other_programs_alone() {
 #[test]
 fn a_folder_of_catalogs_alone_says_how_to_check_one() {
     let root = folder(&[("shop/toolcrib.toml", ""), ("shop/a.yaml", GOOD)]);
-    let check = run(&["check", "--catalog", root.path().to_str().unwrap()]);
+    let check = run(&["check", root.path().to_str().unwrap()]);
     assert_eq!(check.code, 1);
     assert!(check.stdout.contains("holds no definition files"), "{}", check.stdout);
     assert!(
-        check.stdout.contains(&format!("--catalog {}", root.path().join("shop").display())),
+        check.stdout.contains(&format!("toolcrib check {}", root.path().join("shop").display())),
         "{}",
         check.stdout
     );
@@ -95,7 +95,7 @@ fn a_source_that_is_named_may_have_a_catalog_in_it() {
         ("apps/bank/tools.yaml", &named("read_bank")),
     ]);
     assert_eq!(names(&open(root.path())), ["read_shop", "read_bank"]);
-    let check = run(&["check", "--catalog", root.path().to_str().unwrap()]);
+    let check = run(&["check", root.path().to_str().unwrap()]);
     assert!(!check.stderr.contains("configures"), "{}", check.stderr);
 }
 
@@ -116,10 +116,10 @@ fn a_site_and_a_workspace_are_no_catalogs() {
     let root = folder(&[("a.yaml", &named("read_a"))]);
     let at = |name: &str| root.path().join(name).display().to_string();
     let catalog = at("a.yaml");
-    let site = run(&["render", "--catalog", &catalog, "--out", &at("site"), "--site"]);
+    let site = run(&["render", &catalog, "--out", &at("site"), "--site"]);
     assert_eq!(site.code, 0, "{}", site.stderr);
     is_refused_as_own_output(&root.path().join("site"));
-    let seed = run(&["seed", &at("work"), "--catalog", &catalog]);
+    let seed = run(&["seed", &at("work"), &catalog]);
     assert_eq!(seed.code, 0, "{}", seed.stderr);
     is_refused_as_own_output(&root.path().join("work"));
     // A page's payloads without the rest of the site.

@@ -94,8 +94,7 @@ fn a_message_about_an_overlay_names_the_overlay() {
         assert!(finding.message.contains(words), "{}", finding.message);
         assert!(help.contains("`openapi_overlays`") && !help.contains("$ref"), "{help}");
     }
-    let program =
-        crate::fixture::run(&["serve", "--stdio", "--catalog", crate::fixture::text(catalog.path())]);
+    let program = crate::fixture::run(&["serve", "--stdio", crate::fixture::text(catalog.path())]);
     assert!(program.code == 1 && program.stderr.contains("there is no tool to serve"), "{}", program.stderr);
 }
 

@@ -91,7 +91,7 @@ fn core_without_full_tools_says_that_it_is_the_gateway() {
     assert!(tokens.stdout.contains("core: no tool is bound in full; it is as gateway"), "{}", tokens.stdout);
 }
 
-const GITHUB: [&str; 3] = ["payload", "--catalog", "examples/github"];
+const GITHUB: [&str; 2] = ["payload", "examples/github"];
 
 fn program(arguments: &[&str]) -> fixture::Run {
     run(&[&GITHUB[..], arguments].concat())
@@ -105,21 +105,12 @@ fn more_tools_than_a_provider_takes_are_refused_before_anything_is_printed() {
     let tools: String = (0..131).map(tool).collect();
     let config = "[profile.few]\ninclude = [\"tool_1*\"]\n";
     let folder = fixture::folder(&[("tools.yaml", tools.as_str()), ("toolcrib.toml", config)]);
-    let run =
-        run(&["payload", "--catalog", text(folder.path()), "--provider", "openai", "--surface", "full"]);
+    let run = run(&["payload", text(folder.path()), "--provider", "openai", "--surface", "full"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     for said in ["takes 128", "binds 131", "3 too many", "--surface gateway or", "--profile few"] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }
-    let few = fixture::run(&[
-        "payload",
-        "--catalog",
-        text(folder.path()),
-        "--provider",
-        "openai",
-        "--profile",
-        "few",
-    ]);
+    let few = fixture::run(&["payload", text(folder.path()), "--provider", "openai", "--profile", "few"]);
     assert_eq!(few.code, 0, "{}", few.stderr);
 }
 
@@ -166,8 +157,7 @@ fn tools_left_out_are_named_and_severities_are_configured() {
     let tools = "- {name: good, description: Does good., parameters: {type: object}}\n- {name: bad, description: Does not.}\n";
     let of = |config: &str, more: &[&str]| {
         let folder = fixture::folder(&[("tools.yaml", tools), ("toolcrib.toml", config)]);
-        let arguments =
-            ["payload", "--catalog", text(folder.path()), "--provider", "gemini", "--surface", "full"];
+        let arguments = ["payload", text(folder.path()), "--provider", "gemini", "--surface", "full"];
         run(&[&arguments[..], more].concat())
     };
     let left_out = of("", &[]);
@@ -208,7 +198,7 @@ fn every_surface_that_a_hint_names_fits() {
         .collect();
     let folder = fixture::folder(&[("a.json", Value::from(tools).to_string().as_str())]);
     for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
-        let arguments = ["payload", "--catalog", text(folder.path()), "--provider", provider, "--surface"];
+        let arguments = ["payload", text(folder.path()), "--provider", provider, "--surface"];
         let refused = run(&[&arguments[..], &["full"]].concat());
         assert_eq!(refused.code, 1);
         let hint = refused.stderr.split("--surface ").nth(1).unwrap().split(';').next().unwrap();
@@ -267,7 +257,7 @@ fn texts(value: &Value, show: &mut dyn FnMut(&str)) {
 fn bodies(tools: &str, arguments: &[&str]) -> Vec<(Provider, Value)> {
     let folder = fixture::folder(&[("tools.json", tools)]);
     let body = |&provider: &Provider| {
-        let given = ["payload", "--catalog", text(folder.path()), "--provider", provider.as_str()];
+        let given = ["payload", text(folder.path()), "--provider", provider.as_str()];
         let run = run(&[&given[..], arguments].concat());
         assert_eq!(run.code, 0, "{}: {}", provider.as_str(), run.stderr);
         (provider, serde_json::from_str(&run.stdout).unwrap())

@@ -22,7 +22,7 @@ fn names(payload: &Value) -> Vec<&str> {
 
 fn payload(more: &[&str]) -> (Value, fixture::Run) {
     let folder = fixture::folder(&[("tools.json", TOOLS)]);
-    let command = ["payload", "--catalog", text(folder.path()), "--provider", "openai"];
+    let command = ["payload", text(folder.path()), "--provider", "openai"];
     let run = run(&[&command, more].concat());
     (serde_json::from_str(&run.stdout).unwrap_or_default(), run)
 }
@@ -90,7 +90,7 @@ fn a_chat_model_may_score_and_when_it_fails_words_do() {
         let config = format!("[search.llm]\nurl = \"{url}\"\nmodel = \"judge\"\n");
         let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", config.as_str())]);
         let call = r#"{"input": "refund a customer", "scorer": "llm", "debug": true}"#;
-        let run = run(&["call", "pick", call, "--catalog", text(folder.path())]);
+        let run = run(&["call", "pick", call, text(folder.path())]);
         let answer: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(answer["candidates"][0]["tool"], first, "{answer}");
         assert_eq!(answer.get("fallback").and_then(Value::as_str), fallback, "{answer}");
@@ -134,7 +134,7 @@ fn told(answer: &Value) -> Vec<(&str, &str)> {
 }
 
 fn call(folder: &tempfile::TempDir, function: &str, arguments: &Value) -> Value {
-    let run = run(&["call", function, &arguments.to_string(), "--catalog", text(folder.path())]);
+    let run = run(&["call", function, &arguments.to_string(), text(folder.path())]);
     serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr))
 }
 

@@ -23,11 +23,11 @@ parameters:
 
 /// The commands of the picture.
 const COMMANDS: [&str; 6] = [
-    "toolcrib payload --catalog examples/github --profile core --provider openai --surface full | wc -c",
-    "toolcrib payload --catalog examples/github --profile core --provider openai --surface core | wc -c",
-    "toolcrib seed job --catalog examples/github --profile core",
-    "toolcrib search \"close an issue\" --catalog examples/github --limit 2",
-    "toolcrib search \"water the plants\" --catalog examples/github",
+    "toolcrib payload examples/github --profile core --provider openai --surface full | wc -c",
+    "toolcrib payload examples/github --profile core --provider openai --surface core | wc -c",
+    "toolcrib seed job examples/github --profile core",
+    "toolcrib search \"close an issue\" examples/github --limit 2",
+    "toolcrib search \"water the plants\" examples/github",
     "toolcrib check lamp.yaml",
 ];
 

@@ -265,7 +265,7 @@ fn a_category_stays_a_name() {
 
 #[test]
 fn the_command_prints_the_section_and_the_rules() {
-    let arguments = ["prompt", "--catalog", "examples/github", "--profile", "core"];
+    let arguments = ["prompt", "examples/github", "--profile", "core"];
     let run = fixture::run(&[&arguments[..], &["--surface", "hybrid"]].concat());
     assert_eq!(
         (run.code, run.stdout.trim_end()),
@@ -275,7 +275,7 @@ fn the_command_prints_the_section_and_the_rules() {
     let (tools, rules) = run.stdout.split_once("\n## Finding tools\n").unwrap();
     assert!(tools.contains("`tool_exec`") && tools.contains("help_path"));
     assert_eq!(rules.lines().filter(|line| line.starts_with(char::is_numeric)).count(), 5);
-    assert_eq!(fixture::run(&["prompt", "--catalog", "examples/github", "--profile", "cores"]).code, 2);
+    assert_eq!(fixture::run(&["prompt", "examples/github", "--profile", "cores"]).code, 2);
 }
 
 #[test]

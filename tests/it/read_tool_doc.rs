@@ -204,10 +204,10 @@ fn wrong_arguments_are_named_and_plain_slips_are_read() {
 #[test]
 fn the_command_line_prints_the_same_and_fails_with_the_answer() {
     let arguments = r#"{"name":"get_me"}"#;
-    let run = fixture::run(&["call", "read_tool_doc", arguments, "--catalog", "examples/github"]);
+    let run = fixture::run(&["call", "read_tool_doc", arguments, "examples/github"]);
     let printed: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((run.code, printed), (0, Value::Object(read(json!({ "name": "get_me" })).body().clone())));
-    let text = fixture::run(&["call", "read_tool_doc", arguments, "--text", "--catalog", "examples/github"]);
+    let text = fixture::run(&["call", "read_tool_doc", arguments, "--text", "examples/github"]);
     assert_eq!(text.stdout.trim_end(), read(json!({ "name": "get_me" })).text());
     let stdin =
         fixture::run_with(&["call", "read_tool_doc", "-", "-c", "examples/github"], "{\"name\":1}", &[]);

@@ -241,7 +241,7 @@ fn every_wire_gets_the_bundle() {
     let root = shop(r#"{"$ref":"parts/pet.yaml#/Pet"}"#);
     for provider in ["openai", "anthropic", "gemini", "mcp", "cohere"] {
         let catalog = root.path().display().to_string();
-        let run = run(&["payload", "--catalog", &catalog, "--provider", provider]);
+        let run = run(&["payload", &catalog, "--provider", provider]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert!(!run.stdout.contains("pet.yaml"), "{}", run.stdout);
     }

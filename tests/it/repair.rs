@@ -76,7 +76,7 @@ fn catalog(url: &str, more: &str) -> TempDir {
 fn parse(catalog: &TempDir, name: &str, arguments: &str) -> (Run, Value) {
     let call = json!({"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}});
     let body = json!({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}]}).to_string();
-    let command = ["parse", "--catalog", text(catalog.path()), "--provider", "openai"];
+    let command = ["parse", text(catalog.path()), "--provider", "openai"];
     let run = fixture::run_with(&command, &body, &[("REPAIR_KEY", "s3cret")]);
     let entries: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
     (run, entries[0].clone())
@@ -217,7 +217,7 @@ fn exec(op: &str, args: &Value, model: &str, more: &str) -> (Value, usize) {
         format!("[repair]\nurl = \"{url}\"\nmodel = \"small\"\n{more}\n[exec]\nallow = \"destructive\"\n");
     let folder = fixture::folder(&[("toolcrib.toml", config.as_str()), ("a.json", GATEWAY_TOOLS)]);
     let call = json!({"op": op, "args": args}).to_string();
-    let run = fixture::run_with(&["call", "tool_exec", &call, "--catalog", text(folder.path())], "", &[]);
+    let run = fixture::run_with(&["call", "tool_exec", &call, text(folder.path())], "", &[]);
     let answer = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
     (answer, asked.try_iter().count())
 }

@@ -81,7 +81,7 @@ fn no_door_repeats_a_secret_in_a_dry_run_or_a_refusal() {
         }
     }
     doors.close();
-    let traced = run(&["trace", "--all", "--json", "--catalog", text(folder.path())]).stdout;
+    let traced = run(&["trace", "--all", "--json", text(folder.path())]).stdout;
     assert!(traced.lines().count() > 8 && traced.contains("500") && !traced.contains("hush"), "{traced}");
 }
 
@@ -112,7 +112,7 @@ fn parse_repeats_no_secret_of_a_call_that_does_not_fit() {
     (wrong["api_key"], wrong["count"]) = (json!("hsh"), json!("Bearer hush-1234567890"));
     let call = json!({"type": "tool_use", "id": "t1", "name": "get_task", "input": wrong});
     let body = json!({"type": "message", "role": "assistant", "content": [call]});
-    let parse = ["parse", "--provider", "anthropic", "--catalog", text(folder.path())];
+    let parse = ["parse", "--provider", "anthropic", text(folder.path())];
     let told = run_with(&parse, &body.to_string(), &[]);
     assert!(told.stdout.contains("field_errors"), "{} {}", told.stdout, told.stderr);
     for secret in ["hush", "hsh", "7654321"] {
@@ -139,7 +139,7 @@ fn what_a_backend_repeats_of_a_secret_is_not_told() {
     let call = json!({"op": "log_in", "args": {"code": "hush-code"}});
     let (answer, _) = on_command_line(text(folder.path()), "tool_exec", &call);
     assert!(answer["error"]["code"] == "BACKEND_ERROR" && !answer.to_string().contains("hush"), "{answer}");
-    let traced = run(&["trace", "--all", "--json", "--catalog", text(folder.path())]).stdout;
+    let traced = run(&["trace", "--all", "--json", text(folder.path())]).stdout;
     assert!(!traced.is_empty() && !traced.contains("hush"), "{traced}");
 }
 
@@ -160,7 +160,7 @@ fn told(folder: &TempDir, calls: &[Value], is_dry: bool) -> (Vec<Value>, String)
         on_command_line(text(folder.path()), "tool_exec", &call).0
     };
     let answers = calls.iter().map(call).collect();
-    let traced = run(&["trace", "--all", "--json", "--catalog", text(folder.path())]).stdout;
+    let traced = run(&["trace", "--all", "--json", text(folder.path())]).stdout;
     assert_eq!(traced.lines().count(), calls.len(), "{traced}");
     (answers, traced)
 }

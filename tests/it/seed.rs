@@ -14,7 +14,7 @@ const DOC_7: &str = "Before using an unfamiliar tool, read its documentation fro
 const EXAMPLE: &str = "examples/universal-agent";
 
 fn seed(workspace: &Path, profile: &str, more: &[&str]) -> Run {
-    let arguments = ["seed", text(workspace), "--catalog", EXAMPLE, "--profile", profile];
+    let arguments = ["seed", text(workspace), EXAMPLE, "--profile", profile];
     fixture::run(&[&arguments, more].concat())
 }
 
@@ -227,7 +227,7 @@ fn a_check_tells_the_changes_of_a_seed_and_makes_none() {
 fn a_seed_without_a_source_that_can_be_read_explains_itself() {
     let catalog = fixture::folder(&[("tools.json", "{\"tools\": [")]);
     let workspace = fixture::folder(&[]);
-    let run = || fixture::run(&["seed", text(workspace.path()), "--catalog", text(catalog.path())]);
+    let run = || fixture::run(&["seed", text(workspace.path()), text(catalog.path())]);
     let empty = run();
     assert_eq!(empty.code, 1);
     assert!(empty.stderr.contains("nothing was written"), "{}", empty.stderr);
@@ -314,10 +314,9 @@ fn the_index_waits_while_a_source_cannot_be_read() {
     let catalog =
         fixture::folder(&[("toolcrib.toml", config), ("one.json", &tool("one")), ("two.json", &tool("two"))]);
     let workspace = fixture::folder(&[]);
-    let seed = || fixture::run(&["seed", text(workspace.path()), "--catalog", text(catalog.path())]);
+    let seed = || fixture::run(&["seed", text(workspace.path()), text(catalog.path())]);
     let docs = workspace.path().join("tools");
-    let check =
-        || fixture::run(&["render", "--check", "--out", text(&docs), "--catalog", text(catalog.path())]);
+    let check = || fixture::run(&["render", "--check", "--out", text(&docs), text(catalog.path())]);
     assert_eq!(seed().code, 0);
     let before = fixture::tree(workspace.path());
 
@@ -352,15 +351,8 @@ fn a_template_that_fails_for_one_tool_writes_nothing() {
     let folder = fixture::folder(&[("tools.json", &tools), ("templates/docs/tool.md", template)]);
     let [catalog, templates, out] = ["tools.json", "templates", "out"].map(|name| folder.path().join(name));
     for _ in 0..2 {
-        let run = fixture::run(&[
-            "render",
-            "--catalog",
-            text(&catalog),
-            "--templates",
-            text(&templates),
-            "--out",
-            text(&out),
-        ]);
+        let run =
+            fixture::run(&["render", text(&catalog), "--templates", text(&templates), "--out", text(&out)]);
         assert_eq!(run.code, 1, "{}", run.stderr);
         assert!(run.stderr.contains("bb.md") && run.stderr.contains("docs/tool.md"), "{}", run.stderr);
         assert!(fixture::tree(&out).is_empty());
@@ -409,7 +401,7 @@ fn a_folder_without_tools_is_an_error_for_every_command_that_needs_some() {
     for command in
         [&["seed", text(&workspace)][..], &["serve", "--stdio"], &["serve", "--listen", "127.0.0.1:0"]]
     {
-        let run = fixture::run(&[command, &["--catalog", text(catalog.path())]].concat());
+        let run = fixture::run(&[command, &[text(catalog.path())]].concat());
         assert_eq!(run.code, 1, "{command:?}: {}", run.stderr);
         assert!(run.stderr.contains("holds no definition files"), "{command:?}: {}", run.stderr);
     }

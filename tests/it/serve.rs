@@ -44,14 +44,14 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn start(catalog: &str, more: &[&str], variables: &[(&str, &str)]) -> Self {
-        let arguments = [&["serve", "--catalog", catalog, "--listen", "127.0.0.1:0"], more].concat();
+        let arguments = [&["serve", catalog, "--listen", "127.0.0.1:0"], more].concat();
         Self::run(fixture::program(&arguments), variables)
     }
 
     /// Serves a catalog with this many open files at most.
     #[cfg(target_os = "linux")]
     pub fn with_files(catalog: &str, files: usize) -> Self {
-        let program = fixture::program(&["serve", "--catalog", catalog, "--listen", "127.0.0.1:0"]);
+        let program = fixture::program(&["serve", catalog, "--listen", "127.0.0.1:0"]);
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")]);
         shell.arg(program.get_program()).args(program.get_args()).current_dir(fixture::package());

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::fixture::{self, Run, folder, text};
 
-const GITHUB: [&str; 5] =
-    ["simulate", "--catalog", "examples/github", "--tasks", "examples/github/tasks.jsonl"];
+const GITHUB: [&str; 4] = ["simulate", "examples/github", "--tasks", "examples/github/tasks.jsonl"];
 
 fn run(more: &[&str]) -> Run {
     fixture::run(&[&GITHUB, more].concat())
@@ -80,7 +79,7 @@ fn a_budget_and_unusable_tasks_are_failures_that_say_why() {
     assert!(over.stderr.contains("`gateway` costs") && over.stderr.contains("budget"), "{}", over.stderr);
     let bad = folder(&[("tasks.jsonl", "{\"task\": \"x\", \"calls\": []}\n{\"tusk\": 1}\n")]);
     let tasks = bad.path().join("tasks.jsonl");
-    let told = fixture::run(&["simulate", "--catalog", "examples/github", "--tasks", text(&tasks)]);
+    let told = fixture::run(&["simulate", "examples/github", "--tasks", text(&tasks)]);
     assert_eq!(told.code, 1);
     assert!(
         told.stderr.contains("tasks.jsonl:2") && told.stderr.contains("missing field"),
@@ -122,7 +121,6 @@ fn a_surface_that_is_not_there_is_left_out_with_the_reason() {
     let (catalog, tasks) = ("tests/data/catalogs/bfcl-functions.json", folder.path().join("tasks.jsonl"));
     let told = fixture::run(&[
         "simulate",
-        "--catalog",
         catalog,
         "--tasks",
         text(&tasks),
@@ -138,17 +136,17 @@ fn a_surface_that_is_not_there_is_left_out_with_the_reason() {
 #[test]
 fn without_tasks_a_command_says_what_tasks_are_and_how_to_get_some() {
     for command in ["simulate", "tune", "usage"] {
-        let run = fixture::run(&[command, "--catalog", "examples/github"]);
+        let run = fixture::run(&[command, "examples/github"]);
         assert_eq!(run.code, 2, "{command}: {}", run.stderr);
         for words in ["there are no tasks", "a task is a line of JSON", "--tasks FILE", "serve --state FILE"]
         {
             assert!(run.stderr.contains(words), "{command}: {words}: {}", run.stderr);
         }
     }
-    let line = fixture::run(&["simulate", "--catalog", "examples/github"]).stderr;
+    let line = fixture::run(&["simulate", "examples/github"]).stderr;
     let example = line.lines().find(|line| line.trim_start().starts_with('{')).unwrap().trim();
     let folder = fixture::folder(&[("tasks.jsonl", example)]);
     let tasks = folder.path().join("tasks.jsonl");
-    let run = fixture::run(&["simulate", "--catalog", "examples/github", "--tasks", fixture::text(&tasks)]);
+    let run = fixture::run(&["simulate", "examples/github", "--tasks", fixture::text(&tasks)]);
     assert_eq!(run.code, 0, "{}", run.stderr);
 }

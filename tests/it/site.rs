@@ -250,14 +250,14 @@ fn findings_are_listed_with_what_to_do() {
 fn a_site_is_written_once_and_then_current() {
     let out = tempfile::tempdir().unwrap();
     let site = out.path().join("site");
-    let arguments = ["render", "--catalog", "examples/github", "--out", text(&site), "--site"];
+    let arguments = ["render", "examples/github", "--out", text(&site), "--site"];
     let check: Vec<&str> = arguments.iter().copied().chain(["--check"]).collect();
     assert_eq!(run(&check).code, 1);
     assert_eq!(run(&arguments).code, 0);
     let first = tree(&site);
     assert_eq!(run(&check).code, 0);
     let again = out.path().join("again");
-    assert_eq!(run(&["render", "--catalog", "examples/github", "--out", text(&again), "--site"]).code, 0);
+    assert_eq!(run(&["render", "examples/github", "--out", text(&again), "--site"]).code, 0);
     fixture::assert_same_tree(&tree(&again), &first);
     is_complete(&first);
 
@@ -268,7 +268,7 @@ fn a_site_is_written_once_and_then_current() {
     assert_eq!(run(&arguments).code, 0);
     fixture::assert_same_tree(&tree(&site), &first);
 
-    let docs = ["render", "--catalog", "examples/github", "--out", text(&site)];
+    let docs = ["render", "examples/github", "--out", text(&site)];
     assert_eq!(run(&docs).code, 0);
     assert!(
         !site.join("index.html").exists() && site.join("get_me.md").exists(),
@@ -300,7 +300,7 @@ fn pages_of_lost_tools_stay_while_a_source_is_broken() {
     ];
     let catalog = fixture::folder(&files);
     let out = tempfile::tempdir().unwrap();
-    let render = || run(&["render", "--catalog", text(catalog.path()), "--out", text(out.path()), "--site"]);
+    let render = || run(&["render", text(catalog.path()), "--out", text(out.path()), "--site"]);
     assert_eq!(render().code, 0);
     let before = tree(out.path());
     assert!(before.contains_key("tools/b.html"));
@@ -316,16 +316,7 @@ fn pages_of_lost_tools_stay_while_a_source_is_broken() {
 #[test]
 fn a_profile_has_a_site_of_its_own_tools() {
     let out = tempfile::tempdir().unwrap();
-    let arguments = [
-        "render",
-        "--catalog",
-        "examples/github",
-        "--profile",
-        "triage",
-        "--out",
-        text(out.path()),
-        "--site",
-    ];
+    let arguments = ["render", "examples/github", "--profile", "triage", "--out", text(out.path()), "--site"];
     assert_eq!(run(&arguments).code, 0);
     let files = tree(out.path());
     assert!(files.contains_key("tools/issue_read.html") && !files.contains_key("tools/create_gist.html"));
@@ -342,16 +333,8 @@ fn templates_and_assets_of_pages_can_be_replaced() {
         ("templates/assets/site.css", "body { color: red }"),
     ]);
     let [catalog, templates, out] = ["tools.json", "templates", "out"].map(|name| folder.path().join(name));
-    let arguments = [
-        "render",
-        "--catalog",
-        text(&catalog),
-        "--templates",
-        text(&templates),
-        "--out",
-        text(&out),
-        "--site",
-    ];
+    let arguments =
+        ["render", text(&catalog), "--templates", text(&templates), "--out", text(&out), "--site"];
     let ran = run(&arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let files = tree(&out);

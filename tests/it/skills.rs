@@ -21,7 +21,7 @@ fn github() -> PathBuf {
 }
 
 fn written(catalog: &Path, to: &Path) {
-    let out = fixture::run(&["render", "--catalog", fixture::text(catalog), "--skills", fixture::text(to)]);
+    let out = fixture::run(&["render", fixture::text(catalog), "--skills", fixture::text(to)]);
     assert_eq!(out.code, 0, "{}", out.stderr);
 }
 
@@ -83,7 +83,7 @@ fn every_link_of_a_skill_leads_to_a_file_of_it() {
     for catalog in catalogs {
         let out = tempfile::tempdir().unwrap();
         let skills = out.path().join("skills");
-        let run = ["render", "--catalog", fixture::text(&catalog), "--skills", fixture::text(&skills)];
+        let run = ["render", fixture::text(&catalog), "--skills", fixture::text(&skills)];
         fixture::run(&run);
         let tree = fixture::tree(&skills);
         let mut count = 0;
@@ -154,8 +154,7 @@ fn references_are_the_pages_that_render_writes() {
         }
     }
     assert_eq!(pages, 117);
-    let check =
-        ["render", "--catalog", fixture::text(&github), "--skills", fixture::text(&skills), "--check"];
+    let check = ["render", fixture::text(&github), "--skills", fixture::text(&skills), "--check"];
     assert_eq!(fixture::run(&check).code, 0);
 }
 

@@ -108,7 +108,7 @@ fn derived_structure_is_told_and_can_be_kept() {
     let tools: Vec<Value> = names.iter().map(|name| json!({"name": name, "parameters": {}})).collect();
     let root = folder(&[("tools.json", &json!(tools).to_string())]);
     let path = root.path().to_str().unwrap();
-    let lines = fixture::run(&["check", "--suggest", "--catalog", path]).stdout;
+    let lines = fixture::run(&["check", "--suggest", path]).stdout;
     assert_eq!(
         lines,
         "[[overlay]]\nmatch = [\"create_issue\", \"list_issues\", \"get_issue\"]\ncategory = \"Issues\"\n"

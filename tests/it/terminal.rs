@@ -73,46 +73,40 @@ fn no_command_prints_what_steers_a_terminal() {
         vec!["call", "read_tool_doc", &missing],
         vec!["call", "tool_exec", &exec, "--session", "s", "--state", state],
         vec!["call", "tool_exec", &unknown, "--session", "s", "--state", state],
-        vec!["call", "list"],
+        vec!["call", "list", "{}"],
         vec!["call", "tool_help", "{}"],
         vec!["call", "tool_search", &nasty],
         vec!["--profile", &nasty, "check"],
         vec!["payload", "--provider", &nasty],
         vec!["payload", "--provider", "openai", "--profile", &nasty],
     ] {
-        let run = run(&[command.as_slice(), &["--catalog", root]].concat());
+        let run = run(&[command.as_slice(), &[root]].concat());
         is_clean(&command.join(" "), &run);
     }
     for command in [
-        vec!["trace", "s", "--state", state],
-        vec!["trace", "s", "--state", state, "--json"],
+        vec!["trace", "--session", "s", "--state", state],
+        vec!["trace", "--session", "s", "--state", state, "--json"],
         vec!["trace", "--state", state],
         vec!["approvals", "list", "--state", state],
-        vec!["check", "--catalog", &format!("/nowhere/{nasty}")],
+        vec!["check", &format!("/nowhere/{nasty}")],
         vec![&nasty],
     ] {
         is_clean(&command.join(" "), &run(&command));
     }
     let call = json!({"id": nasty, "type": "function", "function": {"name": nasty, "arguments": nasty}});
     let body = json!({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}]}).to_string();
-    let parse = ["parse", "--provider", "openai", "--catalog", root];
+    let parse = ["parse", "--provider", "openai", root];
     is_clean("parse", &run_with(&parse, &body, &[]));
     is_clean("parse", &run_with(&parse, &nasty, &[]));
     let answered =
         json!([{"name": nasty, "call_id": nasty, "envelope": {"ok": true, "result": nasty}}]).to_string();
-    is_clean("reply", &run_with(&["reply", "--provider", "openai", "--catalog", root], &answered, &[]));
+    is_clean("reply", &run_with(&["reply", "--provider", "openai", root], &answered, &[]));
 }
 
 #[test]
 fn json_that_is_printed_says_the_same_with_hidden_characters_escaped() {
     let (nasty, folder) = (nasty(), catalog());
-    let run = run(&[
-        "call",
-        "tool_exec",
-        r#"{"op": "plain", "args": {}}"#,
-        "--catalog",
-        fixture::text(folder.path()),
-    ]);
+    let run = run(&["call", "tool_exec", r#"{"op": "plain", "args": {}}"#, fixture::text(folder.path())]);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(answer["result"]["text"], nasty, "{}", run.stdout);
     assert!(run.stdout.contains("\\u009b") && run.stdout.contains("\\u202e"));

@@ -260,7 +260,7 @@ fn the_budget_names_the_fewest_tools_to_defer() {
 
 #[test]
 fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
-    let arguments = ["tokens", "--catalog", "examples/github", "--profile", "core"];
+    let arguments = ["tokens", "examples/github", "--profile", "core"];
     let run = fixture::run(&arguments);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stdout.contains("\ncore: 117 tools, 10 full and 107 deferred\nsurface"), "{}", run.stdout);
@@ -280,8 +280,8 @@ fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
     assert_eq!(report["tools"].as_array().unwrap().len(), 117);
     assert_eq!(report["over_budget"][0]["defer"][0], "issue_read");
 
-    assert_eq!(fixture::run(&["tokens", "--catalog", "examples/github", "--profile", "cores"]).code, 2);
-    assert_eq!(fixture::run(&["tokens", "--catalog", "examples/github", "--iterations", "0"]).code, 2);
+    assert_eq!(fixture::run(&["tokens", "examples/github", "--profile", "cores"]).code, 2);
+    assert_eq!(fixture::run(&["tokens", "examples/github", "--iterations", "0"]).code, 2);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn catalog(config: &str) -> TempDir {
 }
 
 fn trace(folder: &TempDir, more: &[&str]) -> Run {
-    run(&[&["trace", "--catalog", text(folder.path())], more].concat())
+    run(&[&["trace", text(folder.path())], more].concat())
 }
 
 /// A call over HTTP with these headers.
@@ -73,7 +73,7 @@ fn the_chain_of_a_session_is_told_to_a_person() {
     post(&server, "tool_exec", &[], json!({"op": "onto.task.get", "args": {"task_id": "8"}}));
     server.terminate();
     assert_eq!(server.ended(Duration::from_secs(20)), Some(0));
-    let told = trace(&folder, &["s-42"]);
+    let told = trace(&folder, &["--session", "s-42"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
     let words: Vec<&str> =
         told.stdout.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
@@ -82,14 +82,14 @@ fn the_chain_of_a_session_is_told_to_a_person() {
     assert!(told.stdout.contains("number 1 of"), "{}", told.stdout);
     assert!(told.stdout.contains("VALIDATION_ERROR") && told.stdout.contains("validated"), "{}", told.stdout);
     assert!(!told.stdout.contains("hush-hush") && told.stdout.contains("[redacted]"), "{}", told.stdout);
-    let lines = trace(&folder, &["s-42", "--json"]).stdout;
+    let lines = trace(&folder, &["--session", "s-42", "--json"]).stdout;
     let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.len(), 7, "{lines}");
     assert_eq!(events[0]["found"][0], "onto.task.get");
     let sessions = trace(&folder, &[]).stdout;
     assert!(sessions.starts_with("s-42 ") && sessions.contains("2 calls, 1 failed"), "{sessions}");
     assert_eq!(trace(&folder, &["--all", "--json"]).stdout.lines().count(), 8);
-    assert_eq!(trace(&folder, &["nobody"]).code, 1);
+    assert_eq!(trace(&folder, &["--session", "nobody"]).code, 1);
     // Others can ask the table.
     let db = Connection::open(folder.path().join("state.db")).unwrap();
     let row: (i64, i64) = db
@@ -186,7 +186,7 @@ fn clients_of_mcp_have_a_session_on_both_wires() {
             client.call_tool(doc(false)).await.unwrap();
             client.cancel().await.unwrap();
         }
-        let stdio = program(&["serve", "--stdio", "--catalog", text(folder.path())]);
+        let stdio = program(&["serve", "--stdio", text(folder.path())]);
         let stdio = TokioChildProcess::new(tokio::process::Command::from(stdio)).unwrap();
         let client = ().serve(stdio).await.unwrap();
         client.call_tool(doc(false)).await.unwrap();
@@ -268,14 +268,13 @@ fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
 fn a_person_approves_a_call_once() {
     let folder = catalog(CONFIG);
     let server = Server::start(text(folder.path()), &[], &[]);
-    let approvals = |more: &[&str]| run(&[&["approvals", "--catalog", text(folder.path())], more].concat());
+    let approvals = |more: &[&str]| run(&[&["approvals"], more, &[text(folder.path())]].concat());
     let delete = || {
         let call = json!({"op": "onto.task.delete", "args": {"task_id": "7"}, "session": "s"});
         serde_json::from_str::<Value>(&post(&server, "tool_exec", &[], call).0.text().unwrap()).unwrap()
     };
     assert_eq!(delete()["error"]["code"], "APPROVAL_REQUIRED");
-    // Options before a subcommand may also come after it.
-    let listed = run(&["approvals", "list", "--json", "--catalog", text(folder.path())]).stdout;
+    let listed = run(&["approvals", "list", "--json", text(folder.path())]).stdout;
     let waiting: Value = serde_json::from_str(listed.trim()).unwrap();
     let id = waiting["id"].as_str().unwrap();
     let table = approvals(&["list"]).stdout;
@@ -294,7 +293,7 @@ fn a_person_approves_a_call_once() {
     assert!(refused.to_string().contains("wrong task"), "{refused}");
     assert_eq!(approvals(&["approve", "nothing"]).code, 1);
     assert!(approvals(&["list"]).stderr.contains("no call waits"));
-    let told = trace(&folder, &["s"]).stdout;
+    let told = trace(&folder, &["--session", "s"]).stdout;
     assert!(told.contains("approved") && told.contains("wrong task"), "{told}");
 }
 
@@ -326,15 +325,7 @@ fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
     let kinds = [next("event:"), next("event:")];
     assert!(kinds.contains(&"context_shift".to_string()) && kinds.contains(&"call".to_string()), "{kinds:?}");
     // Events of other processes arrive too.
-    let call = [
-        "call",
-        "tool_search",
-        "{\"query\": \"send mail\"}",
-        "--session",
-        "s",
-        "--catalog",
-        text(folder.path()),
-    ];
+    let call = ["call", "tool_search", "{\"query\": \"send mail\"}", "--session", "s", text(folder.path())];
     assert_eq!(run(&call).code, 0);
     assert_eq!(next("event:"), "search");
     let mut again = follow(&[("last-event-id", &first)]);
@@ -371,13 +362,12 @@ fn without_a_place_nothing_is_kept_and_that_is_said() {
     let nowhere = folder.path().join("none.db");
     let told = trace(&folder, &["--state", text(&nowhere)]);
     assert!(told.code == 2 && !nowhere.exists(), "{}", told.stderr);
-    let told = run(&["trace", "--state", "", "--catalog", text(folder.path())]);
+    let told = run(&["trace", "--state", "", text(folder.path())]);
     assert!(told.code == 2 && told.stderr.contains("a file"), "{}", told.stderr);
-    let call = run(&["call", "tool_help", "{}", "--session", "s", "--catalog", text(folder.path())]);
+    let call = run(&["call", "tool_help", "{}", "--session", "s", text(folder.path())]);
     assert!(call.code == 0 && call.stderr.contains("--state"), "{}", call.stderr);
     let asked = json!({"op": "onto.task.delete", "args": {"task_id": "7"}}).to_string();
-    let call =
-        run(&["call", "tool_exec", &asked, "--allow", "destructive", "--catalog", text(folder.path())]);
+    let call = run(&["call", "tool_exec", &asked, "--allow", "destructive", text(folder.path())]);
     assert!(
         call.stdout.contains("in memory") && !call.stdout.contains("approvals approve"),
         "{}",

@@ -33,17 +33,13 @@ pub fn definitions(name: &str) -> String {
 /// Calls the tool with the variable set.
 pub fn call(catalog: &Path, op: &str) -> (Value, Run) {
     let arguments = json!({"op": op, "args": {}}).to_string();
-    let run = run_with(
-        &["call", "tool_exec", &arguments, "--catalog", text(catalog)],
-        "",
-        &[("TOKEN_OF_OURS", CANARY)],
-    );
+    let run = run_with(&["call", "tool_exec", &arguments, text(catalog)], "", &[("TOKEN_OF_OURS", CANARY)]);
     (serde_json::from_str(&run.stdout).unwrap(), run)
 }
 
 /// The findings with this code.
 pub fn findings(catalog: &Path, code: &str) -> Vec<Value> {
-    let run = run(&["check", "--json", "--catalog", text(catalog)]);
+    let run = run(&["check", "--json", text(catalog)]);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     report["findings"].as_array().unwrap().iter().filter(|finding| finding["code"] == code).cloned().collect()
 }
@@ -97,7 +93,7 @@ fn a_definition_names_no_program_through_any_door() {
         }
     }
     assert!(!root.path().join("ran").exists());
-    let doc = run(&["call", "read_tool_doc", r#"{"name": "weather"}"#, "--catalog", catalog]);
+    let doc = run(&["call", "read_tool_doc", r#"{"name": "weather"}"#, catalog]);
     assert!(doc.stdout.contains("Looks at the weather."), "{}", doc.stdout);
 }
 

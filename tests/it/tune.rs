@@ -43,7 +43,7 @@ allow = "destructive"
 "#;
 
 fn tune(more: &[&str]) -> Run {
-    run(&[&["tune", "--catalog", "examples/github", "--tasks", TASKS], more].concat())
+    run(&[&["tune", "examples/github", "--tasks", TASKS], more].concat())
 }
 
 fn json_of(run: &Run) -> Value {
@@ -111,7 +111,7 @@ fn half_of_the_tasks_choose_and_the_order_of_tasks_does_not_matter() {
     let reversed = text_of.lines().rev().map(|line| format!("{line}\n")).collect::<String>();
     let folder = fixture::folder(&[("tasks.jsonl", &reversed)]);
     let file = folder.path().join("tasks.jsonl");
-    let again = run(&["tune", "--catalog", "examples/github", "--tasks", text(&file), "--json"]);
+    let again = run(&["tune", "examples/github", "--tasks", text(&file), "--json"]);
     assert_eq!(again.stdout, tuned.stdout);
 }
 
@@ -119,7 +119,6 @@ fn half_of_the_tasks_choose_and_the_order_of_tasks_does_not_matter() {
 fn a_choice_is_at_most_ten_percent_worse_than_hindsight() {
     let sizes = run(&[
         "tune",
-        "--catalog",
         "tests/data/tasks/tau2-tools.json",
         "--tasks",
         "tests/data/tasks/tau2-retail.jsonl",
@@ -150,7 +149,7 @@ fn a_choice_is_at_most_ten_percent_worse_than_hindsight() {
 #[test]
 fn a_written_patch_keeps_comments_and_order_and_makes_the_chosen_tools_full() {
     let folder = github(CONFIG);
-    let arguments = ["tune", "--catalog", text(folder.path()), "--tasks", TASKS, "--surface", "core"];
+    let arguments = ["tune", text(folder.path()), "--tasks", TASKS, "--surface", "core"];
     let shown = run(&[&arguments[..], &["--profile", "daily"]].concat());
     assert!(shown.stdout.contains("+++ b/toolcrib.toml"), "{}", shown.stdout);
     let file = folder.path().join("toolcrib.toml");
@@ -193,7 +192,7 @@ fn a_written_patch_keeps_comments_and_order_and_makes_the_chosen_tools_full() {
 fn recorded_sessions_choose_and_a_called_tool_is_never_hidden() {
     let folder = github(CONFIG);
     let state = recorded(folder.path());
-    let arguments = ["tune", "--catalog", text(folder.path()), "--state", &state];
+    let arguments = ["tune", text(folder.path()), "--state", &state];
     let tuned = run(&[&arguments[..], &["--json"]].concat());
     assert!(tuned.stderr.contains("8 sessions are tasks, 1 sessions have no call"), "{}", tuned.stderr);
     let report = &json_of(&tuned)[0];
@@ -209,16 +208,7 @@ fn recorded_sessions_choose_and_a_called_tool_is_never_hidden() {
     for name in called().iter().map(String::as_str).chain(["issue_write"]) {
         assert!(profile.tools.iter().any(|entry| entry.tool.name == name), "{name}");
     }
-    let played = run(&[
-        "simulate",
-        "--catalog",
-        text(folder.path()),
-        "--state",
-        &state,
-        "--profile",
-        "tuned",
-        "--json",
-    ]);
+    let played = run(&["simulate", text(folder.path()), "--state", &state, "--profile", "tuned", "--json"]);
     let report = &json_of(&played)[0];
     assert_eq!(
         (&report["tasks"], &report["calls"], &report["unknown_calls"]),
@@ -235,7 +225,7 @@ fn calls_outside_of_a_profile_are_named() {
 
 #[test]
 fn what_cannot_be_chosen_or_written_is_refused() {
-    let file = run(&["tune", "--catalog", "examples/github/tools.json", "--tasks", TASKS, "--write"]);
+    let file = run(&["tune", "examples/github/tools.json", "--tasks", TASKS, "--write"]);
     assert_eq!(file.code, 2);
     assert!(file.stderr.contains("--write needs a folder"), "{}", file.stderr);
     assert_eq!(tune(&["--write", "--size", "20"]).code, 2, "other sizes are another catalog");
@@ -244,8 +234,8 @@ fn what_cannot_be_chosen_or_written_is_refused() {
     let tasks = fs::read_to_string(TASKS).unwrap();
     let folder = fixture::folder(&[("one.jsonl", tasks.lines().next().unwrap())]);
     let one = folder.path().join("one.jsonl");
-    let one = run(&["tune", "--catalog", "examples/github", "--tasks", text(&one)]);
+    let one = run(&["tune", "examples/github", "--tasks", text(&one)]);
     assert!(one.code == 1 && one.stderr.contains("two tasks are needed"), "{}", one.stderr);
-    let none = run(&["tune", "--catalog", "examples/github", "--state", "missing.db"]);
+    let none = run(&["tune", "examples/github", "--state", "missing.db"]);
     assert!(none.code == 2 && none.stderr.contains("no state is stored yet"), "{}", none.stderr);
 }

@@ -12,7 +12,7 @@ const CONFIG: &str = "[[overlay]]\nmatch = \"*\"\nbackend = { type = \"static\",
 fn sessions_are_counted_and_queries_are_clean() {
     let folder = github(CONFIG);
     let state = recorded(folder.path());
-    let arguments = ["usage", "--catalog", text(folder.path()), "--state", &state];
+    let arguments = ["usage", text(folder.path()), "--state", &state];
     let told = run(&[&arguments[..], &["--json"]].concat());
     assert_eq!(told.code, 0, "{}", told.stderr);
     let usage: Value = serde_json::from_str(&told.stdout).unwrap();
@@ -41,7 +41,7 @@ fn sessions_are_counted_and_queries_are_clean() {
 #[test]
 fn tasks_have_calls_and_unknown_names_are_listed() {
     let tasks = ["--tasks", "examples/github/tasks.jsonl"];
-    let usage = run(&[&["usage", "--catalog", "examples/buildos"], &tasks[..], &["--json"]].concat());
+    let usage = run(&[&["usage", "examples/buildos"], &tasks[..], &["--json"]].concat());
     let usage: Value = serde_json::from_str(&usage.stdout).unwrap();
     assert_eq!((&usage["sessions"], &usage["calls"], &usage["searches"]), (&json!(4), &json!(11), &json!(0)));
     assert_eq!(usage["unknown"].as_array().unwrap().len(), 11);

@@ -28,7 +28,7 @@ for (const example of ["examples/github", "examples/universal-agent", "examples/
     test(`payloads of ${example} on ${surface} have the bytes of the command`, () => {
       const catalog = open(join(root, example));
       for (const provider of PROVIDERS) {
-        const printed = command(["payload", "--catalog", example, "--provider", provider, "--surface", surface]);
+        const printed = command(["payload", example, "--provider", provider, "--surface", surface]);
         try {
           const { text } = catalog.payload(provider, { surface });
           if (printed.status === 0) assert.equal(`${text}\n`, printed.stdout);
@@ -44,17 +44,17 @@ for (const example of ["examples/github", "examples/universal-agent", "examples/
 
 test("calls and results are those of the command", () => {
   const response = readFileSync(join(root, "examples/github/response.json"), "utf8");
-  const printed = command(["parse", "--catalog", "examples/github", "--provider", "anthropic"], response);
+  const printed = command(["parse", "examples/github", "--provider", "anthropic"], response);
   const entries = github.parse("anthropic", response).map((call) => call.entry);
   assert.deepEqual(entries, JSON.parse(printed.stdout));
   const answered = JSON.parse(readFileSync(join(root, "examples/github/results.json"), "utf8"));
-  const replied = command(["results", "--catalog", "examples/github", "--provider", "anthropic"], JSON.stringify(answered));
+  const replied = command(["results", "examples/github", "--provider", "anthropic"], JSON.stringify(answered));
   assert.deepEqual(github.results("anthropic", answered), JSON.parse(replied.stdout));
 });
 
 test("findings and tokens are those of the command", async () => {
-  assert.deepEqual(await github.tokens(), JSON.parse(command(["tokens", "--catalog", "examples/github", "--json"]).stdout));
-  const checked = JSON.parse(command(["check", "--catalog", "examples/buildos", "--json"]).stdout);
+  assert.deepEqual(await github.tokens(), JSON.parse(command(["tokens", "examples/github", "--json"]).stdout));
+  const checked = JSON.parse(command(["check", "examples/buildos", "--json"]).stdout);
   const { findings } = open(join(root, "examples/buildos"));
   assert.deepEqual(findings.map(({ code }) => code), checked.findings.map(({ code }) => code));
 });
@@ -63,7 +63,7 @@ test("a workspace has the bytes of the command", async (t) => {
   const folder = scratch(t);
   const [ours, its] = [join(folder, "ours"), join(folder, "its")];
   await open(join(root, "examples/universal-agent")).seed(ours, { profile: "creator", vars: { job_id: "42" } });
-  assert.equal(command(["seed", its, "--catalog", "examples/universal-agent", "--profile", "creator"]).status, 0);
+  assert.equal(command(["seed", its, "examples/universal-agent", "--profile", "creator"]).status, 0);
   const files = (place) => {
     const all = readdirSync(place, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
     const paths = all.map((one) => join(one.parentPath, one.name)).sort();

@@ -32,7 +32,7 @@ def github():
 def test_payloads_have_the_bytes_of_the_command(example, surface):
     catalog = toolcrib.open(ROOT / example)
     for provider in PROVIDERS:
-        printed = command("payload", "--catalog", example, "--provider", provider, "--surface", surface)
+        printed = command("payload", example, "--provider", provider, "--surface", surface)
         try:
             payload = catalog.payload(provider, surface=surface)
         except toolcrib.PayloadError as error:
@@ -45,24 +45,24 @@ def test_payloads_have_the_bytes_of_the_command(example, surface):
 def test_calls_and_results_are_those_of_the_command(github):
     response = (ROOT / "examples/github/response.json").read_text()
     calls = github.parse("anthropic", response)
-    printed = command("parse", "--catalog", "examples/github", "--provider", "anthropic", stdin=response)
+    printed = command("parse", "examples/github", "--provider", "anthropic", stdin=response)
     assert [call.entry for call in calls] == json.loads(printed.stdout)
     entries = json.loads((ROOT / "examples/github/results.json").read_text())
-    replied = command("results", "--catalog", "examples/github", "--provider", "anthropic", stdin=json.dumps(entries))
+    replied = command("results", "examples/github", "--provider", "anthropic", stdin=json.dumps(entries))
     assert github.results("anthropic", entries) == json.loads(replied.stdout)
 
 
 def test_findings_and_tokens_are_those_of_the_command(github):
-    report = json.loads(command("tokens", "--catalog", "examples/github", "--json").stdout)
+    report = json.loads(command("tokens", "examples/github", "--json").stdout)
     assert github.tokens() == report
-    checked = json.loads(command("check", "--catalog", "examples/buildos", "--json").stdout)
+    checked = json.loads(command("check", "examples/buildos", "--json").stdout)
     findings = toolcrib.open(ROOT / "examples/buildos").findings
     assert [finding.code for finding in findings] == [finding["code"] for finding in checked["findings"]]
 
 
 def test_a_workspace_has_the_bytes_of_the_command(tmp_path):
     toolcrib.open(ROOT / "examples/universal-agent").seed(tmp_path / "ours", profile="creator", vars={"job_id": "42"})
-    seed = ["seed", str(tmp_path / "its"), "--catalog", "examples/universal-agent", "--profile", "creator"]
+    seed = ["seed", str(tmp_path / "its"), "examples/universal-agent", "--profile", "creator"]
     assert command(*seed).returncode == 0
     ours, its = (
         {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}

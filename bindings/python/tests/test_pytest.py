@@ -50,14 +50,14 @@ def test_drift_of_rendered_docs_fails_a_test(toolcrib_check, tmp_path):
     check.no_drift(tmp_path / "docs", profile="core")
     (tmp_path / "docs" / "create_issue.md").write_text("changed")
     told = failure(check.no_drift, tmp_path / "docs", profile="core")
-    assert "create_issue.md" in told and f"`toolcrib render --catalog {GITHUB} --out {tmp_path / 'docs'} --profile core`" in told
+    assert "create_issue.md" in told and f"`toolcrib render {GITHUB} --out {tmp_path / 'docs'} --profile core`" in told
 
 
 def test_a_folder_that_was_never_written_says_how_it_is(toolcrib_check, tmp_path):
     told = failure(toolcrib_check(GITHUB).no_drift, tmp_path / "w", profile="core", vars={"job_id": 42})
     assert told == (
         f"there is no folder {tmp_path / 'w'}: write it with "
-        f"`toolcrib seed {tmp_path / 'w'} --catalog {GITHUB} --profile core --var job_id=42`"
+        f"`toolcrib seed {tmp_path / 'w'} {GITHUB} --profile core --var job_id=42`"
     )
     told = failure(toolcrib_check(FINE).no_drift, "docs")
     assert "`toolcrib.open(...).seed('docs')`" in told and "`toolcrib.open(...).render('docs')`" in told

@@ -79,7 +79,7 @@ class Run:
         if self.door == "http":
             served = serving.served(self.check.program, self.folder, surface=self.surface)
         with served as url:
-            serve = ["serve", "--stdio", "--surface", self.surface, "--catalog", str(self.folder)]
+            serve = ["serve", "--stdio", "--surface", self.surface, str(self.folder)]
             there = {"url": url} if url else {"command": [self.check.program, *serve], "env": dict(os.environ)}
             ready = [f"{server['server']}__{server['calls'][0]['tool']}" for server in servers]
             return self.asked([{**there, "ready": ready, "calls": calls}])

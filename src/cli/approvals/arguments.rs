@@ -34,7 +34,7 @@ pub(super) fn summary(approval: &Approval) -> String {
         let (bytes, hidden) = (text.len(), approval.hidden.len());
         let hidden = if hidden > 0 { format!(", {hidden} of its values hidden") } else { String::new() };
         return format!(
-            "({names} arguments, {bytes} bytes{hidden})\n  read all of it: toolcrib approvals show {}, with this --catalog or --state",
+            "({names} arguments, {bytes} bytes{hidden})\n  read all of it: toolcrib approvals show {}, with this catalog or --state",
             approval.id
         );
     };

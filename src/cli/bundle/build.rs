@@ -20,9 +20,6 @@ use crate::render::{Templates, own_templates};
 /// refused, and references such as `${NAME}` stay references.
 #[derive(Debug, clap::Args)]
 pub(super) struct BuildArgs {
-    /// The catalog, as --catalog.
-    #[arg(value_name = "CATALOG")]
-    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The file to write.
@@ -35,7 +32,7 @@ pub(super) struct BuildArgs {
 
 impl BuildArgs {
     pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.named(self.path.take()).without_key();
+        self.catalog = self.catalog.without_key();
         let workspace = self.catalog.workspace()?;
         if workspace.bundle.is_some() {
             let message = "a bundle is built from a catalog, and this is a bundle already";

@@ -34,7 +34,7 @@ pub(in crate::cli) fn report_errors(checked: &Checked, catalog: Option<&Path>) {
 }
 
 fn report(checked: &Checked, catalog: Option<&Path>, counted: &str) {
-    let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
+    let named = catalog.map(|path| format!(" {}", path.display())).unwrap_or_default();
     let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
     print_note(format!("{first}{counted}; `toolcrib check{named}` shows them"));
 }

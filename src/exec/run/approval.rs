@@ -150,7 +150,7 @@ fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobod
     let next = match nobody_can {
         true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to set `url` below `[state]`".into(),
         false => format!(
-            "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`, with the --catalog and --state that this program was started with); once it is approved, send the same call again, unchanged"
+            "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`, with the catalog and the --state that this program was started with); once it is approved, send the same call again, unchanged"
         ),
     };
     let mut asked = json!({ "id": id, "status": approval.status, "until": approval.until });

@@ -16,7 +16,7 @@ fn small() -> Bundled {
 #[track_caller]
 fn refuses(file: &Path, code: &str, more: &[&str]) {
     let verified = run(&[&["bundle", "verify", text(file)], more].concat());
-    let used = run(&[&["call", "list", "{}", "--catalog", text(file)], more].concat());
+    let used = run(&[&["call", "list", "{}", text(file)], more].concat());
     for Run { code: exit, stdout, stderr } in [verified, used] {
         assert_eq!((exit, &stdout[..]), (1, ""), "{stderr}");
         assert!(stderr.contains(code), "{code} is not in: {stderr}");
@@ -63,8 +63,7 @@ fn with_a_key_only_what_it_has_signed_is_used() {
     let bundled = small();
     let (file, signature) = (text(&bundled.file), bundled.beside("tools.crib.minisig"));
     let key = bundled.signed("right");
-    let ran =
-        |variables: &[(&str, &str)]| run_with(&["call", "list", "{}", "--catalog", file], "", variables);
+    let ran = |variables: &[(&str, &str)]| run_with(&["call", "list", "{}", file], "", variables);
     assert_eq!(run(&["bundle", "verify", file, "--key", &key]).code, 0);
     let key_file = bundled.beside("right.pub");
     assert_eq!(bundled.run(&["call", "list", "{}", "--key", text(&key_file)]).code, 0);
@@ -98,7 +97,7 @@ fn with_a_key_nothing_else_passes_for_a_bundle() {
     fs::write(&bundled.file, r#"[{"name": "evil", "description": "Evil.", "parameters": {}}]"#).unwrap();
     refuses(&bundled.file, "[bundle-untrusted]", &["--key", &key]);
     let github = package().join("examples/github");
-    let used = run(&["call", "list", "{}", "--catalog", text(&github), "--key", &key]);
+    let used = run(&["call", "list", "{}", text(&github), "--key", &key]);
     assert_eq!(used.code, 1);
     assert!(used.stderr.contains("[bundle-untrusted]"), "{}", used.stderr);
 }

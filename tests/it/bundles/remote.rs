@@ -44,7 +44,7 @@ impl Published {
 
     fn doc(&self, more: &[&str]) -> Run {
         let url = self.url();
-        let call = ["call", "read_tool_doc", r#"{"name": "look_up"}"#, "--catalog", &url];
+        let call = ["call", "read_tool_doc", r#"{"name": "look_up"}"#, &url];
         let mut command = program(&[&call, more].concat());
         let output = command.env("XDG_CACHE_HOME", self.cache()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -206,7 +206,7 @@ fn a_nudge_asks_at_once_and_is_for_operators() {
 
 /// The bundle as an object of a store at the host.
 fn object(published: &Published, bucket: &str) -> Run {
-    let call = ["call", "read_tool_doc", r#"{"name": "look_up"}"#, "--catalog", bucket];
+    let call = ["call", "read_tool_doc", r#"{"name": "look_up"}"#, bucket];
     let mut command = program(&call);
     let endpoint = published.host.url("").trim_end_matches('/').to_string();
     command

@@ -27,7 +27,7 @@ fn catalogs() -> [(PathBuf, Option<&'static str>); 4] {
 
 /// The output of a command on a catalog.
 fn output(arguments: &[&str], catalog: &Path) -> (i32, String) {
-    let ran = run(&[arguments, &["--catalog", text(catalog)]].concat());
+    let ran = run(&[arguments, &[text(catalog)]].concat());
     assert!(ran.code < 2, "{arguments:?}: {}", ran.stderr);
     (ran.code, ran.stdout)
 }
@@ -93,7 +93,7 @@ fn functions_searches_and_measures_are_the_same() {
     assert!(measured(&bundled.file) == measured(&github));
     let response = std::fs::read_to_string(github.join("response.json")).unwrap();
     let parsed = |catalog: &Path| {
-        run_with(&["parse", "--catalog", text(catalog), "--provider", "anthropic"], &response, &[]).stdout
+        run_with(&["parse", text(catalog), "--provider", "anthropic"], &response, &[]).stdout
     };
     assert_eq!(parsed(&bundled.file), parsed(&github));
 }

@@ -218,7 +218,7 @@ fn piped(arguments: &[&str], input: &str) -> fixture::Run {
 fn the_commands() {
     let folder = fixture::folder(&[("tools.json", super::TOOLS)]);
     let catalog = folder.path().join("tools.json");
-    let common = ["--catalog", fixture::text(&catalog), "--provider", "openai"];
+    let common = [fixture::text(&catalog), "--provider", "openai"];
     let run =
         |command: &str, more: &[&str], input: &str| piped(&[&[command], &common[..], more].concat(), input);
     let good = run("parse", &[], &chat("files_read", json!("{\"path\":\"a\",\"price\":1.10}")));
@@ -256,9 +256,6 @@ fn the_commands() {
     assert!(content[0]["content"].as_str().unwrap().contains("\"code\":\"parse\""), "{content}");
     assert_eq!(run("results", &[], "[{\"name\":\"ping\",\"args\":{}}]").code, 1);
     let found = json!([{"name": "tool_search", "call_id": "s1", "search": true, "found": ["ping"]}]);
-    let found = piped(
-        &["results", "--catalog", fixture::text(&catalog), "--provider", "anthropic"],
-        &found.to_string(),
-    );
+    let found = piped(&["results", fixture::text(&catalog), "--provider", "anthropic"], &found.to_string());
     assert!(found.stdout.contains("tool_reference"), "{}{}", found.stdout, found.stderr);
 }

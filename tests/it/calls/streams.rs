@@ -245,14 +245,14 @@ fn the_program_reads_streams() {
     let folder = fixture::folder(&[("tools.json", super::TOOLS)]);
     let catalog = fixture::text(folder.path());
     for (name, provider) in RECORDED {
-        let parse = ["parse", "--catalog", catalog, "--provider", provider.as_str(), "--stream"];
+        let parse = ["parse", catalog, "--provider", provider.as_str(), "--stream"];
         let run = fixture::run_with_bytes(&parse, &recorded(name), &[]);
         assert_eq!(run.code, 0, "{name}: {}", run.stderr);
         let calls: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!((&calls[0]["name"], &calls[1]["name"]), (&json!("files.read"), &json!("ping")), "{name}");
     }
     let cut = fixture::run_with(
-        &["parse", "--catalog", catalog, "--provider", "openai", "--stream"],
+        &["parse", catalog, "--provider", "openai", "--stream"],
         "data: {\"choices\":[]}\n\n",
         &[],
     );

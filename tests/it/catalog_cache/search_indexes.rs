@@ -46,8 +46,7 @@ fn other_synonyms_and_other_tools_have_another_index() {
     let config = kept.folder.path().join("toolcrib.toml");
     fs::write(&config, "[search.synonyms]\ngizmo = [\"thing\"]\n").unwrap();
     let asked = || {
-        let mut command =
-            crate::fixture::program(&["search", "gizmo 7", "--catalog", config.to_str().unwrap()]);
+        let mut command = crate::fixture::program(&["search", "gizmo 7", config.to_str().unwrap()]);
         command.env("XDG_CACHE_HOME", kept.folder.path().join("cache")).output().unwrap()
     };
     assert!(asked().status.success());

@@ -11,7 +11,7 @@ use crate::fixture::{self, folder, run, text};
 
 fn call(catalog: &str, function: &str, arguments: &Value, more: &[&str]) -> Value {
     let arguments = arguments.to_string();
-    let asked = ["call", function, &arguments, "--catalog", catalog];
+    let asked = ["call", function, &arguments, catalog];
     serde_json::from_str(&run(&[&asked, more].concat()).stdout).unwrap()
 }
 
@@ -131,7 +131,7 @@ fn a_search_that_nothing_fits_names_the_words_that_nothing_has() {
         let answer = github(function, json!({"query": query}));
         assert_eq!(answer["error"]["hints"]["unmet"], unmet, "{function}: {answer}");
     }
-    let catalog = ["--catalog", "examples/github"];
+    let catalog = ["examples/github"];
     let lines =
         run(&[&["call", "tool_search", &json!({"query": query}).to_string(), "--text"], &catalog[..]]
             .concat());
@@ -208,8 +208,7 @@ fn a_pick_of_what_does_not_fit_is_no_match() {
     assert_eq!((&none["verdict"], &none["candidates"]), (&json!("no_match"), &json!([])));
 
     let payload = |more: &[&str]| {
-        let asked =
-            ["payload", "--catalog", "examples/github", "--provider", "openai", "--pick", "play music"];
+        let asked = ["payload", "examples/github", "--provider", "openai", "--pick", "play music"];
         run(&[&asked, more].concat())
     };
     let unfit = payload(&[]);

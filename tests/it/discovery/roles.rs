@@ -150,8 +150,7 @@ fn resource(server: &Server, token: &str, name: &str) -> bool {
 fn the_command_line_shows_what_a_role_sees() {
     let catalog = folder(&[("tools.json", TOOLS), ("vault.json", HIDDEN)]);
     let call = |roles: &[&str]| {
-        let asked =
-            ["call", "expand_tool", "{\"tool_id\":\"vault.read\"}", "--catalog", text(catalog.path())];
+        let asked = ["call", "expand_tool", "{\"tool_id\":\"vault.read\"}", text(catalog.path())];
         run(&[&asked, roles].concat())
     };
     assert_eq!((call(&[]).code, call(&["--role", "guest", "--role", "admin"]).code), (0, 0));
@@ -177,7 +176,7 @@ fn the_configuration_says_which_functions_are_listed_and_all_can_be_called() {
         (configured, vec![], discovery),
         (configured, vec!["--tool-list", "gateway"], gateway),
     ] {
-        let program = program(&[vec!["serve", "--stdio", "--catalog", catalog], more].concat());
+        let program = program(&[vec!["serve", "--stdio", catalog], more].concat());
         runtime.block_on(async {
             let process =
                 rmcp::transport::TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();

@@ -207,7 +207,7 @@ fn a_search_is_no_reading_of_a_doc_that_a_call_needs() {
     let files = folder(&[("tools.json", tools), ("toolcrib.toml", config)]);
     let state = files.path().join("state.db");
     let ask = |function: &str, arguments: &str| {
-        let catalog = ["--catalog", text(files.path()), "--session", "s", "--state", text(&state)];
+        let catalog = [text(files.path()), "--session", "s", "--state", text(&state)];
         let answer = run(&[&["call", function, arguments], &catalog[..]].concat());
         serde_json::from_str::<Value>(&answer.stdout).unwrap()
     };

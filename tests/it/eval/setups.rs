@@ -28,7 +28,7 @@ fn catalog(vectors: Option<&str>, llm: Option<&str>) -> TempDir {
 }
 
 fn measured(folder: &TempDir, more: &[&str]) -> (Value, Run) {
-    let command = ["eval", "--catalog", text(folder.path())];
+    let command = ["eval", text(folder.path())];
     let run = run_with(&[&command, more].concat(), "", &[("VECTORS_KEY", KEY)]);
     (serde_json::from_str(&run.stdout).unwrap_or_default(), run)
 }

@@ -67,7 +67,7 @@ fn a_hidden_tool_renames_no_visible_one_and_is_left_out_with_an_error() {
 fn check_fails_on_a_name_that_two_sets_of_roles_claim() {
     let folder =
         folder(&[("tools.json", &json!([tool("get_user", &[]), tool("Get_User", &["admin"])]).to_string())]);
-    let checked = run(&["check", "--catalog", text(folder.path())]);
+    let checked = run(&["check", text(folder.path())]);
     assert_eq!(checked.code, 1, "{}", checked.stdout);
     for words in ["name-collision", "`Get_User`, for callers with the role `admin`", "tools.json:1"] {
         assert!(checked.stdout.contains(words), "{}", checked.stdout);
@@ -135,7 +135,7 @@ fn a_name_is_the_same_in_every_profile() {
         folder(&[("tools.json", tools), ("toolcrib.toml", "[profile.only]\ninclude = [\"server:a\"]\n")]);
     let asked = r#"{"name": "a__find"}"#;
     for profile in [&[][..], &["--profile", "only"]] {
-        let call = [&["call", "read_tool_doc", asked, "--catalog", text(folder.path())], profile].concat();
+        let call = [&["call", "read_tool_doc", asked, text(folder.path())], profile].concat();
         let read = fixture::run(&call);
         assert!(read.code == 0 && read.stdout.contains("a__find"), "{}", read.stdout);
     }

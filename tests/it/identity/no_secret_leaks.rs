@@ -247,7 +247,7 @@ impl Everything {
 /// Runs the program to its end, as the person who owns this state: its place, and all that it said.
 fn run(catalog: &TempDir, state: &TempDir, arguments: &[&str]) -> (String, String) {
     let is_logout = arguments.first() == Some(&"logout");
-    let with_catalog = [arguments, &["--catalog", text(catalog.path())]].concat();
+    let with_catalog = [arguments, &[text(catalog.path())]].concat();
     let mut command = program(if is_logout { arguments } else { &with_catalog });
     let browser = state.path().join("browser");
     if !browser.exists() {

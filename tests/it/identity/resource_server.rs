@@ -417,7 +417,7 @@ fn callers_of_two_issuers_with_one_name_share_nothing() {
 fn a_configuration_that_would_let_in_the_wrong_ones_is_refused() {
     let refused = |config: &str, listen: &str| {
         let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", config)]);
-        let arguments = ["serve", "--catalog", fixture::text(folder.path()), "--listen", listen];
+        let arguments = ["serve", fixture::text(folder.path()), "--listen", listen];
         let run = fixture::run_with(&arguments, "", &[("T_AMY", "static-token-of-amy")]);
         assert_ne!(run.code, 0, "{config}");
         run.stderr

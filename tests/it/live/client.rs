@@ -15,7 +15,7 @@ fn client(name: &str, content: &str) -> (tempfile::TempDir, String) {
     let place = folder(&[("one.json", &tool("hello from one")), ("two.json", &tool("hello from two"))]);
     let arguments = |server: &str| {
         let catalog = place.path().join(format!("{server}.json"));
-        json!(["serve", "--stdio", "--surface", "full", "--catalog", catalog]).to_string()
+        json!(["serve", "--stdio", "--surface", "full", catalog]).to_string()
     };
     let toolcrib = json!(program(&[]).get_program().to_str()).to_string();
     let content = content.replace("SERVE one", &arguments("one")).replace("SERVE two", &arguments("two"));
@@ -72,7 +72,7 @@ fn a_clients_configuration_is_a_catalog() {
         ),
         (
             ".mcp.json",
-            r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--surface", "full", "--catalog", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
+            r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--surface", "full", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
             &["one__greet"],
         ),
     ];

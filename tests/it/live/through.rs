@@ -96,7 +96,7 @@ impl Client {
     pub fn start(root: &Path, state: &Path, more: &[&str]) -> Self {
         let log = state.join("stderr");
         // A file of the working folder: its folder has no name.
-        let mut command = program(&[&["serve", "--stdio", "--catalog", "toolcrib.toml"], more].concat());
+        let mut command = program(&[&["serve", "--stdio", "toolcrib.toml"], more].concat());
         command
             .current_dir(root)
             .env("XDG_STATE_HOME", state)

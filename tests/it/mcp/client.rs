@@ -30,7 +30,7 @@ async fn clients() -> Vec<(&'static str, Client)> {
     for (name, mode) in modes {
         let http = StreamableHttpClientTransport::from_uri(address.clone());
         clients.push((name, ().serve_with_lifecycle(http, mode.clone()).await.unwrap()));
-        let program = fixture::program(&["serve", "--stdio", "--catalog", fixture::text(&catalog)]);
+        let program = fixture::program(&["serve", "--stdio", fixture::text(&catalog)]);
         let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
         clients.push((name, ().serve_with_lifecycle(stdio, mode).await.unwrap()));
     }

@@ -18,7 +18,7 @@ pub struct Process {
 
 impl Process {
     pub fn start(catalog: &str) -> Self {
-        Self::of(fixture::program(&["serve", "--stdio", "--catalog", catalog]))
+        Self::of(fixture::program(&["serve", "--stdio", catalog]))
     }
 
     pub fn of(mut command: Command) -> Self {

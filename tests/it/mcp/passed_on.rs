@@ -42,7 +42,7 @@ fn with(surface: &str, test: impl AsyncFn(&Client, &Client)) {
         for mode in [ClientLifecycleMode::Initialize, newer()] {
             let direct = over(upstream.clone(), mode.clone()).await;
             test(&over(server.url("/mcp"), mode.clone()).await, &direct).await;
-            let program = fixture::program(&["serve", "--stdio", "--surface", surface, "--catalog", path]);
+            let program = fixture::program(&["serve", "--stdio", "--surface", surface, path]);
             let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
             test(&().serve_with_lifecycle(stdio, mode).await.unwrap(), &direct).await;
         }
@@ -183,7 +183,7 @@ fn over_http_a_picture_is_a_link_with_type_and_size() {
 fn on_the_command_line_a_picture_is_a_file_where_a_folder_is_given() {
     let (folder, _, _runtime) = catalog("");
     let (path, out) = (fixture::text(folder.path()), folder.path().join("out"));
-    let exec = ["call", "tool_exec", r#"{"op": "rich", "args": {}}"#, "--catalog", path];
+    let exec = ["call", "tool_exec", r#"{"op": "rich", "args": {}}"#, path];
     let told = fixture::run(&exec);
     assert!(
         told.stdout.contains("[image/png, 8 bytes]") && !told.stdout.contains(PICTURE),

@@ -63,7 +63,7 @@ fn catalog(config: &str) -> TempDir {
 fn with(folder: &TempDir, flags: &[&str], test: impl AsyncFn(&Client)) {
     let catalog = fixture::text(folder.path());
     run(async {
-        let program = fixture::program(&[&["serve", "--stdio", "--catalog", catalog], flags].concat());
+        let program = fixture::program(&[&["serve", "--stdio", catalog], flags].concat());
         let client =
             ().serve(TokioChildProcess::new(tokio::process::Command::from(program)).unwrap()).await.unwrap();
         test(&client).await;

@@ -43,7 +43,7 @@ async fn clients(catalog: &str, server: &Server, flags: &[&str]) -> Vec<Client> 
     for mode in [ClientLifecycleMode::Initialize, newer] {
         let http = StreamableHttpClientTransport::from_uri(server.url("/mcp"));
         clients.push(().serve_with_lifecycle(http, mode.clone()).await.unwrap());
-        let program = fixture::program(&[&["serve", "--stdio", "--catalog", catalog], flags].concat());
+        let program = fixture::program(&[&["serve", "--stdio", catalog], flags].concat());
         let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
         clients.push(().serve_with_lifecycle(stdio, mode).await.unwrap());
     }

@@ -78,7 +78,7 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
     let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
     let catalog = text(folder.path());
     let call = |more: &[&str], variables: &[(&str, &str)]| {
-        run_with(&[&["call", "pick", RAIN, "--catalog", catalog], more].concat(), "", variables)
+        run_with(&[&["call", "pick", RAIN, catalog], more].concat(), "", variables)
     };
     for asked in [4, 1] {
         let run = call(&[], &[("VECTORS_KEY", KEY)]);
@@ -102,9 +102,7 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
     assert!(started.elapsed() < std::time::Duration::from_secs(20));
     fixture::write(folder.path(), "toolcrib.toml", &config);
 
-    let command = [
-        "payload", "--catalog", catalog, "--provider", "openai", "--pick", "plimthorg", "--scorer", "hybrid",
-    ];
+    let command = ["payload", catalog, "--provider", "openai", "--pick", "plimthorg", "--scorer", "hybrid"];
     let run = run_with(&command, "", &[("VECTORS_KEY", KEY)]);
     let payload: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(payload["tools"][0]["function"]["name"], json!("create_branch"), "{}", run.stderr);

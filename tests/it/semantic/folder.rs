@@ -45,7 +45,7 @@ fn a_model_in_a_folder_needs_no_network() {
     write(folder.path(), "WordPiece");
     let pick = |input: &str| {
         let arguments = json!({"input": input, "scorer": "embedding", "max_candidates": 1}).to_string();
-        run(&["call", "pick", &arguments, "--offline", "--catalog", text(folder.path())])
+        run(&["call", "pick", &arguments, "--offline", text(folder.path())])
     };
     for (input, tool) in [("Reimburse!", "refund_payment"), ("RAIN?", "get_forecast")] {
         let run = pick(input);

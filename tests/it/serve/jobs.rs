@@ -59,14 +59,7 @@ fn a_workspace_has_the_bytes_that_seed_writes() {
             let workspace = seeded.path().join("workspace");
             let chosen = profile.map_or(Vec::new(), |profile| vec!["--profile", profile]);
             let arguments: [&[&str]; 3] = [
-                &[
-                    "seed",
-                    fixture::text(&workspace),
-                    "--catalog",
-                    fixture::text(&catalog),
-                    "--var",
-                    "job_id=4&2",
-                ],
+                &["seed", fixture::text(&workspace), fixture::text(&catalog), "--var", "job_id=4&2"],
                 more,
                 &chosen,
             ];
@@ -147,7 +140,7 @@ fn a_template_with_a_mistake_keeps_a_server_from_starting() {
     let (catalog, missing) = (catalog(), template.path().join("missing"));
     let started = |template: &std::path::Path| {
         let options = ["--stdio", "--template", fixture::text(template)];
-        fixture::run(&[&["serve", "--catalog", fixture::text(&catalog)], &options[..]].concat())
+        fixture::run(&[&["serve", fixture::text(&catalog)], &options[..]].concat())
     };
     let broken = started(template.path());
     assert_eq!(broken.code, 1, "{}", broken.stderr);
@@ -251,7 +244,7 @@ fn a_model_is_asked_and_answered_as_the_command_line_would() {
     let catalog = catalog();
     let server = Server::start(fixture::text(&catalog), &[], &[]);
     let run = |command: &str, more: &[&str], stdin: &str| {
-        let common = [command, "--catalog", fixture::text(&catalog), "--profile", "creator"];
+        let common = [command, fixture::text(&catalog), "--profile", "creator"];
         fixture::run_with(&[&common, more].concat(), stdin, &[]).stdout
     };
     for provider in ["anthropic", "openai", "openai-responses", "gemini", "mcp"] {

@@ -259,10 +259,10 @@ fn a_profile_that_is_not_there_is_found_before_the_server_starts() {
     {
         let folder = agent(more);
         let path = text(folder.path());
-        let checked = run(&["check", "--catalog", path]);
+        let checked = run(&["check", path]);
         assert_eq!(checked.code, 1, "{}", checked.stdout);
         assert!(checked.stdout.contains("did you mean `creator`?"), "{}", checked.stdout);
-        let served = run(&["serve", "--catalog", path, "--listen", "127.0.0.1:0"]);
+        let served = run(&["serve", path, "--listen", "127.0.0.1:0"]);
         assert_eq!(served.code, 1, "{}", served.stderr);
     }
 }
@@ -407,7 +407,7 @@ fn a_client_of_mcp_gets_the_profile_of_its_address_or_token() {
                 let _ = client.cancel().await;
             }
             // Over stdio the command line decides alone.
-            let stdio = ["serve", "--stdio", "--profile", "creator", "--catalog", text(folder.path())];
+            let stdio = ["serve", "--stdio", "--profile", "creator", text(folder.path())];
             let program = tokio::process::Command::from(fixture::program(&stdio));
             let stdio = TokioChildProcess::new(program).unwrap();
             let client = ().serve_with_lifecycle(stdio, mode.clone()).await.unwrap();

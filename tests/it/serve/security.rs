@@ -173,13 +173,13 @@ fn a_server_that_others_reach_wants_a_token_or_to_be_told() {
     let folder = fixture::folder(&[("tools.json", TOOLS)]);
     let catalog = fixture::text(folder.path());
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let refused = run_with(&["serve", "--catalog", catalog, "--listen", address], "", &[]);
+        let refused = run_with(&["serve", catalog, "--listen", address], "", &[]);
         assert_eq!(refused.code, 2, "{}", refused.stderr);
         assert!(
             refused.stderr.contains("--allow-unauthenticated") && refused.stderr.contains("[[serve.token]]")
         );
     }
-    let wrong = run_with(&["serve", "--catalog", catalog, "--listen", "everywhere"], "", &[]);
+    let wrong = run_with(&["serve", catalog, "--listen", "everywhere"], "", &[]);
     assert_eq!(wrong.code, 2, "{}", wrong.stderr);
     let server = Server::start(catalog, &["--allow-unauthenticated"], &[]);
     assert_eq!(server.get("/healthz", &[]).status(), 200);
@@ -189,7 +189,7 @@ fn a_server_that_others_reach_wants_a_token_or_to_be_told() {
 fn tokens_that_are_missing_or_short_are_refused_and_never_told() {
     let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", TOKENS)]);
     let catalog = fixture::text(folder.path());
-    let start = |variables: &[(&str, &str)]| run_with(&["serve", "--catalog", catalog], "", variables);
+    let start = |variables: &[(&str, &str)]| run_with(&["serve", catalog], "", variables);
     let missing = start(&[]);
     assert_eq!(missing.code, 2);
     assert!(missing.stderr.contains("T_READER"), "{}", missing.stderr);

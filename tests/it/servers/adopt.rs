@@ -182,7 +182,7 @@ fn every_client_is_adopted_in_its_own_form() {
         let after = home.read(file);
         let starts = |entry: &Value| {
             assert!(entry["command"].as_str().unwrap().starts_with('/'), "{client}: {entry}");
-            assert_eq!((&entry["args"][0], &entry["args"][2]), (&json!("serve"), &json!("--catalog")));
+            assert_eq!((&entry["args"][0], &entry["args"][1]), (&json!("serve"), &json!("--stdio")));
         };
         if map.is_empty() {
             assert!(after.starts_with("x = 1 # one\n\n[mcp_servers.toolcrib]\ncommand = \"/"), "{after}");
@@ -209,14 +209,7 @@ fn calls_run_as_before_where_the_client_lists_the_tools() {
     home.done(&["adopt", "cursor"]);
     let configuration = home.at(OURS).join("toolcrib.toml");
     let serve = |surface: &str| {
-        Lines::start(home.command(&[
-            "serve",
-            "--stdio",
-            "--surface",
-            surface,
-            "--catalog",
-            text(&configuration),
-        ]))
+        Lines::start(home.command(&["serve", "--stdio", "--surface", surface, text(&configuration)]))
     };
     let put = json!({"thing": "cup", "token": "t"});
 

@@ -18,7 +18,7 @@ fn claim(name: &str, toml: &str) -> TempDir {
 /// The effect that counts.
 fn effect(root: &TempDir, name: &str) -> String {
     let out = root.path().join("out");
-    let rendered = run(&["render", "--catalog", text(root.path()), "--out", text(&out)]);
+    let rendered = run(&["render", text(root.path()), "--out", text(&out)]);
     assert_eq!(rendered.code, 0, "{}", rendered.stderr);
     let registry: Value =
         serde_json::from_str(&std::fs::read_to_string(out.join("registry.json")).unwrap()).unwrap();
@@ -33,8 +33,7 @@ fn a_read_hint_does_not_open_the_gate_for_a_tool_whose_name_deletes() {
     let call = |name: &str, toml: &str| -> Value {
         let root = claim(name, &format!("{overlay}{toml}"));
         let arguments = json!({"op": name, "args": {}}).to_string();
-        serde_json::from_str(&run(&["call", "tool_exec", &arguments, "--catalog", text(root.path())]).stdout)
-            .unwrap()
+        serde_json::from_str(&run(&["call", "tool_exec", &arguments, text(root.path())]).stdout).unwrap()
     };
     assert_eq!(call("delete_user", "")["error"]["code"], "PERMISSION_DENIED");
     assert_eq!(call("list_updates", "")["ok"], true);

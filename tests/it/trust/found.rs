@@ -82,7 +82,7 @@ fn a_configuration_that_was_merely_found_runs_nothing_and_says_so() {
     for toml in [TRUSTED, OWN] {
         let place = Place::with(toml);
         place.check_is_refused("it is not trusted");
-        let named = place.run(&["call", "tool_exec", r#"{"op": "weather", "args": {}}"#, "--catalog", "."]);
+        let named = place.run(&["call", "tool_exec", r#"{"op": "weather", "args": {}}"#, "."]);
         assert_eq!(named.code, 0, "{} {}", named.stdout, named.stderr);
         assert!(place.root.path().join("ran").exists() && !named.stderr.contains("merely found"));
     }

@@ -27,7 +27,7 @@ fn compiled_forms_carry_no_value_of_the_environment() {
     };
     let variables = [("TOKEN_OF_OURS", CANARY)];
     let run = |arguments: &[&str]| -> Run {
-        let arguments = [arguments, &["--catalog", text(root.path())]].concat();
+        let arguments = [arguments, &[text(root.path())]].concat();
         let run = run_with(&arguments, "", &variables);
         assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
         check(&format!("{arguments:?}"), run.stdout.as_bytes());

@@ -63,7 +63,7 @@ fn page(root: &Path, name: &str) -> bool {
 fn render_goes_on_and_keeps_good_docs_over_a_broken_edit() {
     let root = folder(&[("a.json", &tool("a")), ("toolcrib.toml", "title = 'T'\n")]);
     let out = root.path().join("tools");
-    let running = Running::start(&["render", "--catalog", text(root.path()), "--out", text(&out), "--watch"]);
+    let running = Running::start(&["render", text(root.path()), "--out", text(&out), "--watch"]);
     running.says("watching");
     assert!(page(&out, "a"));
     write(root.path(), "b.json", &tool("b"));
@@ -92,8 +92,7 @@ fn render_goes_on_and_keeps_good_docs_over_a_broken_edit() {
 fn seed_goes_on_and_ends_when_asked_to() {
     let root = folder(&[("a.json", &tool("a"))]);
     let workspace = folder(&[]);
-    let running =
-        Running::start(&["seed", text(workspace.path()), "--catalog", text(root.path()), "--watch"]);
+    let running = Running::start(&["seed", text(workspace.path()), text(root.path()), "--watch"]);
     running.says("watching");
     write(root.path(), "a.json", &tool("b"));
     running.says("a.json changed");
@@ -106,15 +105,7 @@ fn seed_goes_on_and_ends_when_asked_to() {
 fn a_wrong_profile_is_a_wrong_command_line_at_the_start() {
     let root = folder(&[("a.json", &tool("a"))]);
     let out = root.path().join("o");
-    let run = crate::fixture::run(&[
-        "render",
-        "--catalog",
-        text(root.path()),
-        "--out",
-        text(&out),
-        "--watch",
-        "--profile",
-        "p",
-    ]);
+    let run =
+        crate::fixture::run(&["render", text(root.path()), "--out", text(&out), "--watch", "--profile", "p"]);
     assert_eq!(run.code, 2, "{}", run.stderr);
 }

@@ -83,7 +83,7 @@ class Check:
         if self.source is None:
             arguments = [repr(fspath(folder)), *(f"{name}={value!r}" for name, value in settings.items())]
             return f"`toolcrib.open(...).{written}({', '.join(arguments)})`"
-        catalog, given = ["--catalog", fspath(self.source)], fspath(folder)
+        catalog, given = [fspath(self.source)], fspath(folder)
         words = ["toolcrib", "seed", given, *catalog] if written == "seed" else ["toolcrib", "render", *catalog, "--out", given]
         for name in ("profile", "template"):
             words.extend([f"--{name}", fspath(settings[name])] if settings.get(name) else [])

@@ -46,7 +46,7 @@ impl Operator {
     }
 
     pub fn program(&self, arguments: &[&str]) -> std::process::Command {
-        let mut command = program(&[arguments, &["--catalog", text(self.catalog.path())]].concat());
+        let mut command = program(&[arguments, &[text(self.catalog.path())]].concat());
         command.env("XDG_STATE_HOME", self.state.path());
         command
     }
