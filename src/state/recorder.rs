@@ -1,7 +1,7 @@
 //! Writes events on one thread: those that come soon after each other, in one transaction. The thread also tries again
 //! when something could not be written.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -34,6 +34,8 @@ enum Message {
 struct Shared {
     database: Arc<dyn Database>,
     events: Mutex<Vec<Event>>,
+    /// Events that are not written yet.
+    waiting: AtomicUsize,
     lost: AtomicU64,
     problem: Mutex<Option<String>>,
     written: watch::Sender<i64>,
@@ -49,8 +51,8 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(database: Arc<dyn Database>) -> Self {
-        let (events, lost, problem) = Default::default();
-        let shared = Shared { database, events, lost, problem, written: watch::channel(0).0 };
+        let (events, waiting, lost, problem) = Default::default();
+        let shared = Shared { database, events, waiting, lost, problem, written: watch::channel(0).0 };
         Self { shared: Arc::new(shared), thread: OnceLock::new() }
     }
 
@@ -83,6 +85,7 @@ impl Recorder {
             return;
         }
         events.push(event);
+        self.shared.waiting.fetch_add(1, Relaxed);
         let is_first = events.len() == 1;
         drop(events);
         // The thread is woken for the first one only.
@@ -109,7 +112,7 @@ impl Recorder {
 
     /// Waits until all events are written, if there are any.
     pub(super) async fn settle(&self) {
-        if !locked(&self.shared.events).is_empty() {
+        if self.shared.waiting.load(Relaxed) > 0 {
             let _ = self.flush().await;
         }
     }
@@ -163,6 +166,7 @@ impl Shared {
         });
         let written = written
             .unwrap_or_else(|_| Err(StateError::Failed("writing broke down; it is tried again".into())));
+        self.waiting.fetch_sub(given.len(), Relaxed);
         self.note(written.as_ref().err());
         match &written {
             Ok(()) if !given.is_empty() => drop(self.written.send_replace(last)),

@@ -22,9 +22,9 @@ use super::sign_in::Visitor;
 use super::{
     Hosts, MAX_SLOW, Response, Shared, SignIns, caller, docs, functions, refused_caller, routes, sign_in,
 };
-use crate::config::ServeLimits;
+use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
-use crate::functions::{Function, FunctionContext};
+use crate::functions::Function;
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Resource;
 use crate::serve::response::media::Media;
@@ -267,7 +267,7 @@ impl HttpService {
         // The origin is checked already; the nested service knows fewer names, and would refuse good ones.
         request.headers.remove(ORIGIN);
         let known: Vec<HeaderValue> = request.headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
-        let limit = self.answer_time(&catalog.context(&caller));
+        let limit = self.answer_time(&catalog.view(&caller).catalog().config.exec);
         request.extensions.insert(caller);
         request.extensions.insert(catalog);
         request.extensions.insert(Arc::clone(&self.shared.call_limiter));
@@ -287,8 +287,7 @@ impl HttpService {
     }
 
     /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
-    fn answer_time(&self, context: &FunctionContext) -> Duration {
-        let exec = &context.view.catalog().config.exec;
+    fn answer_time(&self, exec: &Exec) -> Duration {
         let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
         let limits = &self.shared.limits;
         limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
