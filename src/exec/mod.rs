@@ -30,5 +30,5 @@ pub use record::call_result::{CallResult, Outcome};
 pub use record::standing_warnings::standing_scope;
 pub use request::{CallRequest, EffectLimit};
 pub use run::approval::binding;
-pub use run::result_paging::{Part, next_page};
+pub use run::long_result::{Part, next_page};
 pub use run::{refuse, run};

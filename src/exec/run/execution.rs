@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use super::run_failure::{Certainty, RunFailure};
 use super::sent_arguments::SentArguments;
-use super::{result_paging, steps};
+use super::{long_result, steps};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
@@ -92,7 +92,7 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
                 None if call.request.as_is && notes.original.is_some() => Ok(response.content),
                 None => {
                     let content = selected(call, response.content, notes);
-                    Ok(result_paging::first_page(call, content, notes).await)
+                    Ok(long_result::first_page(call, content, notes).await)
                 }
             }
         }

@@ -4,16 +4,12 @@
 //! 2. [`idempotency`] claims the key of a call, so that it is run once.
 //! 3. [`approval`] counts the call in the quotas of its caller, asks a person, if the tool needs that, and gives back the approval of a call that was not run.
 //! 4. [`execution`] sends the call to its backend, or runs its [`steps`].
-//! 5. [`result_paging`] stores a long result: it is read in parts ([`result_page`]) by cursors ([`result_cursor`]), and the
-//!    first says its [shape](result_shape).
+//! 5. [`long_result`] stores a long result, which is read in parts by cursors.
 
 pub(super) mod approval;
 mod execution;
 mod idempotency;
-mod result_cursor;
-mod result_page;
-pub(super) mod result_paging;
-mod result_shape;
+pub(super) mod long_result;
 mod run_failure;
 mod sent_arguments;
 mod steps;
