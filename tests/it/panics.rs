@@ -65,6 +65,10 @@ impl Database for Breaking {
     fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
         self.0.run(access, &mut |sql| transaction(&mut BreakingSql(sql)))
     }
+
+    fn is_volatile(&self) -> bool {
+        self.0.is_volatile()
+    }
 }
 
 struct BreakingSql<'a>(&'a mut dyn Sql);
