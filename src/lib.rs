@@ -73,9 +73,6 @@ pub mod secret; // one answer to "is this secret?"
 pub mod serve; // the server: the running catalog, and the doors to it
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
-pub mod simulate; // whole tasks, replayed, and their cost in tokens
-#[cfg(feature = "runtime")]
-#[doc(hidden)]
 pub mod site; // web pages for people
 #[doc(hidden)]
 pub mod sources; // bytes in, raw tools out

@@ -216,14 +216,6 @@ impl CatalogArgs {
         folder.map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// The place of its toolcrib.toml; `None` for a file of definitions, which has none.
-    pub(super) fn config_file(&self) -> Result<Option<PathBuf>, CommandError> {
-        let path = self.path()?;
-        let name = std::ffi::OsStr::new(CONFIGURATION);
-        let file = if path.is_dir() { path.join(name) } else { path.to_path_buf() };
-        Ok(Some(file).filter(|file| file.file_name() == Some(name)))
-    }
-
     /// Opens the catalog, as it was read before where nothing has changed; then it has no documents.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
         let workspace = self.workspace()?;

@@ -9,13 +9,13 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("For people who write tools", &["init", "import", "check", "render", "eval", "schema"]),
     (
         "For people who start agents",
-        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens", "simulate", "tune"],
+        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens"],
     ),
     (
         "For people who run servers",
         &[
             "adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "bundle", "approvals",
-            "trace", "usage",
+            "trace",
         ],
     ),
     ("For your shell", &["completions", "man"]),

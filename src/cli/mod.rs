@@ -28,7 +28,6 @@ mod object_storage;
 #[cfg(feature = "object-store")]
 mod object_storage;
 mod parse;
-mod patch;
 mod payload;
 mod pick;
 mod progress;
@@ -45,15 +44,11 @@ mod serve;
 mod server_check;
 mod services;
 mod signals;
-mod simulate;
 mod source_table;
 mod state;
-mod tasks;
 mod tokens;
 mod trace;
 mod trust;
-mod tune;
-mod usage;
 mod watch;
 
 use std::process::ExitCode;
@@ -104,9 +99,6 @@ enum Command {
     Results(results::ResultsArgs),
     Prompt(prompt::PromptArgs),
     Tokens(tokens::TokensArgs),
-    Simulate(simulate::SimulateArgs),
-    Tune(tune::TuneArgs),
-    Usage(usage::UsageArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
@@ -173,9 +165,6 @@ pub fn run() -> ExitCode {
         Command::Results(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
-        Command::Simulate(command) => command.run(),
-        Command::Tune(command) => command.run(),
-        Command::Usage(command) => command.run(),
         Command::Search(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),

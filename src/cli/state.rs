@@ -21,11 +21,6 @@ pub(super) struct StateArgs {
 }
 
 impl StateArgs {
-    /// Whether the command line names it.
-    pub(super) fn is_named(&self) -> bool {
-        self.state.is_some()
-    }
-
     /// Opens state with the settings of this configuration.
     pub(super) fn open(
         &self,

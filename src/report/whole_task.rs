@@ -2,7 +2,7 @@
 //!
 //! A task is many requests, and each carries the host's own context, the bound tools and the section of the prompt. A
 //! surface that binds less takes more requests: a search, or a doc, before the first call of a tool. The assumptions
-//! are means of `toolcrib simulate` over 155 tasks of 4.5 calls: between an agent that searches for one step at a time, and
+//! are means of `toolcrib-lab simulate` over 155 tasks of 4.5 calls: between an agent that searches for one step at a time, and
 //! one that searches for all steps at once. With core tools about half of these requests are saved.
 
 use crate::config::{self, SearchBy, Surface};

@@ -107,12 +107,11 @@ fn the_docs_of_the_command_line_name_every_function() {
 }
 
 /// Files that name functions beside the table, and why.
-const NAMED: [(&str, &str); 6] = [
+const NAMED: [(&str, &str); 5] = [
     ("src/functions/mod.rs", "the table"),
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),
     ("src/functions/tool_batch/items.rs", "the definition of a batch says which functions it takes"),
-    ("src/simulate/agent.rs", "a scripted agent calls functions by their names, as a model does"),
     ("src/provider/surface.rs", "which functions a payload binds is decided below the table"),
 ];
 

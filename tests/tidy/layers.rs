@@ -7,7 +7,7 @@ use super::imports::{Import, circles, imports};
 use super::{relative, root, sources};
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 30] = [
+const LAYERS: [(&str, u8); 29] = [
     ("bundle", 0),
     ("embedded", 0),
     ("guard", 0),
@@ -36,7 +36,6 @@ const LAYERS: [(&str, u8); 30] = [
     ("site", 8),
     ("functions", 8),
     ("serve", 9),
-    ("simulate", 9),
     ("cli", 10),
 ];
 

@@ -113,15 +113,6 @@ fn stored_findings_are_shown_without_excerpts() {
 }
 
 #[test]
-fn tasks_are_played_with_stand_ins_and_no_backend() {
-    let github = package().join("examples/github");
-    let (bundled, tasks) = (Bundled::of(&github), github.join("tasks.jsonl"));
-    let played =
-        |catalog: &Path| output(&["simulate", "--tasks", text(&tasks), "--profile", "core"], catalog);
-    assert_eq!(played(&bundled.file), played(&github));
-}
-
-#[test]
 fn the_library_opens_a_bundle_like_a_folder() {
     let github = package().join("examples/github");
     let bundled = Bundled::of(&github);

@@ -1,13 +1,11 @@
-//! The scripted agent. On every surface it makes the calls of the task, in order; before the first call of a tool it
-//! gets what the surface asks for:
+//! The scripted agent. In every mode it makes the calls of the task, in order; before the first call of a tool it gets what
+//! the mode asks for:
 //!
-//! | surface | before the first call of a tool |
+//! | mode | before the first call of a deferred tool |
 //! | --- | --- |
 //! | `full` | nothing |
-//! | `hybrid` | a deferred tool: its doc |
-//! | `native` | a deferred tool: a search, whose hits bring their definitions |
-//! | `toolset` | a deferred tool: its toolset |
-//! | `core` | a deferred tool: as on the gateway |
+//! | `hybrid` | its page |
+//! | `native` | a search, whose hits bring their definitions |
 //! | `gateway` | a search, and help on the op unless its hit had a usage that names every required argument |
 //!
 //! A search that does not find the tool is worded anew once; then the agent asks for help on the op by its name, as
@@ -18,37 +16,34 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::ledger::Ledger;
-use super::task::{Task, TaskCall};
-use super::wording;
-use crate::catalog::{Profile, Tool};
-use crate::config::Surface;
-use crate::functions::{Answer, CatalogView, Function, FunctionContext, GivenNotes, ToolCall};
-use crate::report::SplitMix64;
-use crate::tokens::Counter;
-use crate::tool::DescriptionMode;
+use toolcrib::Surface;
+use toolcrib::catalog::{Profile, Tool};
+use toolcrib::functions::{Answer, CatalogView, Function, FunctionContext, GivenNotes, ToolCall};
+use toolcrib::tokens::Counter;
+use toolcrib::tool::{DescriptionMode, words};
+
+use crate::ledger::Ledger;
+use crate::tasks::{Task, TaskCall};
 
 /// Events of a task.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Events {
-    pub(super) calls: usize,
+pub struct Events {
+    pub calls: usize,
     /// Tools of calls that are not in the catalog.
-    pub(super) unknown: usize,
-    pub(super) searches: usize,
+    pub unknown: usize,
+    pub searches: usize,
     /// First searches with the right tool in first place, and among the hits.
-    pub(super) first: usize,
-    pub(super) found: usize,
+    pub first: usize,
+    pub found: usize,
     /// First searches that said that there is no such tool.
-    pub(super) no_match: usize,
-    /// Right calls that were refused, and wrong ones that ran.
-    pub(super) refused: usize,
-    pub(super) accepted: usize,
-    /// The refusal of the first right call that was refused.
-    pub(super) refusal: Option<String>,
+    pub no_match: usize,
+    /// Right calls that were refused, and the first reason.
+    pub refused: usize,
+    pub refusal: Option<String>,
 }
 
 impl Events {
-    pub(super) fn add(&mut self, other: Events) {
+    pub fn add(&mut self, other: Events) {
         self.calls += other.calls;
         self.unknown += other.unknown;
         self.searches += other.searches;
@@ -56,20 +51,19 @@ impl Events {
         self.found += other.found;
         self.no_match += other.no_match;
         self.refused += other.refused;
-        self.accepted += other.accepted;
         self.refusal = self.refusal.take().or(other.refusal);
     }
 }
 
 /// The agent on one surface.
-pub(super) struct Agent<'a> {
-    pub(super) surface: Surface,
-    pub(super) batched: bool,
-    pub(super) view: Arc<CatalogView>,
-    pub(super) profile: &'a Profile<'a>,
-    pub(super) counter: &'a mut Counter,
+pub struct Agent<'a> {
+    pub surface: Surface,
+    pub batched: bool,
+    pub view: Arc<CatalogView>,
+    pub profile: &'a Profile<'a>,
+    pub counter: &'a mut Counter,
     /// Tokens of a tool's definition, as it is bound in full.
-    pub(super) definition: &'a dyn Fn(&Tool) -> usize,
+    pub definition: &'a dyn Fn(&Tool) -> usize,
 }
 
 /// One task as it is played.
@@ -85,7 +79,7 @@ struct Play<'a, 'b> {
 
 impl<'a> Agent<'a> {
     /// Plays a task.
-    pub(super) async fn play(&mut self, task: &Task, mistakes: Option<&mut Mistakes>) -> (Ledger, Events) {
+    pub async fn play(&mut self, task: &Task) -> (Ledger, Events) {
         let context = FunctionContext::of(Arc::clone(&self.view));
         let mut play = Play {
             agent: self,
@@ -95,7 +89,7 @@ impl<'a> Agent<'a> {
             known: HashSet::new(),
             refusal: None,
         };
-        play.task(task, mistakes).await;
+        play.task(task).await;
         play.ledger.end();
         (play.ledger, play.events)
     }
@@ -104,14 +98,14 @@ impl<'a> Agent<'a> {
         self.counter.count(text).o200k
     }
 
-    fn mode(&self, tool: &Tool) -> DescriptionMode {
+    fn is_deferred(&self, tool: &Tool) -> bool {
         let entry = self.profile.tools.iter().find(|entry| entry.tool.name == tool.name);
-        entry.map_or(DescriptionMode::Deferred, |entry| entry.mode)
+        entry.is_none_or(|entry| entry.mode == DescriptionMode::Deferred)
     }
 }
 
 impl Play<'_, '_> {
-    async fn task(&mut self, task: &Task, mut mistakes: Option<&mut Mistakes>) {
+    async fn task(&mut self, task: &Task) {
         let view = Arc::clone(&self.agent.view);
         let tool_of = |call: &TaskCall| Some(&*view.catalog().tools[view.resolve(&call.name).ok()?]);
         if self.agent.batched {
@@ -127,14 +121,6 @@ impl Play<'_, '_> {
                 self.learn(&[tool]).await;
             }
             self.events.calls += 1;
-            let wrong = mistakes.as_mut().and_then(|mistakes| mistakes.make(tool, &call.arguments));
-            if let Some(wrong) = wrong {
-                let was_run = self.call(tool, wrong, None).await;
-                self.events.accepted += usize::from(was_run);
-                if was_run {
-                    continue;
-                }
-            }
             let was_run = self.call(tool, call.arguments.clone(), call.result.as_ref()).await;
             if !was_run {
                 self.events.refused += 1;
@@ -149,20 +135,17 @@ impl Play<'_, '_> {
         let mut wanted: Vec<&Tool> = tools.to_vec();
         wanted.retain(|tool| !self.known.contains(&tool.name) && seen.insert(tool.name.clone()));
         self.known.extend(wanted.iter().map(|tool| tool.name.clone()));
-        if self.agent.surface != Surface::Gateway {
-            wanted.retain(|tool| self.agent.mode(tool) == DescriptionMode::Deferred);
-        }
+        wanted.retain(|tool| self.agent.is_deferred(tool));
         if wanted.is_empty() {
             return;
         }
         match self.agent.surface {
-            Surface::Full | Surface::Files => {}
             Surface::Hybrid => {
                 let names: Vec<&str> = wanted.iter().map(|tool| tool.safe_name.as_str()).collect();
                 self.ask("read_tool_doc", json!({ "names": names })).await;
             }
             Surface::Native => drop(self.search(&wanted).await),
-            Surface::Core | Surface::Gateway => {
+            Surface::Gateway => {
                 let usages = self.search(&wanted).await;
                 wanted.retain(|tool| !usages.get(&tool.name).is_some_and(|usage| is_enough(tool, usage)));
                 if wanted.is_empty() {
@@ -173,7 +156,7 @@ impl Play<'_, '_> {
                     if let [path] = paths[..] { json!({ "path": path }) } else { json!({ "paths": paths }) };
                 self.ask("tool_help", path).await;
             }
-            Surface::Toolset => wanted.iter().for_each(|tool| self.load(tool)),
+            _ => {}
         }
     }
 
@@ -182,8 +165,8 @@ impl Play<'_, '_> {
     async fn search(&mut self, wanted: &[&Tool]) -> HashMap<String, String> {
         let mut usages = HashMap::new();
         let mut missing = wanted.to_vec();
-        for words in [wording::first, wording::second] {
-            let queries: Vec<String> = missing.iter().map(|tool| words(tool)).collect();
+        for wording in [first_words, second_words] {
+            let queries: Vec<String> = missing.iter().map(|tool| wording(tool)).collect();
             let is_first = missing.len() == wanted.len();
             let input = match &queries[..] {
                 [query] => json!({ "query": query }),
@@ -243,22 +226,6 @@ impl Play<'_, '_> {
         self.ledger.add_to_context(tokens);
     }
 
-    /// Loads the toolset of a tool: all definitions of its category come into the context.
-    fn load(&mut self, tool: &Tool) {
-        let category = tool.category().to_string();
-        if !self.known.insert(format!("toolset {category}")) {
-            return;
-        }
-        let call = self
-            .agent
-            .tokens(&json!({ "name": "load_toolset", "arguments": { "name": category } }).to_string());
-        let entries = self.agent.profile.tools.iter().filter(|entry| entry.tool.category() == category);
-        let deferred = entries.filter(|entry| entry.mode == DescriptionMode::Deferred);
-        let tokens: usize = deferred.map(|entry| (self.agent.definition)(entry.tool)).sum();
-        self.ledger.turn(call, 0);
-        self.ledger.add_to_context(tokens);
-    }
-
     /// Calls a function of ours, in a turn of its own.
     async fn ask(&mut self, function: &str, input: Value) -> Answer {
         let call = self.agent.tokens(&json!({ "name": function, "arguments": input }).to_string());
@@ -273,10 +240,7 @@ impl Play<'_, '_> {
 
     /// Calls a tool, in a turn of its own, and returns whether it was run.
     async fn call(&mut self, tool: &Tool, arguments: Map<String, Value>, recorded: Option<&Value>) -> bool {
-        let through_gateway = match self.agent.surface {
-            Surface::Core => self.agent.mode(tool) == DescriptionMode::Deferred,
-            surface => surface == Surface::Gateway,
-        };
+        let through_gateway = self.agent.surface == Surface::Gateway && self.agent.is_deferred(tool);
         let (sent, answer) = if through_gateway {
             let input = json!({ "op": tool.op, "args": arguments });
             let sent = json!({ "name": "tool_exec", "arguments": input });
@@ -310,34 +274,36 @@ fn is_enough(tool: &Tool, usage: &str) -> bool {
     required.into_iter().flatten().filter_map(Value::as_str).all(|name| told.contains(name))
 }
 
-/// Mistakes of a weak model, drawn from a seed: in one call of five a required argument is missing, or a number is
-/// sent as text.
-pub(super) struct Mistakes(SplitMix64);
+/// Verbs of names, and what a person says for each.
+const VERBS: &str = "add=put in,book=reserve,calculate=work out,cancel=call off,check=look whether,close=end,create=make,\
+    delete=get rid of,edit=change,exchange=swap,fetch=look up,find=look for,get=look up,insert=put in,list=show all,\
+    merge=combine,modify=change,move=put elsewhere,open=start,post=publish,read=look at,remove=take out,return=give back,\
+    run=start,search=look for,send=write to,set=change,transfer=hand over,update=change,write=put text into";
+/// Words of names that a person leaves out.
+const LEFT_OUT: &str = "a an api by for from in of on the to tool via with";
+/// Most words of a description in a second search.
+const WORDS: usize = 10;
 
-impl Mistakes {
-    pub(super) fn of(seed: u64) -> Self {
-        Self(SplitMix64(seed))
-    }
+/// The words of a first search.
+fn first_words(tool: &Tool) -> String {
+    let own = tool.name.rsplit(['.', '/', ':']).next().unwrap_or(&tool.name);
+    let said = |(at, word): (usize, String)| {
+        let verb = VERBS.split(',').filter_map(|pair| pair.split_once('=')).find(|(verb, _)| *verb == word);
+        match verb.filter(|_| at == 0) {
+            Some((_, said)) => Some(said.to_string()),
+            None => (!is_left_out(&word)).then_some(word),
+        }
+    };
+    let words = words(own.rsplit("__").next().unwrap_or(own));
+    words.into_iter().enumerate().filter_map(said).collect::<Vec<_>>().join(" ")
+}
 
-    /// The arguments with a mistake, if this call gets one.
-    fn make(&mut self, tool: &Tool, arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
-        let (is_wrong, kind) = (self.0.next().is_multiple_of(5), self.0.next() % 2);
-        if !is_wrong {
-            return None;
-        }
-        let mut wrong = arguments.clone();
-        let number = arguments.iter().find(|(_, value)| value.is_number());
-        match (kind, number) {
-            (0, Some((name, value))) => {
-                wrong.insert(name.clone(), format!("about {value}").into());
-            }
-            _ => {
-                let required = tool.parameters.schema().get("required")?.as_array()?;
-                let name =
-                    required.iter().filter_map(Value::as_str).find(|name| arguments.contains_key(*name))?;
-                wrong.shift_remove(name);
-            }
-        }
-        Some(wrong)
-    }
+/// The words of a second search: more of what the tool is for.
+fn second_words(tool: &Tool) -> String {
+    let said = words(&tool.short).into_iter().filter(|word| !is_left_out(word));
+    said.take(WORDS).collect::<Vec<_>>().join(" ")
+}
+
+fn is_left_out(word: &str) -> bool {
+    LEFT_OUT.split(' ').any(|left_out| left_out == word)
 }

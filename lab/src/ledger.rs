@@ -1,49 +1,33 @@
 //! The tokens of a task, request by request. Every request carries the host's context, the section of the prompt, the
-//! bound tools, and all calls and answers before it.
+//! tools, and all calls and answers before it.
 
-use serde::Serialize;
-
-/// The prompt cache of the provider. A token that is read from it costs 0.1 of a plain one, a token that is written to
-/// it 1.25, as Anthropic publishes.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    strum::EnumString,
-    strum::VariantArray,
-    strum::IntoStaticStr,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
+/// The prompt cache of the provider. Reading a token from it costs 0.1 of a plain one, writing it 1.25, as Anthropic
+/// publishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum PromptCache {
-    /// There is none.
     #[default]
     None,
     /// The first request writes everything to it.
     Cold,
-    /// Earlier tasks have written the context of the host, the prompt and the bound tools.
+    /// Earlier tasks have written the context of the host, the prompt and the tools.
     Warm,
 }
 
 /// The requests of one task.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub struct Ledger {
     /// Tokens of calls and answers before each request, and of the call that it returns.
     requests: Vec<(usize, usize)>,
     history: usize,
     /// Tokens of calls.
-    pub(super) calls: usize,
+    pub calls: usize,
     /// Tokens of answers.
-    pub(super) answers: usize,
+    pub answers: usize,
 }
 
 impl Ledger {
     /// A request that returns calls, and the answers that follow.
-    pub(super) fn turn(&mut self, calls: usize, answers: usize) {
+    pub fn turn(&mut self, calls: usize, answers: usize) {
         self.requests.push((self.history, calls));
         self.history += calls + answers;
         self.calls += calls;
@@ -51,29 +35,29 @@ impl Ledger {
     }
 
     /// Adds definitions to the context of all later requests.
-    pub(super) fn add_to_context(&mut self, tokens: usize) {
+    pub fn add_to_context(&mut self, tokens: usize) {
         self.history += tokens;
         self.answers += tokens;
     }
 
     /// The last request, which returns text to the person.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.requests.push((self.history, 0));
     }
 
     /// Tokens of the calls of each request but the last, and of what came into the context after them.
-    pub(super) fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         let later = self.requests.iter().skip(1);
         self.requests.iter().zip(later).map(|((before, call), (after, _))| (*call, after - before - call))
     }
 
     /// Number of requests.
-    pub(super) fn turns(&self) -> usize {
+    pub fn turns(&self) -> usize {
         self.requests.len()
     }
 
     /// The cost of all requests, in tokens at the plain price, with so many tokens in each of them.
-    pub(super) fn cost(&self, fixed: usize, cache: PromptCache) -> f64 {
+    pub fn cost(&self, fixed: usize, cache: PromptCache) -> f64 {
         let mut cached = if cache == PromptCache::Warm { fixed } else { 0 };
         let mut cost = 0.0;
         for (history, calls) in &self.requests {
