@@ -23,42 +23,21 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
 
 /// Writes a file whole or not at all, for its owner alone. Its folder is made where there is none.
 pub(crate) fn write(file: &Path, content: &[u8]) -> io::Result<()> {
-    let mut staged = StagedFile::new(file)?;
-    staged.file.write_all(content)?;
-    staged.finish(file)
-}
-
-/// A new file, for its owner alone, that has no name yet: it is gone with its last reader unless it is finished.
-pub(crate) struct StagedFile {
-    /// The file, to be written and read.
-    pub(crate) file: File,
-    path: PathBuf,
-}
-
-impl StagedFile {
-    /// A file beside another one. Its folder is made where there is none.
-    pub(crate) fn new(beside: &Path) -> io::Result<Self> {
-        let folder = beside.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.map_or(Ok(()), create_folder)?;
-        let path = staged(beside);
-        // Only this process has this name, so an existing file was left by a process that was killed.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), create_folder)?;
+    let path = staged(file);
+    // Only this process has this name, so an existing file was left by a process that was killed.
+    let _ = fs::remove_file(&path);
+    let write = |mut new: File| {
+        new.write_all(content)?;
+        new.sync_all()?;
+        fs::rename(&path, file)
+    };
+    let written = options().write(true).create_new(true).open(&path).and_then(write);
+    if written.is_err() {
         let _ = fs::remove_file(&path);
-        let file = options().read(true).write(true).create_new(true).open(&path)?;
-        Ok(Self { file, path })
     }
-
-    /// Gives it this name, in place of the file that had it.
-    pub(crate) fn finish(self, name: &Path) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.path, name)
-    }
-}
-
-impl Drop for StagedFile {
-    fn drop(&mut self) {
-        // After it is finished, there is none of this name.
-        let _ = fs::remove_file(&self.path);
-    }
+    written
 }
 
 /// A file that nobody else can write to.

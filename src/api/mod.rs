@@ -79,8 +79,7 @@ impl Catalog {
     }
 
     fn of(workspace: config::Workspace) -> Result<Self, Error> {
-        let templates =
-            Templates::of((&workspace.config.render, &workspace.root), workspace.bundle.as_deref())?;
+        let templates = Templates::of(&workspace.config.render, &workspace.root)?;
         Ok(Self {
             checked: catalog::open(workspace),
             templates,

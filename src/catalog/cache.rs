@@ -87,7 +87,7 @@ impl CatalogCache {
         listings: &Listings,
         kept: impl FnOnce() + Send + 'static,
     ) -> Opened {
-        if workspace.bundle.is_some()
+        if !workspace.fetched.is_empty()
             || listings.awaited().is_some()
             || workspace.findings.iter().any(is_error)
         {
@@ -160,10 +160,7 @@ impl CatalogCache {
     /// has changed since.
     pub fn answers(&self, workspace: &Workspace, options: &str) -> Option<PathBuf> {
         let id = self.id(workspace, &Listings::default());
-        let content = match &workspace.bundle {
-            Some(bundle) => bundle.version(),
-            None => self.current(&id, workspace).ok()??.bundle,
-        };
+        let content = self.current(&id, workspace).ok()??.bundle;
         let hash = blake3::hash(format!("{id} {content} {options}").as_bytes()).to_hex();
         Some(self.folder.join(format!("{}.answers.json", &hash[..32])))
     }

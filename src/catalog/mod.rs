@@ -20,7 +20,6 @@
 
 mod audience;
 mod build;
-mod bundled;
 #[cfg(feature = "runtime")]
 mod cache;
 mod definition_places;
@@ -57,17 +56,15 @@ mod unlinted;
 mod unresolved;
 mod validation_cost;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use crate::bundle::Bundle;
 use crate::config::{Config, Server, Workspace};
 use crate::finding::{Finding, Limits, Severity, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
-pub use bundled::{bundled, unportable};
 #[cfg(feature = "runtime")]
 pub use cache::{CatalogCache, Opened};
 pub use derived_store::{DerivedKey, DerivedStore};
@@ -78,7 +75,7 @@ pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
 pub use shared_text::SharedGroup;
-pub use stored::{Manifest, restored, stored};
+pub use stored::{restored, stored};
 pub use tool::{PassingTool, Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
 use unlinted::Unlinted;
@@ -130,10 +127,10 @@ pub struct Checked {
     pub documents: Vec<crate::finding::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
+    /// The registry version in each `registry.json` that was read.
+    pub registries: BTreeMap<String, String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
-    /// The bundle that it comes from.
-    pub bundle: Option<Arc<Bundle>>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
     bases: Vec<(String, String)>,
 }
@@ -177,9 +174,6 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
-    if let Some(bundle) = workspace.bundle.take() {
-        return bundled::open(&bundle, workspace);
-    }
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
@@ -200,7 +194,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
         parts: parts.clone(),
     });
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings, documents, parts, awaited, bundle: None, bases };
+    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited, bases };
     checked.catalog.complete = !checked.lost_input();
     checked
 }

@@ -1,7 +1,7 @@
 //! Output of toolcrib that was fed back as a source: a payload has stubs and functions of its own, and no definitions;
 //! a `registry.json` has the definitions, and may stand beside those that it was made from.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::functions::functions;
 use crate::finding::{Code, Finding, Place};
@@ -27,16 +27,16 @@ pub(super) fn refuse(tools: Vec<RawTool>, findings: &mut Vec<Finding>) -> Vec<Ra
 /// Removes the tools of each `registry.json` that repeats other sources, and reports each that is read.
 pub(super) fn without_copies(
     mut tools: Vec<RawTool>,
-    registries: &BTreeSet<String>,
+    registries: &BTreeMap<String, String>,
     findings: &mut Vec<Finding>,
 ) -> Vec<RawTool> {
     let is_in = |file: &str, tool: &&RawTool| tool.place.file == file;
     let mut known: HashSet<String> = HashSet::new();
     if !registries.is_empty() {
-        let others = tools.iter().filter(|tool| !registries.contains(&tool.place.file));
+        let others = tools.iter().filter(|tool| !registries.contains_key(&tool.place.file));
         known.extend(others.map(|tool| tool.definition.name.clone()));
     }
-    for file in registries {
+    for file in registries.keys() {
         // A name that several servers share is qualified by server in a registry.
         let own = |name: &str| name.split_once("__").map_or(name, |(_, name)| name).to_string();
         let is_known = |tool: &&RawTool| {

@@ -9,16 +9,13 @@ use std::sync::{Arc, Once, OnceLock};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::bundle_file::{KeyArgs, Use, refuse_unusable};
-use super::bundle_signature::signature_file;
-use super::remote_bundle::RemoteBundle;
-use super::{CommandError, failed, fetched, print_note, trust};
+use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, CatalogCache, Checked};
-use crate::config::{Workspace, env_variables, is_bundle};
+use crate::config::{self, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
 use crate::finding::{Code, Finding, Place};
-use crate::sources::Listings;
 use crate::sources::mcp::{Connections, Environment, list_all};
+use crate::sources::{ADDRESS_HELP, Addresses, Listings};
 use crate::watch::Reading;
 pub(super) use report::{
     complete, counted, in_one_line, refuse_unread, report_briefly, report_errors, report_lost, waiting_for,
@@ -35,27 +32,19 @@ pub(super) const HELP: &str = "name it, as in `toolcrib check .`, or trust it wi
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, a bundle, one file of definitions in any known format, the configuration of an MCP client,
-    /// or the URL of a bundle (it ends in .crib), of an OpenAPI document or of an MCP server. The default is the current directory;
-    /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
+    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
+    /// https:// address of a registry.json. The default is the current directory; its toolcrib.toml is read as with --offline
+    /// unless `toolcrib trust` has trusted it.
     #[arg(value_name = "CATALOG", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The catalog of a server that names none.
     #[arg(skip)]
     found: Option<PathBuf>,
-    /// The workspace of a bundle, which is checked once.
+    /// Registries at addresses that the catalog names.
     #[arg(skip)]
-    bundle: Arc<OnceLock<Workspace>>,
-    /// The bundle at a URL.
-    #[arg(skip)]
-    remote: Arc<OnceLock<Option<RemoteBundle>>>,
-    /// The folder or the bundle of the catalog at a URL, or the reason why there is none.
-    #[arg(skip)]
-    fetched: Arc<OnceLock<Result<PathBuf, String>>>,
+    pub(super) addresses: Addresses,
     #[arg(skip)]
     cache: Arc<OnceLock<Option<CatalogCache>>>,
-    #[command(flatten)]
-    key: KeyArgs,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long)]
     pub(super) offline: bool,
@@ -68,11 +57,7 @@ impl CatalogArgs {
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
-        if let (true, Err(why)) = (fetched::is_url(path), self.fetched(path)) {
-            return Err(failed(why));
-        }
-        let path = self.place();
-        if path.exists() {
+        if path.exists() || at_address(path).is_some() {
             Ok(path)
         } else {
             Err(CommandError::Usage(format!("there is no catalog at {}", path.display())))
@@ -107,57 +92,31 @@ impl CatalogArgs {
         Self { found, ..self }
     }
 
-    /// The same for any catalog, signed or not.
-    pub(super) fn without_key(self) -> Self {
-        Self { key: KeyArgs::default(), ..self }
-    }
-
     fn named_or_here(&self) -> &Path {
         self.catalog.as_deref().or(self.found.as_deref()).unwrap_or(Path::new("."))
     }
 
-    /// The same path, or the folder of what was fetched.
-    fn place(&self) -> &Path {
-        let path = self.named_or_here();
-        if fetched::is_url(path) { self.fetched(path).unwrap_or(path) } else { path }
-    }
-
-    /// The bundle at a URL, where the catalog is one.
-    pub(super) fn remote(&self) -> Option<&RemoteBundle> {
-        let url = self.named_or_here();
-        let at = || RemoteBundle::at(url.to_str()?, self.key.key.clone()).filter(|_| fetched::is_url(url));
-        self.remote.get_or_init(at).as_ref()
-    }
-
-    /// The folder or the bundle of the catalog at a URL, which is fetched once.
-    fn fetched(&self, url: &Path) -> Result<&Path, String> {
-        let fetch = || match (self.remote(), self.offline) {
-            (Some(remote), offline) => remote.first(offline),
-            (None, true) => Err("with --offline, nothing is fetched".to_string()),
-            (None, false) => fetched::folder(url.to_str().unwrap_or_default()),
-        };
-        self.fetched.get_or_init(fetch).as_deref().map_err(Clone::clone)
-    }
-
     /// The configuration. One that was merely found is disarmed, and a note says so.
     pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
-        if let Some(known) = self.bundle.get() {
-            return Ok(known.clone());
+        let workspace = self.read_workspace(self.path()?);
+        let unfetched =
+            workspace.fetched.iter().find_map(|(address, got)| Some((address, got.as_ref().err()?)));
+        match unfetched {
+            Some((address, problem)) => {
+                let address = shown_address(address);
+                Err(failed(format!("cannot fetch {address}: {problem}\n  help: {ADDRESS_HELP}")))
+            }
+            None => Ok(workspace),
         }
-        let mut workspace = self.read_workspace(self.path()?, Use::Once);
-        refuse_unusable(&workspace.findings)?;
-        self.admit(&mut workspace);
-        if workspace.bundle.is_some() {
-            let _ = self.bundle.set(workspace.clone());
-        }
-        Ok(workspace)
     }
 
-    fn read_workspace(&self, path: &Path, used: Use) -> Workspace {
-        match self.remote() {
-            Some(remote) => remote.workspace(&self.key),
-            None => self.key.workspace(path, used),
+    fn read_workspace(&self, path: &Path) -> Workspace {
+        let mut workspace = config::read(path);
+        self.admit(&mut workspace);
+        if !self.offline && !workspace.is_found {
+            workspace.fetched = self.addresses.registries(&workspace);
         }
+        workspace
     }
 
     fn admit(&self, workspace: &mut Workspace) {
@@ -176,8 +135,7 @@ impl CatalogArgs {
     pub(super) fn reading(&self) -> Reading {
         let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
         Reading::new(move |path| {
-            let mut workspace = args.read_workspace(path, Use::Long);
-            args.admit(&mut workspace);
+            let mut workspace = args.read_workspace(path);
             if !workspace.is_found {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
@@ -195,23 +153,12 @@ impl CatalogArgs {
         self.catalog.is_none().then(trust::store).flatten()
     }
 
-    /// The signature of a bundle, whose changes count too.
-    pub(super) fn signature(&self) -> Option<PathBuf> {
-        self.key.key.as_ref().filter(|_| self.remote().is_none()).map(|_| signature_file(self.place()))
-    }
-
-    /// The path whose changes are followed.
-    pub(super) fn followed(&self) -> Result<PathBuf, CommandError> {
-        let path = self.path()?;
-        Ok(self.remote().map_or_else(|| path.to_path_buf(), RemoteBundle::marker))
-    }
-
     /// The folder that the paths of its configuration are relative to.
     pub(super) fn folder(&self) -> PathBuf {
-        if self.remote().is_some() {
+        let path = self.named_or_here();
+        if at_address(path).is_some() {
             return PathBuf::from(".");
         }
-        let path = self.place();
         let folder = if path.is_dir() { Some(path) } else { path.parent() };
         folder.map(Path::to_path_buf).unwrap_or_default()
     }
@@ -253,9 +200,6 @@ impl CatalogArgs {
 
     /// The lists of its live servers, if they may be contacted.
     fn listings(&self, workspace: &Workspace) -> Listings {
-        if workspace.bundle.is_some() {
-            return Listings::default();
-        }
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         let listings = self
@@ -293,10 +237,6 @@ impl CatalogArgs {
             let file = if named.is_dir() { named.join(CONFIGURATION) } else { named.clone() };
             let is_one = file.file_name() == Some(std::ffi::OsStr::new(CONFIGURATION));
             return is_one.then_some(file).ok_or_else(|| {
-                if is_bundle(named) {
-                    let help = "edit the catalog that it is built from, and build it again";
-                    return CommandError::Usage(format!("{} is a bundle: {help}", named.display()));
-                }
                 CommandError::Usage(format!("{} is no toolcrib.toml, and no folder", named.display()))
             });
         }

@@ -78,7 +78,7 @@ impl DoctorArgs {
 /// The mistakes in the configuration, each with its place.
 fn mistakes(catalog: &CatalogArgs, workspace: &Workspace) -> Vec<String> {
     let mut findings = workspace.findings.clone();
-    if workspace.document.is_none() && workspace.bundle.is_none() {
+    if workspace.document.is_none() {
         findings.extend(unreadable(catalog, workspace));
     }
     locate(workspace.document.as_slice(), &mut findings);

@@ -13,10 +13,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     (
         "For people who run servers",
-        &[
-            "adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "bundle", "approvals",
-            "trace",
-        ],
+        &["adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "approvals", "trace"],
     ),
     ("For your shell", &["completions", "man"]),
 ];

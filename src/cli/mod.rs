@@ -6,34 +6,24 @@
 mod add;
 mod adopt;
 mod approvals;
-mod bundle;
-mod bundle_file;
-mod bundle_signature;
 mod call;
 mod catalog;
 mod check;
 mod completions;
 mod doctor;
 mod eval;
-mod fetched;
 mod help;
 mod import;
 mod init;
 mod login;
 mod logout;
 mod man;
-#[cfg(not(feature = "object-store"))]
-#[path = "no_object_storage.rs"]
-mod object_storage;
-#[cfg(feature = "object-store")]
-mod object_storage;
 mod parse;
 mod payload;
 mod pick;
 mod progress;
 mod prompt;
 mod reload;
-mod remote_bundle;
 mod render;
 mod results;
 mod schema;
@@ -105,7 +95,6 @@ enum Command {
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
-    Bundle(bundle::BundleArgs),
     Trust(trust::Trust),
     Import(import::ImportArgs),
     Schema(schema::SchemaArgs),
@@ -171,7 +160,6 @@ pub fn run() -> ExitCode {
         Command::Serve(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
-        Command::Bundle(command) => command.run(),
         Command::Trust(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),

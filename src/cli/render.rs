@@ -203,8 +203,7 @@ pub(super) fn templates(
     checked: &Checked,
     named: Option<&Path>,
 ) -> Result<Templates, CommandError> {
-    let of_catalog =
-        || Templates::of((&checked.catalog.config.render, &catalog.folder()), checked.bundle.as_deref());
+    let of_catalog = || Templates::of(&checked.catalog.config.render, &catalog.folder());
     named.map_or_else(of_catalog, |folder| Templates::load(Some(folder))).map_err(failed)
 }
 

@@ -1,7 +1,6 @@
 //! `toolcrib serve`: the running server.
 
 mod callers;
-mod downloads;
 mod log;
 mod preparation;
 mod refusals;
@@ -58,12 +57,10 @@ pub(super) struct ServeArgs {
     /// Speak MCP over stdin and stdout instead of listening.
     #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
-    /// Poll for changes every second, for file systems that do not report them.
+    /// Poll for changes every second, for file systems that do not report them. Addresses are asked as often; without it, every
+    /// 30 seconds.
     #[arg(long)]
     poll: bool,
-    /// Seconds after which a bundle at a URL is asked for again; a tenth more or less, so that replicas differ.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    bundle_poll: u32,
     /// The address to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,

@@ -20,10 +20,11 @@ pub(super) trait Rerun {
 
 /// Runs a command now and after each change. A change that breaks the catalog is reported, and the last result stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
-    let also = command.also().into_iter().chain(catalog.also()).chain(catalog.signature()).collect();
+    let also = command.also().into_iter().chain(catalog.also()).collect();
     let (connections, reading) = (catalog.connections(), catalog.reading());
-    let options = Options { also, connections, reading, ..Options::default() };
-    let follow = Follow::start(&catalog.followed()?, options);
+    let addresses = catalog.addresses.clone();
+    let options = Options { also, addresses, connections, reading, ..Options::default() };
+    let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {
         change.notices.iter().for_each(print_note);

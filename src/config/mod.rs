@@ -3,9 +3,8 @@
 //! 1. [`mod@read`] finds the configuration of a catalog, and reads it field by field.
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
 //! 3. [`Overlay`]s add fields to imported tools; presets are overlays that ship with toolcrib.
-//! 4. [`client`] reads the configuration of an MCP client in its place, and [`bundled`] that of a bundle.
+//! 4. [`client`] reads the configuration of an MCP client in its place.
 
-mod bundled;
 mod client;
 mod env_file;
 mod environment;
@@ -31,9 +30,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::{DescriptionMode, Effect};
+use crate::tool::{DescriptionMode, Effect, clean_line};
 
-pub use bundled::{BundledConfig, CONFIGURATION, is_bundle, unreadable_bundle};
 pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
 pub use environment::Environment;
@@ -45,7 +43,7 @@ pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
 pub use quota::Quota;
-pub use read::{Workspace, read};
+pub use read::{Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
@@ -178,7 +176,7 @@ impl Config {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Source {
-    /// A file, a folder or a glob, relative to the configuration.
+    /// A file, a folder or a glob, relative to the configuration; or the `https://` address of a `registry.json`.
     pub path: String,
     /// A live MCP server instead of a path.
     pub mcp: Option<Server>,
@@ -200,6 +198,19 @@ pub struct Source {
     /// Whether its definitions may name programs and environment variables: `run`, or `read` when absent.
     #[serde(skip_serializing_if = "Trust::is_read")]
     pub trust: Trust,
+}
+
+impl Source {
+    /// The address of its registry; `None` for files and live servers.
+    pub fn address(&self) -> Option<&str> {
+        let is_address = self.path.starts_with("https://") || self.path.starts_with("http://");
+        (is_address && self.mcp.is_none()).then_some(&*self.path)
+    }
+}
+
+/// An address without its query, which may be secret.
+pub fn shown_address(address: &str) -> String {
+    clean_line(address.split(['?', '#']).next().unwrap_or_default())
 }
 
 /// The origin of an API's address.

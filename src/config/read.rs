@@ -1,15 +1,13 @@
 //! Finds and reads the configuration of a catalog.
 
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::bundled::{BundledConfig, is_bundle, unreadable_bundle};
 use super::client;
 use super::issuer::public_url_problem;
 use super::preset::{preset, preset_names};
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
-use crate::bundle::{Bundle, BundleError};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 
 /// The name of the configuration file.
@@ -32,26 +30,14 @@ pub struct Workspace {
     pub findings: Vec<Finding>,
     /// Definitions in memory, beside those of the sources.
     pub definitions: Option<Document>,
-    /// The bundle that the catalog comes from, in place of definitions.
-    pub bundle: Option<Arc<Bundle>>,
+    /// The registry at each address that a source names, or the reason why there is none; an address without either was not
+    /// asked.
+    pub fetched: BTreeMap<String, Result<Arc<str>, String>>,
     /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.
     pub is_found: bool,
 }
 
 impl Workspace {
-    /// The workspace of a bundle at a path. Its paths are relative to the folder of the bundle.
-    pub fn of_bundle(path: &Path, bundle: Result<Bundle, BundleError>) -> Self {
-        let root = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let read = bundle.and_then(|bundle| Ok((BundledConfig::read(&bundle)?.config, bundle)));
-        let workspace = Self { root: root.to_path_buf(), ..Self::default() };
-        match read {
-            Ok((config, bundle)) => Self { config, bundle: Some(Arc::new(bundle)), ..workspace },
-            Err(error) => {
-                Self { findings: vec![unreadable_bundle(path, &error)], ..workspace.without_files() }
-            }
-        }
-    }
-
     /// The same without any file to read definitions from.
     pub fn without_files(mut self) -> Self {
         self.config.sources = vec![Source::default()];
@@ -89,12 +75,12 @@ fn is_plain_file(at: &str) -> bool {
     !at.contains("://") && !at.contains("${") && is_below()
 }
 
-/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, a bundle, the configuration of an MCP
-/// client, or a single file of definitions, which is a catalog with the default configuration.
+/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP
+/// client, a single file of definitions, or the address of a registry; these two have the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
-    if is_bundle(catalog) {
-        let bundle = File::open(catalog).map_err(Into::into).and_then(Bundle::of_file);
-        return Workspace::of_bundle(catalog, bundle);
+    if let Some(source) = at_address(catalog) {
+        let config = Config { sources: vec![source], ..Config::default() };
+        return Workspace { root: ".".into(), config, ..Workspace::default() };
     }
     let (root, file) = if catalog.is_dir() {
         (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
@@ -122,6 +108,12 @@ pub fn read(catalog: &Path) -> Workspace {
         None => {}
     }
     workspace
+}
+
+/// The source of a catalog that is the address of a registry.
+pub fn at_address(catalog: &Path) -> Option<Source> {
+    let source = Source { path: catalog.to_str()?.to_string(), ..Source::default() };
+    source.address().is_some().then_some(source)
 }
 
 fn read_file(file: &Path, workspace: &mut Workspace) {
@@ -171,6 +163,10 @@ fn check_sources(workspace: &mut Workspace) {
         match &source.mcp {
             Some(_) if source.trust == Trust::Run => invalid(
                 "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
+                format!("/source/{index}/trust"),
+            ),
+            None if source.address().is_some() && source.trust == Trust::Run => invalid(
+                "definitions at an address are never trusted to name programs; write `backend` in an `[[overlay]]`",
                 format!("/source/{index}/trust"),
             ),
             None if source.path.is_empty() => {

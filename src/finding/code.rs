@@ -68,15 +68,10 @@ codes! {
     TrustHintUnused "trust-hint-unused" Warning false "`[exec.trust_hints]` names a server that no source has";
     ProfileUnused "profile-selector-unused" Warning false "a profile's selector matches no tool";
     CategoryUnused "category-unused" Warning false "a `[[category]]` names a category that no tool is in, or one that is described above";
-    // bundles
-    BundleUnreadable "bundle-unreadable" Error true "a bundle is torn, was changed, or has another format";
-    BundleUntrusted "bundle-untrusted" Error true "a bundle is not signed with the key that was asked for";
-    SecretLiteral "secret-literal" Error false "the configuration of a bundle has a secret value written down in it";
-    MachinePath "machine-path" Error false "a catalog has paths of this machine, which a bundle must not have";
     // sources
     FileUnreadable "file-unreadable" Error true "a source cannot be opened, or is not text";
     FileTooLarge "file-too-large" Error true "a source is larger than the limit";
-    SourceUnreachable "source-unreachable" Error true "a live server cannot be reached, or lists no tools that can be read";
+    SourceUnreachable "source-unreachable" Error true "a live server or an address cannot be reached, or gives no tools that can be read";
     ServerDisabled "server-disabled" Info false "a server of a client's configuration is disabled there";
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";

@@ -265,11 +265,6 @@ impl CatalogView {
         self.indexes.build(&self.catalog, || self.tree());
     }
 
-    /// The search indexes as the part of a bundle.
-    pub fn indexes_part(&self) -> Vec<u8> {
-        self.indexes.part(&self.catalog, self.tree())
-    }
-
     /// Whether the search indexes are in memory.
     pub fn is_indexed(&self) -> bool {
         self.indexes.are_ready()

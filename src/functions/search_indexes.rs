@@ -78,11 +78,6 @@ impl SearchIndexes {
         *self.is_stored.get_or_init(|| catalog.has_derived(self.key(catalog)))
     }
 
-    /// Both, behind their key, as the part of a bundle.
-    pub(super) fn part(&self, catalog: &Catalog, tree: &CategoryTree) -> Vec<u8> {
-        [&self.key(catalog).as_bytes()[..], &self.bytes(catalog, tree)].concat()
-    }
-
     fn key(&self, catalog: &Catalog) -> &DerivedKey {
         self.key.get_or_init(|| catalog.index_key(&index_basis(&catalog.config.search)))
     }

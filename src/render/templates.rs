@@ -7,8 +7,7 @@ use std::sync::OnceLock;
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
-use crate::bundle::Bundle;
-use crate::config::{BundledConfig, Render};
+use crate::config::Render;
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
@@ -76,15 +75,9 @@ impl Templates {
         Self::with(folder.map(own_templates).transpose()?.unwrap_or_default())
     }
 
-    /// The templates of a catalog: those of its bundle, or of the folder that its configuration names.
-    pub fn of(workspace: (&Render, &Path), bundle: Option<&Bundle>) -> Result<Self, TemplateError> {
-        let (render, root) = workspace;
-        match bundle {
-            Some(bundle) => {
-                Self::with(BundledConfig::read(bundle).map_err(|error| problem("", error))?.templates)
-            }
-            None => Self::load(render.templates.as_ref().map(|folder| root.join(folder)).as_deref()),
-        }
+    /// The templates of the folder that a configuration names; the built-in ones where it names none.
+    pub fn of(render: &Render, root: &Path) -> Result<Self, TemplateError> {
+        Self::load(render.templates.as_ref().map(|folder| root.join(folder)).as_deref())
     }
 
     fn with(mut own: BTreeMap<String, String>) -> Result<Self, TemplateError> {

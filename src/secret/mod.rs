@@ -4,10 +4,8 @@
 //! 2. [`name`] judges names, [`shape`] finds secrets within texts.
 //! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
 //! 4. [`SecretPolicy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
-//! 5. [`literal`] finds secrets that are written down where a reference belongs.
 
 mod echo;
-mod literal;
 mod name;
 mod reference;
 mod schema;

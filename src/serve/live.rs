@@ -1,5 +1,6 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +12,6 @@ use tokio::sync::watch;
 
 use super::background_indexer::BackgroundIndexer;
 use super::listing_policy::{ListingOptions, Listings};
-use super::origin::Origin;
 use super::profile_caches::{CacheBuilder, ProfileCaches};
 use crate::catalog::{Checked, Findings, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE, Server};
@@ -20,15 +20,15 @@ use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
-use crate::sources::Awaited;
+use crate::sources::{Addresses, Awaited};
 
 /// One generation of the catalog with everything made from it; immutable.
 #[derive(Debug)]
 pub struct Generation {
     /// The registry version.
     pub version: String,
-    /// The version of the bundle that it comes from.
-    pub bundle: Option<String>,
+    /// The registry version in each `registry.json` that was read.
+    pub registries: BTreeMap<String, String>,
     /// Whether all input could be read.
     pub complete: bool,
     /// Findings of the input.
@@ -74,12 +74,22 @@ pub struct LiveCatalog {
     /// Whether a client knows of a list, so that its kind must stay.
     is_listed: AtomicBool,
     services: Arc<Services>,
-    origin: Origin,
+    nudge: Option<Nudge>,
+    addresses: Addresses,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
     stale: ArcSwapOption<StaleCatalog>,
     changed: watch::Sender<()>,
     reloads: Reloads,
+}
+
+/// Makes the follower of the catalog read it again.
+struct Nudge(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Nudge {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Nudge")
+    }
 }
 
 /// Outcomes of catalogs that were rebuilt.
@@ -118,8 +128,7 @@ impl Generation {
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
-        let Checked { catalog, findings, awaited, bundle, .. } = checked;
-        let bundle = bundle.map(|bundle| bundle.version());
+        let Checked { catalog, findings, registries, awaited, .. } = checked;
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
@@ -142,7 +151,7 @@ impl Generation {
         let wants_caller_tokens = servers(&catalog.config).any(wants_caller_token);
         Ok(Self {
             version,
-            bundle,
+            registries,
             complete,
             findings,
             awaited,
@@ -230,7 +239,8 @@ impl LiveCatalog {
             listings: ArcSwap::from_pointee(listings),
             is_listed: AtomicBool::new(false),
             services: Arc::default(),
-            origin: Origin::default(),
+            nudge: None,
+            addresses: Addresses::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
             stale: ArcSwapOption::new(stale.map(Arc::new)),
@@ -246,14 +256,24 @@ impl LiveCatalog {
         self
     }
 
-    /// Sets the origin of the catalog.
-    pub fn with_origin(self, origin: Origin) -> Self {
-        Self { origin, ..self }
+    /// Sets the function that makes its follower read the catalog again.
+    pub fn with_nudge(self, nudge: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { nudge: Some(Nudge(Box::new(nudge))), ..self }
     }
 
-    /// The origin of the catalog.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
+    /// Sets the addresses of its registries.
+    pub fn with_addresses(self, addresses: Addresses) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// The addresses of its registries.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// Has the catalog read again at once; false where nothing follows it.
+    pub fn nudge(&self) -> bool {
+        self.nudge.as_ref().map(|nudge| nudge.0()).is_some()
     }
 
     /// The services that all calls share.

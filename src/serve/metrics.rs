@@ -124,9 +124,7 @@ impl Metrics {
             counter(&mut text, "toolcrib_state_lost_events_total", [("", health.lost)]);
         }
         gauge(&mut text, "toolcrib_tools", catalog.tools.len() as u64);
-        let bundle = request_catalog.generation().bundle.as_ref().filter(|_| sees_everything);
-        let bundle = bundle.map(|version| format!(",bundle_version=\"{version}\"")).unwrap_or_default();
-        let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"{bundle}}}", catalog.version);
+        let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", catalog.version);
         gauge(&mut text, &info, 1);
         text
     }
@@ -148,12 +146,13 @@ fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'
 /// Whether the catalog on disk is the one that is served.
 fn reloads(to: &mut String, request_catalog: &RequestCatalog) {
     counter(to, "toolcrib_reloads_total", request_catalog.reloads());
-    let downloads = request_catalog.origin().downloads.as_ref();
-    if let Some(downloads) = downloads {
-        counter(to, "toolcrib_bundle_downloads_total", downloads.counts());
+    let mut is_current = request_catalog.stale().is_none();
+    for (state, version) in request_catalog.addresses() {
+        let (address, version) = (state.address.replace(['\\', '"'], ""), version.unwrap_or_default());
+        let labels = format!("address=\"{address}\",registry_version=\"{version}\"");
+        gauge(to, &format!("toolcrib_address_current{{{labels}}}"), state.problem.is_none().into());
+        is_current &= state.problem.is_none();
     }
-    let is_current =
-        request_catalog.stale().is_none() && downloads.is_none_or(|downloads| downloads.problem().is_none());
     gauge(to, "toolcrib_catalog_complete", request_catalog.generation().complete.into());
     gauge(to, "toolcrib_catalog_current", is_current.into());
 }

@@ -3,7 +3,7 @@
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and notifies listeners;
 //!    [`background_indexer`] builds its search indexes. Each profile has [`profile_caches`]. A request sees one
-//!    generation and one profile, [`RequestCatalog`]. The [`Origin`] of the catalog may be an address.
+//!    generation and one profile, [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens and their issuers, and finds the caller of a request.
 //! 3. [`ListingPolicy`] is the content of lists: functions of toolcrib, or the catalog's tools ([`listed_tools`]).
 //! 4. [`response`] has bodies ready to be sent, a cache of them for each catalog view, and problems.
@@ -19,7 +19,6 @@ mod listing_policy;
 pub mod live;
 pub mod mcp;
 pub mod metrics;
-mod origin;
 mod profile_caches;
 mod request_catalog;
 mod response;
@@ -29,6 +28,5 @@ pub use call_limiter::CallLimiter;
 pub use listing_policy::{ListingOptions, ListingPolicy};
 pub use live::{Generation, LiveCatalog, ServeOptions, StaleCatalog};
 pub use metrics::{Metrics, Route};
-pub use origin::{Download, Downloads, Nudge, Origin};
 pub use request_catalog::RequestCatalog;
 use request_catalog::SessionCatalog;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::live::{Generation, LiveCatalog, StaleCatalog};
-use super::origin::Origin;
 use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
+use crate::sources::AddressState;
 
 /// The catalog of one request.
 #[derive(Clone, Debug)]
@@ -113,9 +113,19 @@ impl RequestCatalog {
         self.live.stale()
     }
 
-    /// The origin of the catalog.
-    pub fn origin(&self) -> &Origin {
-        self.live.origin()
+    /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
+    pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
+        let served = &self.generation.registries;
+        let states = self.live.addresses().states().into_iter();
+        states.map(|state| {
+            let version = served.get(&state.address).map(String::as_str);
+            (state, version)
+        })
+    }
+
+    /// Has the catalog read again at once; false where nothing follows it.
+    pub fn nudge(&self) -> bool {
+        self.live.nudge()
     }
 
     /// Number of rebuilt catalogs by outcome.

@@ -93,7 +93,8 @@ fn not_trusted(file: &File<'_>, why: &str) -> Finding {
 /// The sources that are files, by number. A source without a path is left out; it has been reported.
 fn of_files(workspace: &Workspace) -> impl Iterator<Item = (usize, &Source)> {
     let sources = workspace.config.sources.iter().enumerate();
-    sources.filter(|(_, source)| source.mcp.is_none() && !source.path.is_empty())
+    sources
+        .filter(|(_, source)| source.mcp.is_none() && source.address().is_none() && !source.path.is_empty())
 }
 
 fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
@@ -171,7 +172,7 @@ fn keep_within(workspace: &Workspace, source: &Source, files: &mut [File<'_>], f
 
 /// The files and folders that a workspace reads its definitions from; a folder stands for those below it.
 pub fn roots(workspace: &Workspace) -> Vec<PathBuf> {
-    match workspace.config.sources.is_empty() && workspace.bundle.is_none() {
+    match workspace.config.sources.is_empty() {
         true => vec![workspace.root.clone()],
         false => of_files(workspace).map(|(_, source)| root_of(workspace, source)).collect(),
     }

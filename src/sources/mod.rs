@@ -4,10 +4,12 @@
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] reads OpenAPI documents; [`collect`] finds tools in all other documents, in any container;
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
-//! 4. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
+//! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
 //!    an OpenAPI document is changed by its [`overlays`], and read together with its files ([`combine`]).
 
+#[cfg(feature = "runtime")]
+mod address;
 mod bundle;
 mod collect;
 mod combine;
@@ -22,19 +24,21 @@ mod parts;
 mod recognise;
 mod shape;
 
+#[cfg(feature = "runtime")]
+pub use address::{AddressState, Addresses};
 pub use files::{entries, roots};
 pub(crate) use inputs::FileState;
 pub use inputs::InputFiles;
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::config::{BaseUrlFrom, Category, Source, Trust, Workspace};
-use crate::finding::{Code, Document, Finding, Limits, Place, Unread, open};
+use crate::config::{BaseUrlFrom, Category, Source, Trust, Workspace, shown_address};
+use crate::finding::{Code, Document, Finding, Format, Limits, Place, Unread, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 use parts::{Parts, References};
 
@@ -81,8 +85,8 @@ pub struct Loaded {
     pub documents: Vec<Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
-    /// The files that are a `registry.json` of ours.
-    pub registries: BTreeSet<String>,
+    /// The registry version in each file that is a `registry.json` of ours.
+    pub registries: BTreeMap<String, String>,
     /// Addresses of APIs that their documents name, by server, where the operator says so.
     pub bases: Vec<(String, String)>,
     /// Mistakes in them.
@@ -121,6 +125,14 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let import = |document| import(document, &answer.source, origin, true, None, &|_| false);
         parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
     }
+    for (index, source) in workspace.config.sources.iter().enumerate() {
+        let Some(address) = source.address() else { continue };
+        let origin =
+            Origin { path: Some(address.into()), server: source.server.clone(), ..Origin::default() };
+        // A registry has no say over files.
+        let import = |document| import(document, source, origin, true, None, &|_| false);
+        parsed.push((index, fetched(workspace, index, address, limits).map(import).map_err(Into::into)));
+    }
     if let Some(document) = workspace.definitions.clone() {
         let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
         parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None, &|_| false))));
@@ -128,6 +140,34 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
     parsed.sort_by_key(|(index, _)| *index);
     loaded.add(parsed);
     loaded
+}
+
+/// The registry of the source with this number.
+fn fetched(workspace: &Workspace, index: usize, address: &str, limits: &Limits) -> Result<Document, Finding> {
+    let shown = shown_address(address);
+    let unreachable = |message: String, help: &str| {
+        let finding = Finding::new(Code::SourceUnreachable, message).help(help);
+        match &workspace.document {
+            Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/path"))),
+            None => finding,
+        }
+    };
+    match workspace.fetched.get(address) {
+        Some(Ok(text)) => Document::parse(&shown, text.as_bytes().to_vec(), Format::Json, limits),
+        Some(Err(problem)) => Err(unreachable(format!("cannot fetch {shown}: {problem}"), ADDRESS_HELP)),
+        None => Err(unreachable(
+            format!("{shown} was not asked"),
+            "its tools are there when nothing forbids contact, as --offline does",
+        )),
+    }
+}
+
+/// The next step where an address gives no registry.
+pub const ADDRESS_HELP: &str = "an address has a registry.json, which `toolcrib render` writes; download other definitions, and name the file";
+
+/// The version of a document that is a `registry.json`.
+fn registry_version(document: &serde_json::Value) -> Option<&str> {
+    document.get("registry_version")?.as_str()
 }
 
 impl Loaded {
@@ -146,7 +186,8 @@ impl Loaded {
                         self.bases.extend(file.base);
                         self.findings.extend(file.findings);
                     }
-                    self.registries.extend(file.is_registry.then(|| file.document.file.clone()));
+                    self.registries
+                        .extend(file.registry.map(|version| (file.document.file.clone(), version)));
                     texts.extend(file.texts);
                     shown.insert(file.document.file.clone());
                     self.documents.push(file.document);
@@ -166,7 +207,7 @@ struct Imported {
     document: Document,
     /// Whether it has no tools that could be called.
     is_bare: bool,
-    is_registry: bool,
+    registry: Option<String>,
     tools: Vec<RawTool>,
     categories: Vec<Category>,
     /// The server with the address that the document names.
@@ -188,7 +229,7 @@ fn import(
 ) -> Imported {
     let (mut categories, mut base) = (Vec::new(), None);
     let is_openapi = openapi::recognise(&document.value);
-    let is_registry = document.value.get("registry_version").is_some_and(serde_json::Value::is_string);
+    let registry = registry_version(&document.value).map(str::to_string);
     let (mut tools, mut findings) = if is_openapi {
         let (changes, places) = match &mut references {
             Some(references) => (
@@ -245,7 +286,7 @@ fn import(
     // Findings need only the text; the values, which take several times its size, are freed.
     let value = document.value.take();
     rayon::spawn(move || drop(value));
-    Imported { document, is_bare, is_registry, tools, categories, base, findings, parts, texts }
+    Imported { document, is_bare, registry, tools, categories, base, findings, parts, texts }
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {

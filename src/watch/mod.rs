@@ -5,7 +5,7 @@
 //!    polls.
 //! 3. [`Follow`] wakes, compares, reads, and returns a catalog that differs from the last one.
 //!
-//! Live servers of the catalog signal to the same debouncer.
+//! Live servers of the catalog, and registries at addresses, signal to the same debouncer.
 //!
 //! Nothing is missed: the state is taken before the files are read, and signals that come meanwhile are kept.
 
@@ -16,12 +16,14 @@ mod snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
 
 use crate::catalog::{self, CatalogCache, Checked, Findings};
 use crate::config::{self, Workspace};
 use crate::finding::Code;
-use crate::sources::Listings;
 use crate::sources::mcp::Connections;
+use crate::sources::{Addresses, Listings};
 
 use debounce::{ChangeSignal, Debouncer, Wake};
 use file_watcher::FileWatcher;
@@ -30,10 +32,12 @@ use snapshot::{FilesSnapshot, Roots, Stamp};
 /// Options of watching.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Scan the files every second, without the help of the system.
+    /// Scan the files every second, without the help of the system, and ask addresses as often.
     pub poll: bool,
     /// Files and folders that count beside those of the catalog.
     pub also: Vec<PathBuf>,
+    /// Registries at addresses, which are asked for again.
+    pub addresses: Addresses,
     /// The connections to live servers; without them, none is contacted.
     pub connections: Option<Arc<Connections>>,
     /// The way in which the configuration is read.
@@ -89,6 +93,8 @@ pub struct Follow {
     options: Options,
     debouncer: Debouncer,
     file_watcher: FileWatcher,
+    /// Has the addresses asked at once.
+    ask: SyncSender<()>,
     roots: Roots,
     /// The files that definitions referred to when they were read last.
     parts: BTreeSet<PathBuf>,
@@ -127,11 +133,15 @@ impl Follow {
             let debouncer = debouncer.clone();
             connections.on_change(move || debouncer.signal(ChangeSignal::Certain));
         }
+        let is_file = config::at_address(catalog).is_none();
+        let catalog = if is_file { absolute(catalog).ok() } else { None }.unwrap_or_else(|| catalog.into());
+        let ask = ask_again(options.addresses.clone(), debouncer.clone(), options.poll);
         Self {
-            catalog: absolute(catalog).unwrap_or_else(|_| catalog.to_path_buf()),
+            catalog,
             options,
             debouncer,
             file_watcher,
+            ask,
             roots: Roots::default(),
             parts: BTreeSet::new(),
             snapshot: Arc::default(),
@@ -148,10 +158,14 @@ impl Follow {
         Stop(self.debouncer.clone())
     }
 
-    /// Function that makes it read again at once.
+    /// Function that makes it ask its addresses and read again at once.
     pub fn nudge(&self) -> impl Fn() + Send + Sync + 'static {
-        let debouncer = self.debouncer.clone();
-        move || debouncer.signal(ChangeSignal::Certain)
+        let (debouncer, ask) = (self.debouncer.clone(), self.ask.clone());
+        move || {
+            // One nudge that waits stands for all others.
+            let _ = ask.try_send(());
+            debouncer.signal(ChangeSignal::Certain);
+        }
     }
 
     /// Waits until there is a reason to read again; false when it was stopped.
@@ -261,7 +275,6 @@ impl Follow {
         let mut hasher = blake3::Hasher::new();
         let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
-        hasher.update(checked.bundle.as_ref().map(|bundle| bundle.version()).unwrap_or_default().as_bytes());
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());
@@ -271,6 +284,26 @@ impl Follow {
         let is_stored = checked.catalog.is_stored();
         Content { hash: hasher.finalize(), findings: checked.findings.clone(), is_stored }
     }
+}
+
+/// Asks the addresses again at intervals and at each nudge, until nobody can nudge any more.
+fn ask_again(addresses: Addresses, debouncer: Debouncer, poll: bool) -> SyncSender<()> {
+    let (sender, nudges) = sync_channel(1);
+    let interval = if poll { Duration::from_secs(1) } else { ADDRESS_INTERVAL };
+    std::thread::spawn(move || {
+        loop {
+            // A tenth more or less, so that replicas do not all ask at the same time.
+            let random = f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX);
+            let asked = nudges.recv_timeout(interval.mul_f64(0.9 + 0.2 * random));
+            if asked == Err(RecvTimeoutError::Disconnected) {
+                return;
+            }
+            if addresses.refresh() {
+                debouncer.signal(ChangeSignal::Certain);
+            }
+        }
+    });
+    sender
 }
 
 /// Everything that a reader of a catalog can see.
@@ -289,6 +322,8 @@ impl Content {
 }
 
 const CONFIGURATION: &str = "toolcrib.toml";
+/// Time between two requests for one registry.
+const ADDRESS_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Whether it removes a whole file.
 fn loses_whole_file(code: Code) -> bool {

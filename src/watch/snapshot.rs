@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
-use crate::config::Workspace;
+use crate::config::{Workspace, at_address};
 use crate::sources;
 
 /// Longest chain of symbolic links that is followed, as systems do.
@@ -31,7 +31,10 @@ impl Roots {
         let templates = workspace.config.render.templates.iter().map(|folder| workspace.root.join(folder));
         let all = |paths: Vec<PathBuf>| paths.iter().filter_map(|path| absolute(path).ok()).collect();
         Self {
-            exact: all(vec![catalog.to_path_buf(), workspace.root.join("toolcrib.toml")]),
+            exact: match at_address(catalog) {
+                Some(_) => Vec::new(),
+                None => all(vec![catalog.to_path_buf(), workspace.root.join("toolcrib.toml")]),
+            },
             definitions: all(sources::roots(workspace)),
             whole: all(templates.chain(also.iter().cloned()).collect()),
         }

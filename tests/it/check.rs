@@ -16,12 +16,8 @@ pub use cases::GOOD;
 
 /// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
 /// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only a client's configuration, in `live/client.rs`, or only labelled
-/// queries, in `eval.rs`, or only bundles, in `bundles/`.
-const ELSEWHERE: [Code; 12] = [
-    Code::BundleUnreadable,
-    Code::BundleUntrusted,
-    Code::SecretLiteral,
-    Code::MachinePath,
+/// queries, in `eval.rs`.
+const ELSEWHERE: [Code; 8] = [
     Code::FileTooLarge,
     Code::SourceStale,
     Code::ServerDisabled,

@@ -71,9 +71,7 @@ fn manual_pages_tell_of_every_command() {
     assert_eq!((told.code, told.stdout.as_str()), (0, ""), "{}", told.stderr);
     let page = |name: &str| fs::read_to_string(folder.path().join("man1").join(name)).unwrap();
     assert!(page("toolcrib.1").contains("toolcrib\\-seed(1)"), "{}", page("toolcrib.1"));
-    assert!(
-        page("toolcrib-seed.1").contains("WORKSPACE") && page("toolcrib-bundle-build.1").contains("bundle")
-    );
+    assert!(page("toolcrib-seed.1").contains("WORKSPACE"));
     let again = run(&["man", "/dev/null/man1"]);
     assert!(again.code == 1 && again.stderr.contains("cannot write manual pages"), "{}", again.stderr);
 }

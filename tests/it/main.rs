@@ -1,8 +1,8 @@
 //! The promises of the product, tested through the library and, for the command line, the program.
 
+mod addresses;
 mod approvals;
 mod backends;
-mod bundles;
 mod calls;
 mod catalog_cache;
 mod catalogs;

@@ -16,7 +16,7 @@ mod adopt;
 mod doctor;
 mod formats;
 mod set_arguments;
-mod url;
+mod settings;
 
 /// A server with two tools: `look` only reads, `put` tells its secret, its arguments and that it has run.
 const SERVER: &str = r#"while read -r line; do

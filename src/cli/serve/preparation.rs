@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
-use super::{ServeArgs, callers, downloads};
+use super::{ServeArgs, callers};
 use crate::catalog::{Catalog, CatalogCache, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
@@ -103,10 +103,12 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().chain(self.catalog.signature()).collect();
+        let also = self.catalog.also().into_iter().collect();
         let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
-        let options = Options { poll: self.poll, also, connections: connections.clone(), reading, cache };
-        Ok((connections, servers, Follow::start(&self.catalog.followed()?, options)))
+        let addresses = self.catalog.addresses.clone();
+        let options =
+            Options { poll: self.poll, also, addresses, connections: connections.clone(), reading, cache };
+        Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 
     fn prepare(
@@ -153,9 +155,8 @@ impl ServeArgs {
         let of_calls = Arc::clone(&state);
         let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
         let live = LiveCatalog::new(checked, setting, templates)?;
-        let interval = Duration::from_secs(self.bundle_poll.into());
-        let origin = downloads::origin(self.catalog.remote().cloned(), interval, Arc::new(follow.nudge()));
-        let live = Arc::new(live.with_services(services).with_origin(origin));
+        let live = live.with_services(services).with_nudge(follow.nudge());
+        let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
         Ok(Prepared { args: self, live, follow, state, configured, door, days })
     }
 

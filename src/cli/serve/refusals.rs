@@ -1,7 +1,6 @@
 //! Catalogs that are not served: those without tools, and those whose configuration is broken.
 
 use crate::catalog::Checked;
-use crate::cli::bundle_file::refuse_unusable;
 use crate::cli::{CommandResult, failed, print_note};
 use crate::finding::{Code, Finding, text_report};
 
@@ -16,7 +15,6 @@ pub(super) fn refuse_nothing(checked: &Checked) -> CommandResult {
 
 /// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
 pub(super) fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
-    refuse_unusable(checked.findings.errors())?;
     // An unreachable source is no mistake in the file that names it.
     let is_away = |finding: &Finding| match finding.code {
         Code::SourceUnreachable => true,

@@ -10,6 +10,7 @@ use crate::serve::auth::Resource;
 use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::sources::AddressState;
 use crate::sources::mcp::{ServerState, Status};
 use crate::state::Health;
 
@@ -56,17 +57,13 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         let findings = generation.findings.counts();
         let stale = catalog.stale();
         detail["complete"] = generation.complete.into();
-        // The version of a bundle changes with tools that some callers may not see.
-        if let Some(version) = &generation.bundle {
-            detail["bundle"] = json!({ "version": version });
+        let addresses: Vec<_> = catalog.addresses().collect();
+        let is_current = stale.is_none() && addresses.iter().all(|(state, _)| state.problem.is_none());
+        detail["current"] = is_current.into();
+        if !addresses.is_empty() {
+            let entry = |(state, version): &(AddressState, Option<&str>)| json!({ "address": state.address, "registry_version": version, "problem": state.problem });
+            detail["addresses"] = addresses.iter().map(entry).collect();
         }
-        let downloads = catalog.origin().downloads.as_ref();
-        let problem = downloads.and_then(|downloads| downloads.problem());
-        if let Some(downloads) = downloads {
-            detail["bundle"]["from"] = downloads.address.as_str().into();
-            detail["bundle"]["problem"] = problem.as_deref().map(String::as_str).into();
-        }
-        detail["current"] = (stale.is_none() && problem.is_none()).into();
         detail["findings"] = json!({ "errors": findings.errors, "warnings": findings.warnings });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
         let connections = catalog.services().backends.connections();

@@ -15,12 +15,9 @@ pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem>
         let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator may ask for a reload");
         return Err(problem.next("use a token with `roles = [\"*\"]`"));
     }
-    let nudge = catalog.origin().nudge.as_ref();
-    nudge.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this server follows no catalog"))?();
-    let generation = catalog.generation();
-    let body = json!({
-        "ok": true,
-        "meta": { "registry_version": generation.version, "bundle_version": generation.bundle },
-    });
+    if !catalog.nudge() {
+        return Err(Problem::new(ProblemCode::NotFound, "this server follows no catalog"));
+    }
+    let body = json!({ "ok": true, "meta": { "registry_version": catalog.generation().version } });
     Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
 }

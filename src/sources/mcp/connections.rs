@@ -142,9 +142,7 @@ impl Connections {
     /// The current lists of the servers of a workspace. New servers get a moment to answer, unless `is_needless` says
     /// that it is not needed; servers that are gone from the workspace are dropped.
     pub fn listings(&self, workspace: &Workspace, is_needless: &dyn Fn() -> bool) -> Listings {
-        let is_asked = workspace.bundle.is_none();
-        // A bundle has the lists of its servers, which are asked for calls only.
-        let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).filter(|_| is_asked).collect();
+        let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
         self.keep_only(&workspace.config, &wanted);
         let found: Vec<_> =
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
