@@ -91,8 +91,7 @@ pub mod trust; // folders that the operator has trusted
 pub mod watch; // when what a catalog is made of changes
 
 pub use api::{
-    Call, CallStream, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary,
-    WorkspaceTemplate, Written,
+    Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, WorkspaceTemplate, Written,
 };
 pub use arguments::{FieldError, Repair};
 pub use catalog::UnknownProfile;

@@ -43,7 +43,6 @@ allow = "write"
 include = ["*"]
 [[serve.issuer]]
 issuer = "ISSUER"
-scopes = ["tools:read", "tools:write"]
 [[serve.issuer.grant]]
 scope = "tools:read"
 [[serve.issuer.grant]]

@@ -9,7 +9,6 @@ pub mod markdown;
 pub mod openapi;
 pub mod requests;
 pub mod responses;
-pub mod streams;
 pub mod views;
 
 use std::cell::RefCell;

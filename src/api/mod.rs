@@ -2,7 +2,6 @@
 
 mod error;
 mod in_profile;
-mod stream;
 mod types;
 
 use std::path::Path;
@@ -14,7 +13,7 @@ use crate::catalog::{self, Checked, Tool};
 use crate::config;
 use crate::finding::{Document, Finding, Format as Notation, Limits};
 use crate::provider::call::Parser;
-use crate::provider::{self, PayloadRequest, Provider, ResponseStream, ToolResult};
+use crate::provider::{self, PayloadRequest, Provider, ToolResult};
 use crate::render::{self, Docs, PromptSection, Templates};
 use crate::report;
 use crate::search::Index;
@@ -22,7 +21,6 @@ use in_profile::{Profiles, found, index_of};
 
 pub use crate::render::WorkspaceTemplate;
 pub use error::Error;
-pub use stream::CallStream;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
 /// Requests of one job, for [`Catalog::tokens`]: the default of `toolcrib tokens`.
@@ -210,12 +208,6 @@ impl Catalog {
     pub fn parse(&self, provider: Provider, response: &str) -> Result<Vec<Call>, Error> {
         let entries = Parser::new(&self.checked.catalog, provider).parse(response)?;
         Ok(entries.into_iter().map(Call::from).collect())
-    }
-
-    /// Reads the stream of a response: server-sent events, JSON lines, a list of chunks, or frames of AWS.
-    pub fn stream(&self, provider: Provider) -> CallStream<'_> {
-        let parser = Parser::new(&self.checked.catalog, provider);
-        CallStream { parser, response: ResponseStream::new(provider) }
     }
 
     /// The results of calls as the message, or messages, that go back to the provider. A call that never ran has none,

@@ -142,11 +142,7 @@ impl Context<'_> {
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
-        let call = ready_made_call(
-            &examples,
-            &parameters,
-            &About { name: &name, description: &description, examples: &parts.examples, effect },
-        );
+        let call = ready_made_call(&examples, &parameters, &About { examples: &parts.examples, effect });
         if call.is_none() && parameters.is_checked() {
             report(
                 Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
@@ -188,7 +184,7 @@ impl Context<'_> {
             examples,
             example_texts: parts.examples,
             policy,
-            parameters: parameters.without_repetition().drop_compiled(),
+            parameters: parameters.drop_compiled(),
             fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
             call: call.map(|call| call.arguments),
             definition,

@@ -4,7 +4,7 @@
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]) unless it is [`plain`]; text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
+//!    ([`schema`]) unless it is [`plain`].
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
@@ -16,7 +16,7 @@
 //!    the form of a tool for callers who may see but not call it.
 //! 8. [`stored`](stored()) makes a catalog the parts of a bundle; its [`tool`](mod@tool)s read their content at its first use. `cache` keeps such
 //!    bundles.
-//! 9. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
+//! 9. [`schema_view`] reads a place of a schema for texts about it.
 
 mod audience;
 mod build;
@@ -36,7 +36,6 @@ mod policy;
 mod profile;
 mod purpose;
 mod redacted;
-mod redundancy;
 mod registry;
 mod repair;
 mod sample;
@@ -44,7 +43,6 @@ mod schema;
 pub(crate) mod schema_view;
 mod set_arguments;
 mod severity;
-mod shared_text;
 mod short;
 mod steps;
 mod stored;
@@ -74,7 +72,6 @@ pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
-pub use shared_text::SharedGroup;
 pub use stored::{restored, stored};
 pub use tool::{PassingTool, Tool, ToolContent};
 pub use tree::{CategoryNode, CategoryTree, by_category};
@@ -99,9 +96,8 @@ pub struct Catalog {
     by_name: OnceLock<HashMap<String, Vec<usize>>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
-    shared_texts: OnceLock<shared_text::SharedTexts>,
     /// The bundle that has them.
-    stored_texts: Option<stored::StoredTexts>,
+    is_stored: bool,
     derived_stores: Vec<Arc<dyn DerivedStore>>,
 }
 
@@ -263,17 +259,15 @@ impl Catalog {
     fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        let (by_name, shared_texts) = Default::default();
-        let (complete, stored_texts, derived_stores) = (true, None, Vec::new());
+        let (complete, is_stored, derived_stores) = (true, false, Vec::new());
         Self {
             tools,
             config,
             version,
             complete,
-            by_name,
+            by_name: OnceLock::new(),
             contested,
-            shared_texts,
-            stored_texts,
+            is_stored,
             derived_stores,
         }
     }
@@ -296,10 +290,9 @@ impl Catalog {
     /// The same catalog with only these of its tools, or with redacted ones. The version is the hash of the tools
     /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
-        let stored_texts = self.stored_texts.clone();
         Self {
             complete: self.complete,
-            stored_texts,
+            is_stored: self.is_stored,
             derived_stores: self.derived_stores.clone(),
             ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
         }
@@ -308,7 +301,7 @@ impl Catalog {
     /// Whether its tools are in a bundle, and read when they are used.
     #[cfg(feature = "runtime")]
     pub(crate) fn is_stored(&self) -> bool {
-        self.stored_texts.is_some()
+        self.is_stored
     }
 
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.

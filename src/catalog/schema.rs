@@ -7,9 +7,9 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::plain;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
-use super::{plain, redundancy};
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode, compact};
 
@@ -75,12 +75,6 @@ impl Parameters {
     /// Whether calls are checked.
     pub fn is_checked(&self) -> bool {
         matches!(self.callable, Callable::Checked)
-    }
-
-    /// Takes text that only repeats the schema out of its descriptions.
-    pub(super) fn without_repetition(mut self) -> Self {
-        redundancy::remove(&mut self.schema);
-        self
     }
 
     /// Drops the validator that was compiled while the catalog was built.

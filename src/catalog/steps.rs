@@ -1,28 +1,21 @@
 //! Tools whose backend is several steps. Such a tool has the strongest effect of its steps; one whose steps are wrong is
 //! documented and cannot be called.
 //!
-//! 1. [`mistakes`] checks the steps of one tool.
-//! 2. [`settle`] gives each tool its effect, innermost first; what is left leads back to itself, or is nested too deeply.
+//! 1. [`mistakes`] checks the steps of one tool. No step calls a tool with steps of its own.
+//! 2. [`settle`] gives each tool its effect.
 
 mod mistakes;
 
-use std::collections::BTreeMap;
-
 use super::{Tool, names};
 use crate::finding::{Code, Finding, Place};
-use crate::tool::{Backend, Definition, Effect, MAX_STEP_DEPTH, StepsBackend};
+use crate::tool::{Backend, Definition, Effect, StepsBackend};
 
 /// Next step for the caller of a tool whose steps are wrong.
 const WRONG: &str =
     "tell the operator to correct its steps (`toolcrib check`); sending it again changes nothing";
 
-/// Most tools of a circle that a finding shows.
-const MOST_SHOWN: usize = 8;
 /// Most findings about steps with near names, which take time in a large catalog.
 const MOST_SUGGESTED: usize = 100;
-
-/// Tools with steps, by position, each with the positions of the tools that its steps call.
-type Called = BTreeMap<usize, Vec<usize>>;
 
 /// Checks the steps of all tools, and settles their effects.
 pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
@@ -30,36 +23,20 @@ pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
         return;
     }
     let by_name = names::lookup(tools);
-    let mut open = Called::new();
-    let (mut wrong, mut suggested) = (Vec::new(), 0);
+    let (mut settled, mut suggested) = (Vec::new(), 0);
     for (index, tool) in tools.iter().enumerate() {
         let Some(backend) = of(&tool.definition) else { continue };
         let known = if suggested < MOST_SUGGESTED { &*tools } else { &[] };
         let (called, mistakes) = mistakes::of((tool, backend), tools, &by_name, known);
         suggested += mistakes.len();
-        match mistakes.is_empty() {
-            true => drop(open.insert(index, called)),
-            false => wrong.push((index, called)),
-        }
+        settled.push((index, called, mistakes.is_empty()));
         findings.extend(mistakes);
     }
-    for (index, called) in wrong {
-        withhold(&mut tools[index], called.len());
-        strengthen(tools, index, &called, findings);
-    }
-    for _ in 0..MAX_STEP_DEPTH {
-        let is_ready = |called: &[usize]| !called.iter().any(|step| open.contains_key(step));
-        let ready: Vec<usize> =
-            open.iter().filter(|(_, called)| is_ready(called)).map(|(index, _)| *index).collect();
-        for index in ready {
-            let called = open.remove(&index).unwrap_or_default();
-            strengthen(tools, index, &called, findings);
+    for (index, called, is_right) in settled {
+        if !is_right {
+            withhold(&mut tools[index], called.len());
         }
-    }
-    for (index, called) in &open {
-        findings.push(endless(tools, *index, &open));
-        withhold(&mut tools[*index], called.len());
-        strengthen(tools, *index, called, findings);
+        strengthen(tools, index, &called, findings);
     }
 }
 
@@ -102,27 +79,6 @@ fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut
     if is_dry_run {
         content.definition.dry_run.get_or_insert(true);
     }
-}
-
-/// The finding for a tool whose steps lead back to it, or are nested too deeply.
-fn endless(tools: &[Tool], index: usize, open: &Called) -> Finding {
-    let mut path = vec![index];
-    let inner = |index: &usize| open.get(index)?.iter().copied().find(|step| open.contains_key(step));
-    while let Some(next) = path.last().and_then(inner).filter(|_| path.len() < MOST_SHOWN) {
-        let is_known = path.contains(&next);
-        path.push(next);
-        if is_known {
-            break;
-        }
-    }
-    let ops: Vec<String> =
-        path.iter().filter_map(|index| Some(format!("`{}`", tools.get(*index)?.op))).collect();
-    let message = format!(
-        "its steps never end, or are more than {MAX_STEP_DEPTH} levels deep: {}",
-        ops.join(", which calls ")
-    );
-    let help = "write the inner steps here in place of a call";
-    at(&tools[index], Finding::new(Code::StepsInvalid, message).help(help), "")
 }
 
 /// A finding at a place of a tool.

@@ -5,7 +5,7 @@
 //! | 0 | the manifest, JSON |
 //! | 1 | the facts of all tools, then of the contested ones, in Postcard |
 //! | 2 | the findings, in Postcard |
-//! | 3 | the texts that tools share, JSON |
+//! | 3 | empty |
 //! | 4 | the configuration, of a bundle that stands alone; else empty |
 //! | 5 | the indexes of search, behind their key; else empty |
 //! | from 6 | the content of one tool each, in that order, JSON |
@@ -22,7 +22,6 @@ use serde_json::{Map, Value};
 
 use super::audience::Contested;
 use super::findings::{Counts, Findings};
-use super::shared_text::SharedTexts;
 use super::tool::{Digest, LazyContent, StoredContent};
 use super::{Callable, Catalog, Checked, DerivedStore, Parameters, Tool, ToolArgument, ToolContent};
 use crate::bundle::{Bundle, BundleError, BundleWriter};
@@ -32,7 +31,6 @@ use crate::tool::{Definition, Example, Policy, Schema};
 const MANIFEST: usize = 0;
 const TOOLS: usize = 1;
 const FINDINGS: usize = 2;
-const TEXTS: usize = 3;
 /// The part of the first tool's content.
 const CONTENT: usize = 6;
 /// Reason why a tool of a damaged bundle cannot be called.
@@ -88,7 +86,7 @@ pub fn stored(checked: &Checked) -> Option<BundleWriter> {
     writer.add(serde_json::to_vec(&manifest).ok()?);
     writer.add(postcard::to_stdvec(&facts).ok()?);
     writer.add(checked.findings.bytes().ok()?);
-    writer.add(serde_json::to_vec(catalog.shared_texts()).ok()?);
+    writer.add(Vec::new());
     writer.add(Vec::new());
     writer.add(Vec::new());
     for content in contents? {
@@ -120,28 +118,10 @@ pub fn restored(bundle: &Arc<Bundle>, mut config: Config) -> Result<Checked, Bun
     }
     let findings = Findings::stored(bundle, FINDINGS, findings);
     let mut catalog = Catalog::of(all, contested, Arc::new(config));
-    let version = catalog.version.clone();
     let indexes: Arc<dyn DerivedStore> = Arc::clone(bundle) as _;
     catalog.add_derived_store(indexes);
-    catalog.stored_texts = Some(StoredTexts { bundle: Arc::clone(bundle), version });
+    catalog.is_stored = true;
     Ok(Checked { catalog, findings, parts, bases, ..Checked::default() })
-}
-
-/// The texts that tools share, in a bundle.
-#[derive(Clone, Debug)]
-pub(super) struct StoredTexts {
-    bundle: Arc<Bundle>,
-    /// The registry version of the catalog that they are of.
-    version: String,
-}
-
-impl StoredTexts {
-    /// The texts, where they are those of this catalog.
-    pub(super) fn read(&self, catalog: &Catalog) -> Option<SharedTexts> {
-        let part = (catalog.version == self.version).then(|| self.bundle.part(TEXTS))?;
-        let texts: SharedTexts = read(&part.ok()?).ok()?;
-        texts.fits(catalog.tools.len()).then_some(texts)
-    }
 }
 
 fn read<'b, T: Deserialize<'b>>(part: &'b [u8]) -> Result<T, BundleError> {

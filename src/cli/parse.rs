@@ -5,8 +5,8 @@ use std::io::Read;
 use super::catalog::{CatalogArgs, counted, refuse_unread, report_lost, word};
 use super::services::repair;
 use super::{CommandError, CommandResult, failed, print, print_note};
+use crate::provider::Provider;
 use crate::provider::call::{CallEntry, Parser};
-use crate::provider::{Provider, ResponseStream};
 
 /// Longest input, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// A response without calls gives an empty list.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib parse tools.json --provider anthropic < response.json\n  toolcrib parse . --provider ollama --pretty < response.json\n  curl -sN ... | toolcrib parse . --provider openai --stream"
+    after_help = "Try it:\n  toolcrib parse tools.json --provider anthropic < response.json\n  toolcrib parse . --provider ollama --pretty < response.json"
 )]
 pub(super) struct ParseArgs {
     #[command(flatten)]
@@ -29,9 +29,6 @@ pub(super) struct ParseArgs {
     /// The provider of the response.
     #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
-    /// Read the stream of a response: server-sent events, JSON lines, a list of chunks, or frames of AWS.
-    #[arg(long)]
-    stream: bool,
     /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -42,14 +39,7 @@ pub(super) struct ParseArgs {
 
 impl ParseArgs {
     pub(super) fn run(self) -> CommandResult {
-        let body = match self.stream {
-            true => {
-                let mut stream = ResponseStream::new(self.provider);
-                stream.push(&stdin_bytes()?);
-                stream.body().map_err(failed)?
-            }
-            false => stdin()?,
-        };
+        let body = stdin()?;
         let checked = self.catalog.open()?;
         report_lost(&checked);
         refuse_unread(&checked)?;
@@ -86,18 +76,13 @@ fn listed(entries: &[CallEntry<'_>], pretty: bool) -> Result<String, CommandErro
 
 /// The whole of stdin, which is text.
 pub(super) fn stdin() -> Result<String, CommandError> {
-    let no_text = || unreadable("stream did not contain valid UTF-8".into());
-    String::from_utf8(stdin_bytes()?).map_err(|_| no_text())
-}
-
-fn stdin_bytes() -> Result<Vec<u8>, CommandError> {
-    let mut bytes = Vec::new();
-    match std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes) {
+    let mut text = String::new();
+    match std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text) {
         Err(error) => Err(unreadable(error.to_string())),
         Ok(size) if size as u64 > MAX_BYTES => {
             Err(unreadable(format!("it is longer than {} MB", MAX_BYTES >> 20)))
         }
-        Ok(_) => Ok(bytes),
+        Ok(_) => Ok(text),
     }
 }
 

@@ -11,7 +11,7 @@ use super::{CommandError, failed, print_note};
 use crate::catalog::{Checked, Profile};
 use crate::config::Surface;
 use crate::finding::from_json;
-use crate::functions::pick::{GivenTry, ScorerKind, hint};
+use crate::functions::pick::{ScorerKind, hint};
 use crate::functions::{CatalogView, FunctionContext};
 use crate::render::Templates;
 use crate::search::Verdict;
@@ -34,10 +34,6 @@ pub(super) struct PickArgs {
     /// Pick tools that are marked unsafe too.
     #[arg(long, requires = "pick")]
     allow_unsafe: bool,
-    /// A tool that was tried already, as NAME or NAME=OUTCOME, such as refund=PERMISSION_DENIED. Tools that another
-    /// try will not mend come last.
-    #[arg(long, value_name = "NAME", requires = "pick")]
-    tried: Vec<String>,
     /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
     #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]
     scorer: ScorerKind,
@@ -79,15 +75,7 @@ impl PickArgs {
         let runtime = super::runtime()?;
         let (services, waiting) = super::services::for_command(args, &checked.catalog);
         let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
-        let given: Vec<GivenTry> = self.tried.iter().map(|given| given_try(given)).collect();
-        let (tried, unknown) = context.given_tries(&given);
-        unknown.iter().for_each(|name| print_note(format!("tried, and no tool here: {name}")));
-        for tried in tried.iter().filter(|tried| tried.goes_down) {
-            let outcome = tried.outcome.as_deref().map(|words| format!(": {words}")).unwrap_or_default();
-            print_note(format!("goes down, since it was tried: {}{outcome}", tried.tool));
-        }
         let options = Options {
-            tried,
             max_candidates: usize::from(self.max),
             min_score: self.min_score,
             allow_unsafe: self.allow_unsafe,
@@ -131,14 +119,6 @@ impl PickArgs {
                 "say the task as an action and its object; `no_match_below = 0` under [search] in toolcrib.toml binds the nearest"
             }
         });
-    }
-}
-
-/// `NAME`, or `NAME=OUTCOME`.
-fn given_try(given: &str) -> GivenTry {
-    match given.split_once('=') {
-        Some((tool, outcome)) => GivenTry::Outcome { tool: tool.into(), outcome: Some(outcome.into()) },
-        None => GivenTry::Name(given.into()),
     }
 }
 

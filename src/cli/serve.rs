@@ -20,7 +20,7 @@ use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::config::{self, ServeSurface, ToolList};
 use crate::render::WorkspaceTemplate;
-use crate::serve::http::{Hosts, HttpService, Listener, SignIns};
+use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::{Authenticator, LiveCatalog, mcp};
 use crate::sources::mcp::server_names;
 use log::LogFormat;
@@ -159,7 +159,7 @@ impl ServeArgs {
         &self,
         address: SocketAddr,
         live: Arc<LiveCatalog>,
-        (callers, secret): (Authenticator, Option<String>),
+        callers: Authenticator,
         configured: config::Serve,
         stop: &StopRequests,
     ) -> Result<(), String> {
@@ -176,8 +176,7 @@ impl ServeArgs {
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let sign_ins = SignIns::new(&callers, configured.sign_in, secret);
-        let door = HttpService::new(Arc::clone(&live), hosts, (callers, sign_ins), configured.limits);
+        let door = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
         let door = door.with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {

@@ -165,7 +165,7 @@ fn event_detail(event: &Event) -> String {
     }
     parts.push(event.error.as_deref().map(clipped_line).unwrap_or_default());
     if event.kind == EventKind::Call {
-        let is_misfit = matches!(event.outcome.as_str(), "VALIDATION_ERROR" | "LOOP_STOPPED");
+        let is_misfit = event.outcome == "VALIDATION_ERROR";
         parts.push(match event.validated.filter(|_| !is_misfit) {
             Some(true) => "validated".into(),
             Some(false) => {

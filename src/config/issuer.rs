@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::EVERY_PROFILE;
 use crate::tool::Effect;
 
-/// Most seconds that the clocks of the issuer and of this server may differ.
-const MAX_SKEW: u64 = 300;
-
 /// An issuer of tokens: an authorization server or identity provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -21,59 +18,14 @@ pub struct ServeIssuer {
     pub jwks: Option<String>,
     /// The audiences that its tokens may have, in place of the exact address of the resource.
     pub audience: Vec<String>,
-    /// The signature algorithms of its tokens.
-    pub algorithms: Vec<SigningAlgorithm>,
-    /// Most seconds by which its clock may differ from ours.
-    #[schemars(range(max = 300))]
-    pub clock_skew_seconds: u64,
-    /// The endpoint that knows its opaque tokens (RFC 7662).
-    pub introspection: Option<Introspection>,
     /// The claim that names the caller.
     pub name: String,
     /// The claim that names the tenant of the caller; its tokens must have it then.
     pub tenant: Option<String>,
-    /// The scopes that the metadata of this server names to clients.
-    pub scopes: Vec<String>,
     /// Rights of tokens by scopes and claims. Without any, each valid token has the rights of a caller without roles; with
     /// some, a token that none is for is refused.
     #[serde(rename = "grant")]
     pub grants: Vec<IssuerGrant>,
-}
-
-/// An algorithm for signatures with a public key. A shared secret signs no tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum SigningAlgorithm {
-    /// RSA, PKCS #1 v1.5, SHA-256.
-    RS256,
-    /// RSA, PKCS #1 v1.5, SHA-384.
-    RS384,
-    /// RSA, PKCS #1 v1.5, SHA-512.
-    RS512,
-    /// RSA, PSS, SHA-256.
-    PS256,
-    /// RSA, PSS, SHA-384.
-    PS384,
-    /// RSA, PSS, SHA-512.
-    PS512,
-    /// Elliptic curve P-256, SHA-256.
-    ES256,
-    /// Elliptic curve P-384, SHA-384.
-    ES384,
-    /// Ed25519.
-    EdDSA,
-}
-
-/// The endpoint that knows opaque tokens.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(deny_unknown_fields, extend("required" = ["url", "client_id", "client_secret"]))]
-pub struct Introspection {
-    /// Its address.
-    pub url: String,
-    /// The client that asks: this server.
-    pub client_id: String,
-    /// The secret of the client; `${NAME}` stands for the environment variable `NAME`.
-    pub client_secret: String,
 }
 
 /// The rights of tokens with a scope, or with a value of a claim. A token has the rights of all its grants together.
@@ -101,23 +53,14 @@ impl Default for ServeIssuer {
             issuer: String::new(),
             jwks: None,
             audience: Vec::new(),
-            algorithms: vec![SigningAlgorithm::RS256, SigningAlgorithm::ES256, SigningAlgorithm::EdDSA],
-            clock_skew_seconds: 30,
-            introspection: None,
             name: "sub".into(),
             tenant: None,
-            scopes: Vec::new(),
             grants: Vec::new(),
         }
     }
 }
 
 impl ServeIssuer {
-    /// Most seconds by which its clock may differ from ours.
-    pub fn clock_skew(&self) -> u64 {
-        self.clock_skew_seconds.min(MAX_SKEW)
-    }
-
     /// The address of its keys, where `jwks` is one.
     pub fn jwks_url(&self) -> Option<&str> {
         self.jwks.as_deref().filter(|place| place.contains("://"))
@@ -125,26 +68,13 @@ impl ServeIssuer {
 
     /// The first mistake in these settings, with its field; `None` when there is none.
     pub(super) fn problem(&self) -> Option<(String, &'static str)> {
-        let introspection = self.introspection.as_ref();
-        let addresses = [
-            ("issuer", Some(self.issuer.as_str())),
-            ("jwks", self.jwks_url()),
-            ("introspection/url", introspection.map(|endpoint| endpoint.url.as_str())),
-        ];
+        let addresses = [("issuer", Some(self.issuer.as_str())), ("jwks", self.jwks_url())];
         let mut addresses = addresses.into_iter();
         if let Some((field, _)) = addresses.find(|(_, url)| url.is_some_and(|url| !is_safe_address(url))) {
             return Some((field.into(), "this should be an https address, or an http one of this machine"));
         }
         if self.issuer.contains(['?', '#']) {
             return Some(("issuer".into(), "an issuer has no query and no fragment"));
-        }
-        if self.algorithms.is_empty() {
-            return Some(("algorithms".into(), "name the algorithms of its tokens"));
-        }
-        if introspection
-            .is_some_and(|endpoint| endpoint.client_id.is_empty() || endpoint.client_secret.is_empty())
-        {
-            return Some(("introspection".into(), "introspection needs `client_id` and `client_secret`"));
         }
         let wrong = self.grants.iter().position(|grant| grant.is_ambiguous());
         wrong.map(|place| (format!("grant/{place}"), "a grant has a `scope`, or a `claim` and its `value`"))

@@ -14,14 +14,13 @@ mod issuer;
 mod overlay;
 mod payload;
 mod preset;
-mod quota;
+mod proxy;
 mod read;
 mod search;
 mod selector;
 mod serve;
 mod server;
 mod server_auth;
-mod sign_in;
 mod state;
 
 use std::path::PathBuf;
@@ -38,18 +37,17 @@ pub use environment::Environment;
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub(crate) use issuer::is_safe_address;
-pub use issuer::{Introspection, IssuerGrant, ServeIssuer, SigningAlgorithm};
+pub use issuer::{IssuerGrant, ServeIssuer};
 pub use overlay::{Overlay, SetArgument};
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
-pub use quota::Quota;
+pub use proxy::{Network, ServeProxy};
 pub use read::{Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::{Server, Start};
 pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
-pub use sign_in::ServeSignIn;
 pub use state::{State, WhenUnwritable};
 
 /// The name that stands for every profile in `profiles` of the server and of grants.
@@ -189,9 +187,6 @@ pub struct Source {
     pub prefix: Option<bool>,
     /// Whether the address of an API is the one that its OpenAPI document names first, where no `[server.NAME]` has another.
     pub base_url_from: Option<BaseUrlFrom>,
-    /// OpenAPI Overlay documents, relative to the configuration, applied in this order to its OpenAPI documents.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub openapi_overlays: Vec<String>,
     /// Place of its server in the configuration of a client.
     #[serde(skip)]
     pub pointer: Option<String>,

@@ -249,20 +249,7 @@ fn check_served_profiles(workspace: &mut Workspace) {
     }
 }
 
-/// Checks how people sign in.
-fn check_sign_in(workspace: &mut Workspace) {
-    let serve = &workspace.config.serve;
-    let is_known = |name: &String| serve.issuers.iter().any(|issuer| issuer.issuer == *name);
-    let unknown = serve.sign_in.issuer.as_ref().filter(|name| !is_known(name)).map(|_| {
-        ("issuer", "a `[[serve.issuer]]` of exactly this name has to say which rights its people have")
-    });
-    if let Some((field, problem)) = serve.sign_in.problem().or(unknown) {
-        let place = Place::new(FILE_NAME, format!("/serve/sign_in/{field}"));
-        workspace.findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
-    }
-}
-
-/// Checks the issuers of tokens, and the address that their tokens are for.
+/// Checks the proxy, the issuers of tokens, and the address that their tokens are for.
 fn check_issuers(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
     let mut invalid = |message: &str, pointer: String| {
@@ -270,6 +257,9 @@ fn check_issuers(workspace: &mut Workspace) {
     };
     if let Some(problem) = config.serve.public_url.as_deref().and_then(public_url_problem) {
         invalid(problem, "/serve/public_url".into());
+    }
+    if let Some((field, problem)) = config.serve.proxy.as_ref().and_then(|proxy| proxy.problem()) {
+        invalid(problem, format!("/serve/proxy/{field}"));
     }
     let issuers = &config.serve.issuers;
     for (index, issuer) in issuers.iter().enumerate() {
@@ -281,10 +271,6 @@ fn check_issuers(workspace: &mut Workspace) {
         if before.iter().any(|other| other.issuer == issuer.issuer) {
             invalid("another `[[serve.issuer]]` has this name", format!("{pointer}/issuer"));
         }
-        if issuer.introspection.is_some() && before.iter().any(|other| other.introspection.is_some()) {
-            let message = "only one issuer may have opaque tokens: they do not say whose they are";
-            invalid(message, format!("{pointer}/introspection"));
-        }
     }
 }
 
@@ -295,7 +281,6 @@ fn check(workspace: &mut Workspace) {
     check_server_auth(workspace);
     check_search(workspace);
     check_served_profiles(workspace);
-    check_sign_in(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {
@@ -323,9 +308,6 @@ fn check(workspace: &mut Workspace) {
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
         selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
     }
-    for (index, quota) in config.serve.quotas.iter().enumerate() {
-        selectors(&quota.tools, format!("/serve/quota/{index}/tools"));
-    }
     for (index, overlay) in config.overlays.iter().enumerate() {
         for (name, argument) in &overlay.arguments {
             if argument.value.is_some() == argument.env.is_some() {
@@ -333,12 +315,6 @@ fn check(workspace: &mut Workspace) {
                 let message = "an argument has a `value`, or the name of a variable in `env`";
                 findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
             }
-        }
-    }
-    for (index, quota) in config.serve.quotas.iter().enumerate() {
-        if let Some(problem) = quota.problem() {
-            let place = Place::new(FILE_NAME, format!("/serve/quota/{index}"));
-            findings.push(Finding::new(Code::ConfigInvalid, problem).at(place));
         }
     }
     let ignored = config

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Quota, ServeIssuer, ServeSignIn, Surface};
+use super::{ServeIssuer, ServeProxy, Surface};
 use crate::tool::Effect;
 
 /// Settings of the server.
@@ -24,14 +24,14 @@ pub struct Serve {
     /// The address under which callers reach the server, without a path; the one that it listens on when absent. The tokens
     /// of an issuer are for an endpoint below it.
     pub public_url: Option<String>,
-    /// Tokens of callers who may come in; without any, and without an issuer, everybody may.
+    /// Tokens of callers who may come in; without any, an issuer and a proxy, everybody may.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
     /// Issuers whose tokens callers may show.
     #[serde(rename = "issuer")]
     pub issuers: Vec<ServeIssuer>,
-    /// Signing in to the pages.
-    pub sign_in: ServeSignIn,
+    /// A proxy in front that names people.
+    pub proxy: Option<ServeProxy>,
     /// The functions that the tool list of an MCP client holds.
     pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.
@@ -39,9 +39,6 @@ pub struct Serve {
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
     /// person about the second.
     pub split_exec: bool,
-    /// Limits of calls, by caller, role and tool.
-    #[serde(rename = "quota")]
-    pub quotas: Vec<Quota>,
     /// Limits of requests, connections and times.
     pub limits: ServeLimits,
 }

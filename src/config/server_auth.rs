@@ -49,8 +49,6 @@ pub enum ActsAs {
     Service,
     /// The caller, with the token of its request.
     Caller,
-    /// The caller, with a token that its own is exchanged for (RFC 8693).
-    Exchange,
 }
 
 /// The way in which a client proves itself when it asks for a token.
@@ -78,12 +76,6 @@ impl ServerAuth {
             (_, None) if is_service => {
                 Some(("client_secret", "a service has a `client_id` and a `client_secret`"))
             }
-            _ if self.acts_as == ActsAs::Exchange && self.token_url.is_none() && self.issuer.is_none() => {
-                Some((
-                    "issuer",
-                    "an exchange has an `issuer` or a `token_url`, so that no server chooses where tokens of callers go",
-                ))
-            }
             _ if is_service
                 && self.audience.is_some()
                 && self.token_url.is_none()
@@ -101,21 +93,21 @@ impl ServerAuth {
     /// A setting that another identity has.
     fn misplaced(&self) -> Option<(&'static str, &'static str)> {
         let (is_person, is_caller) = (self.acts_as == ActsAs::Person, self.acts_as == ActsAs::Caller);
-        let asks_for_tokens = matches!(self.acts_as, ActsAs::Service | ActsAs::Exchange);
+        let is_service = self.acts_as == ActsAs::Service;
         let of_person = "it counts only with `as = \"person\"`";
-        let of_token = "it counts only with `as = \"service\"` and `as = \"exchange\"`";
+        let of_token = "it counts only with `as = \"service\"`";
         let of_caller = "the token of the caller is passed on as it is, and needs no other setting";
         let fields = [
             ("client_metadata_url", self.client_metadata_url.is_some() && !is_person, of_person),
             ("redirect_port", self.redirect_port.is_some() && !is_person, of_person),
             ("shared", self.shared && !is_person, of_person),
-            ("token_url", self.token_url.is_some() && !asks_for_tokens, of_token),
-            ("audience", self.audience.is_some() && !asks_for_tokens, of_token),
+            ("token_url", self.token_url.is_some() && !is_service, of_token),
+            ("audience", self.audience.is_some() && !is_service, of_token),
             ("client_id", self.client_id.is_some() && is_caller, of_caller),
             ("scopes", !self.scopes.is_empty() && is_caller, of_caller),
             ("issuer", self.issuer.is_some() && is_caller, of_caller),
-            ("resource", self.resource.is_some() && !asks_for_tokens, of_token),
-            ("client_authentication", self.client_authentication.is_some() && !asks_for_tokens, of_token),
+            ("resource", self.resource.is_some() && !is_service, of_token),
+            ("client_authentication", self.client_authentication.is_some() && !is_service, of_token),
         ];
         fields.into_iter().find(|(_, is_misplaced, _)| *is_misplaced).map(|(field, _, why)| (field, why))
     }
@@ -149,7 +141,7 @@ mod tests {
             "client_metadata_url = 'https://tools.example/client.json'",
             "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\nclient_authentication = 'client_secret_post'",
             "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\ntoken_url = 'http://127.0.0.1:9/token'",
-            "as = 'exchange'\nissuer = 'https://login.example/'\naudience = 'api'\nresource = 'https://api.example'",
+            "as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nissuer = 'https://login.example/'\naudience = 'api'\nresource = 'https://api.example'",
             "as = 'caller'",
         ] {
             assert_eq!(problem(good), None, "{good}");
@@ -158,16 +150,18 @@ mod tests {
             ("as = 'service'", "client_id"),
             ("as = 'service'\nclient_id = 'a'", "client_secret"),
             ("client_secret = 'x'", "client_id"),
-            ("as = 'exchange'\naudience = 'api'", "issuer"),
             ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\naudience = 'api'", "audience"),
-            ("as = 'exchange'\nissuer = 'https://login.example/'\nshared = true", "shared"),
+            ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
             ("resource = 'https://api.example'", "resource"),
             ("client_authentication = 'client_secret_post'", "client_authentication"),
             ("as = 'caller'\nscopes = ['a']", "scopes"),
             ("issuer = 'http://login.example/'", "issuer"),
             ("issuer = 'http://127.0.0.1.example/'", "issuer"),
-            ("as = 'exchange'\ntoken_url = 'ftp://127.0.0.1/'", "token_url"),
+            (
+                "as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\ntoken_url = 'ftp://127.0.0.1/'",
+                "token_url",
+            ),
             ("client_metadata_url = 'https://tools.example'", "client_metadata_url"),
             ("client_metadata_url = 'http://127.0.0.1/client.json'", "client_metadata_url"),
         ] {

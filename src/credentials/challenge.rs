@@ -9,25 +9,30 @@ use tokio::time::timeout;
 
 use super::Refused;
 use super::http_client::client;
-use crate::config::Server;
 
 /// Longest wait for the first challenge.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Longest name of a scope, in bytes.
 const MAX_SCOPE: usize = 200;
+/// Most scopes of a challenge, and of all that are noted.
+pub(super) const MAX_SCOPES: usize = 50;
 
 /// The scopes of a 403 with `insufficient_scope`; empty for every other refusal.
-pub(super) fn asked_scopes(server: &Server, refused: Refused<'_>) -> Vec<String> {
-    let url = server.url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
-    let Some((challenge, url)) = refused.challenge.filter(|_| refused.status == 403).zip(url) else {
-        return Vec::new();
-    };
-    let challenge = WWWAuthenticateParams::parse(challenge, &url);
-    let scopes = challenge.scope.filter(|_| challenge.error.as_deref() == Some("insufficient_scope"));
-    let scopes = scopes.unwrap_or_default();
+pub(super) fn asked_scopes(refused: Refused<'_>) -> Vec<String> {
+    let is_wider = |challenge: &&str| parsed(challenge).is_some_and(|params| params.is_insufficient_scope());
+    refused.challenge.filter(|_| refused.status == 403).filter(is_wider).map(scopes_of).unwrap_or_default()
+}
+
+/// The scopes that a challenge names.
+pub(super) fn scopes_of(challenge: &str) -> Vec<String> {
+    let named = parsed(challenge).and_then(|params| params.scope).unwrap_or_default();
     let is_scope =
         |scope: &&str| scope.len() <= MAX_SCOPE && scope.bytes().all(|byte| byte.is_ascii_graphic());
-    scopes.split_whitespace().filter(is_scope).map(str::to_string).collect()
+    named.split_whitespace().filter(is_scope).take(MAX_SCOPES).map(str::to_string).collect()
+}
+
+fn parsed(challenge: &str) -> Option<WWWAuthenticateParams> {
+    Some(WWWAuthenticateParams::parse(challenge, &"http://localhost/".parse().ok()?))
 }
 
 /// The challenge with which a server refuses a request without a token; `None` where it does not refuse. A server may send it in

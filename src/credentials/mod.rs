@@ -1,26 +1,22 @@
 //! Tokens for servers: who signs in to them, where tokens lie, and how they stay valid.
 //!
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
-//! 2. One file for each identity: [`person`] (the operator has signed in), [`service`] (client credentials), [`exchange`]
-//!    (RFC 8693) and [`caller`] (the caller's own token). [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
+//! 2. A server is called as the operator who has signed in ([`person`]), as a service (client credentials), or with the
+//!    caller's own token. [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
 //!    the answer; [`challenge`] has the scopes that a server asks for.
 //! 3. The operator signs in: [`sign_in`] begins it, [`callback`] is the address that the browser comes back to,
-//!    [`authorization`] finds and asks the authorization server, [`token_store`] and [`keyring`] keep tokens, [`offered`] has the
+//!    [`authorization`] finds and asks the authorization server, [`token_store`] keeps tokens, [`offered`] has the
 //!    sign-ins that clients were asked for, [`sign_out`] ends one.
 //! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
 mod authorization;
 mod callback;
-mod caller;
 mod challenge;
-mod exchange;
 mod http_client;
-mod keyring;
 mod offered;
 mod person;
 mod problem;
 mod secret_token;
-mod service;
 mod sign_in;
 mod sign_out;
 mod token_cache;
@@ -41,6 +37,7 @@ use offered::Offered;
 pub(crate) use offered::OfferedSignIn;
 use person::Person;
 use token_cache::TokenCache;
+use token_request::TokenRequest;
 pub(crate) use token_store::Stamp as SignInVersion;
 
 /// The tokens of a program for servers, shared by everything that calls them.
@@ -49,7 +46,7 @@ pub struct Credentials {
     environment: Environment,
     person: Person,
     offered: Offered,
-    /// Tokens of services and of exchanges.
+    /// Tokens of services.
     issued: TokenCache,
 }
 
@@ -86,9 +83,14 @@ impl Credentials {
         match acts_as(server.1) {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.token(server, caller).await,
-            Some(ActsAs::Service) => service::token(self, server).await,
-            Some(ActsAs::Caller) => caller::token(caller),
-            Some(ActsAs::Exchange) => exchange::token(self, server, caller).await,
+            Some(ActsAs::Service) => {
+                let request = TokenRequest::new(self, server)?;
+                self.issued.token(&request).await.map(Some)
+            }
+            // Tools are listed without a token.
+            Some(ActsAs::Caller) => caller.map_or(Ok(None), |caller| {
+                caller.token.clone().map(Some).ok_or(SignInProblem::NoCallerToken)
+            }),
         }
     }
 
@@ -102,9 +104,17 @@ impl Credentials {
         match acts_as(server.1) {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
-            Some(ActsAs::Service) => service::rejected(self, server, refused).await,
-            Some(ActsAs::Caller) => caller::rejected(refused),
-            Some(ActsAs::Exchange) => exchange::rejected(self, server, caller, refused).await,
+            Some(ActsAs::Service) => {
+                let request = TokenRequest::new(self, server)?;
+                self.issued.replace(&request, refused).await
+            }
+            Some(ActsAs::Caller) => Err(match refused.token {
+                Some(_) => {
+                    let status = refused.status;
+                    SignInProblem::Refused(format!("it does not accept the token of the caller ({status})"))
+                }
+                None => SignInProblem::NoCallerToken,
+            }),
         }
     }
 
@@ -138,11 +148,10 @@ pub fn identity(server: &Server) -> Option<String> {
         ActsAs::Person => return None,
         ActsAs::Service => format!("the service `{}`", clean_line(client)),
         ActsAs::Caller => "the caller, with its own token".into(),
-        ActsAs::Exchange => "the caller, with a token that its own is exchanged for".into(),
     })
 }
 
-/// Whether a server is called with the token of the caller, or with one that it is exchanged for.
+/// Whether a server is called with the token of the caller.
 pub(crate) fn wants_caller_token(server: &Server) -> bool {
-    matches!(acts_as(server), Some(ActsAs::Caller | ActsAs::Exchange))
+    acts_as(server) == Some(ActsAs::Caller)
 }

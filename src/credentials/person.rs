@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::authorization::{Authorization, RefreshError};
+use super::challenge::{MAX_SCOPES, scopes_of};
 use super::problem::is_unknown_client;
 use super::token_store::{Place, SignIn, Stamp, TokenStore};
 use super::{CallerToken, Refused, SecretToken, SignInProblem};
@@ -188,16 +189,4 @@ async fn want(place: &Place, scopes: &[String]) {
     if let Err(problem) = place.write(&sign_in) {
         tracing::warn!(problem, "the scopes of the next sign-in are not noted");
     }
-}
-
-/// Most scopes of a challenge, and of all that are noted.
-const MAX_SCOPES: usize = 50;
-
-/// The scopes that a challenge names.
-fn scopes_of(challenge: &str) -> Vec<String> {
-    let Ok(base) = "http://localhost/".parse() else { return Vec::new() };
-    let named = rmcp::transport::auth::WWWAuthenticateParams::parse(challenge, &base).scope;
-    let named = named.unwrap_or_default();
-    let is_scope = |scope: &&str| scope.len() <= 200 && scope.bytes().all(|byte| byte.is_ascii_graphic());
-    named.split_whitespace().filter(is_scope).take(MAX_SCOPES).map(str::to_string).collect()
 }

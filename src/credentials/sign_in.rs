@@ -91,7 +91,6 @@ impl Credentials {
                 refresh: None,
                 client_secret: client.client_secret,
             }),
-            in_keyring: false,
         };
         Ok(PendingSignIn { authorization, callback, address, state, begun, place })
     }

@@ -17,7 +17,7 @@ const MARGIN: Duration = Duration::from_secs(30);
 /// Most scopes that refusals of a server add to a request.
 const MAX_SCOPES: usize = 32;
 
-/// The tokens of services and of exchanges.
+/// The tokens of services.
 #[derive(Debug, Default)]
 pub(super) struct TokenCache(Mutex<HashMap<blake3::Hash, Entry>>);
 
@@ -57,7 +57,7 @@ impl TokenCache {
         request: &TokenRequest<'_>,
         refused: Refused<'_>,
     ) -> Result<Option<SecretToken>, SignInProblem> {
-        let scopes = asked_scopes(request.server, refused);
+        let scopes = asked_scopes(refused);
         let is_unwanted = |token: &SecretToken| refused.token == Some(token);
         let start = Instant::now();
         let slot = self.slot(request.key());

@@ -64,20 +64,18 @@ impl TokenEndpoint {
     pub(super) async fn ask(
         &self,
         mut form: Vec<(&str, String)>,
-        client: Option<&Client>,
+        client: &Client,
     ) -> Result<Reply, SignInProblem> {
         let mut request = http().map_err(SignInProblem::Refused)?.post(&self.url);
-        if let Some(client) = client {
-            let is_basic =
-                client.authentication_or(self.authentication) == ClientAuthentication::ClientSecretBasic;
-            match &client.secret {
-                Some(secret) if is_basic => {
-                    request = request.basic_auth(encoded(&client.id), Some(encoded(secret)));
-                }
-                secret => {
-                    form.push(("client_id", client.id.clone()));
-                    form.extend(secret.clone().map(|secret| ("client_secret", secret)));
-                }
+        let is_basic =
+            client.authentication_or(self.authentication) == ClientAuthentication::ClientSecretBasic;
+        match &client.secret {
+            Some(secret) if is_basic => {
+                request = request.basic_auth(encoded(&client.id), Some(encoded(secret)));
+            }
+            secret => {
+                form.push(("client_id", client.id.clone()));
+                form.extend(secret.clone().map(|secret| ("client_secret", secret)));
             }
         }
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();

@@ -1,4 +1,4 @@
-//! A request for a token: of a service (client credentials), or in exchange for the token of a caller (RFC 8693).
+//! A request of a service for a token (client credentials).
 
 use std::time::Duration;
 
@@ -9,13 +9,10 @@ use tokio::time::timeout;
 
 use super::challenge::first_challenge;
 use super::token_endpoint::{Client, Reply, TokenEndpoint};
-use super::{CallerToken, Credentials, SecretToken, SignInProblem};
+use super::{Credentials, SecretToken, SignInProblem};
 use crate::config::{ClientAuthentication, Server, ServerAuth, is_safe_address};
 use crate::secret::Echo;
 use crate::tool::clean_line;
-
-const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
-const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// Longest wait for a token, with discovery.
 const MAX_WAIT: Duration = Duration::from_secs(30);
@@ -35,8 +32,6 @@ pub(super) struct TokenRequest<'r> {
     name: &'r str,
     pub(super) server: &'r Server,
     auth: &'r ServerAuth,
-    /// The caller whose token is exchanged; `None` for a service.
-    subject: Option<(&'r CallerToken, &'r SecretToken)>,
 }
 
 /// A new token.
@@ -46,30 +41,19 @@ pub(super) struct Issued {
 }
 
 impl<'r> TokenRequest<'r> {
-    /// The request of a service.
-    pub(super) fn of_service(
+    /// The request for a server.
+    pub(super) fn new(
         credentials: &'r Credentials,
         (name, server): (&'r str, &'r Server),
     ) -> Result<Self, SignInProblem> {
         let missing = || SignInProblem::Setting("it has no `auth`".into());
         let auth = server.auth.as_ref().ok_or_else(missing)?;
-        Ok(Self { credentials, name, server, auth, subject: None })
+        Ok(Self { credentials, name, server, auth })
     }
 
-    /// The request for a caller.
-    pub(super) fn for_caller(
-        credentials: &'r Credentials,
-        server: (&'r str, &'r Server),
-        caller: &'r CallerToken,
-    ) -> Result<Self, SignInProblem> {
-        let token = caller.token.as_ref().ok_or(SignInProblem::NoCallerToken)?;
-        Ok(Self { subject: Some((caller, token)), ..Self::of_service(credentials, server)? })
-    }
-
-    /// A hash of everything that the token depends on. Each caller has tokens of its own.
+    /// A hash of everything that the token depends on.
     pub(super) fn key(&self) -> blake3::Hash {
-        let subject = self.subject.map(|(caller, token)| (&*caller.name, token.expose()));
-        let whole = serde_json::json!([self.name, self.server.url, self.auth, subject]);
+        let whole = serde_json::json!([self.name, self.server.url, self.auth]);
         blake3::hash(whole.to_string().as_bytes())
     }
 
@@ -97,32 +81,19 @@ impl<'r> TokenRequest<'r> {
     async fn ask(&self, scopes: &[String]) -> Result<Issued, SignInProblem> {
         let client = self.client()?;
         let endpoint = TokenEndpoint::of(self.auth).await?;
-        let mut form: Vec<(&str, String)> = Vec::new();
-        match self.subject {
-            Some((_, token)) => form.extend([
-                ("grant_type", EXCHANGE.to_string()),
-                ("subject_token", token.expose().to_string()),
-                ("subject_token_type", ACCESS_TOKEN.to_string()),
-                ("requested_token_type", ACCESS_TOKEN.to_string()),
-            ]),
-            None => form.push(("grant_type", "client_credentials".to_string())),
-        }
+        let mut form = vec![("grant_type", "client_credentials".to_string())];
         let scope = Some(scopes.join(" ")).filter(|scope| !scope.is_empty());
         form.extend(scope.map(|scope| ("scope", scope)));
         form.extend(self.auth.audience.clone().map(|audience| ("audience", audience)));
         form.extend(self.resource().map(|resource| ("resource", resource)));
-        self.issued(endpoint.ask(form, client.as_ref()).await?, client.as_ref())
+        self.issued(endpoint.ask(form, &client).await?, &client)
     }
 
     /// Asks the authorization server that the server names. Addresses within its metadata do not lead into private networks.
     async fn discover_and_ask(&self, scopes: Vec<String>) -> Result<Issued, SignInProblem> {
-        let Some(client) = self.client()?.filter(|_| self.subject.is_none()) else {
-            let message =
-                "`token_url` or `issuer` is needed, so that no server chooses where tokens of callers go";
-            return Err(SignInProblem::Setting(message.into()));
-        };
+        let client = self.client()?;
         let refused = |error: rmcp::transport::auth::AuthError| {
-            SignInProblem::of_authorization_server(hidden(&error.to_string(), self.secrets(Some(&client))))
+            SignInProblem::of_authorization_server(hidden(&error.to_string(), client.secrets()))
         };
         let url = self.server.url.as_deref().unwrap_or_default();
         let mut manager = AuthorizationManager::new(url).await.map_err(refused)?;
@@ -154,12 +125,12 @@ impl<'r> TokenRequest<'r> {
     }
 
     /// The client of the configuration, with its secret.
-    fn client(&self) -> Result<Option<Client>, SignInProblem> {
-        let Some(id) = self.auth.client_id.clone() else { return Ok(None) };
+    fn client(&self) -> Result<Client, SignInProblem> {
+        let id = self.auth.client_id.clone().unwrap_or_default();
         let missing = |name| SignInProblem::Setting(format!("the environment variable {name} is not set"));
         let filled = |text: &String| self.credentials.environment.filled(text).map_err(missing);
         let secret = self.auth.client_secret.as_ref().map(filled).transpose()?;
-        Ok(Some(Client { id, secret, authentication: self.auth.client_authentication }))
+        Ok(Client { id, secret, authentication: self.auth.client_authentication })
     }
 
     /// The resource that the token is for: by its setting, else the server, unless an audience says it.
@@ -171,17 +142,12 @@ impl<'r> TokenRequest<'r> {
         self.auth.resource.clone().or_else(of_server).filter(|resource| !resource.is_empty())
     }
 
-    fn secrets<'s>(&'s self, client: Option<&'s Client>) -> impl Iterator<Item = &'s str> {
-        let secret = client.and_then(|client| client.secret.as_deref());
-        secret.into_iter().chain(self.subject.map(|(_, token)| token.expose()))
-    }
-
     /// The token of an answer.
-    fn issued(&self, reply: Reply, client: Option<&Client>) -> Result<Issued, SignInProblem> {
+    fn issued(&self, reply: Reply, client: &Client) -> Result<Issued, SignInProblem> {
         let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if reply.status != 200 {
             let words = ["error", "error_description"].map(|field| body[field].as_str().unwrap_or_default());
-            let words = hidden(words.join(" ").trim(), self.secrets(client));
+            let words = hidden(words.join(" ").trim(), client.secrets());
             let status = reply.status;
             return Err(SignInProblem::of_authorization_server(match words.is_empty() {
                 true => format!("its authorization server answered {status}"),
@@ -220,6 +186,11 @@ fn hidden<'s>(text: &str, secrets: impl Iterator<Item = &'s str>) -> String {
 }
 
 impl Client {
+    /// The secrets of a request, which no message has.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.secret.as_deref().into_iter()
+    }
+
     /// The way in which the client proves itself, as far as the configuration says.
     pub(super) fn authentication_or(&self, preferred: ClientAuthentication) -> ClientAuthentication {
         self.authentication.unwrap_or(preferred)

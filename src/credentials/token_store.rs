@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
 use super::SecretToken;
-use super::keyring::Keyring;
 use crate::private_file;
 
 /// Most bytes of a file; tokens have a few thousand.
@@ -49,12 +48,9 @@ pub(crate) struct SignIn {
     /// The second since 1970 at which the token was given, and the seconds that it lives, where that is known.
     pub(crate) received_at: u64,
     pub(crate) expires_in: Option<u64>,
-    /// The tokens; `None` when the sign-in has ended, or where a keyring has them.
+    /// The tokens; `None` when the sign-in has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tokens: Option<Tokens>,
-    /// Whether the keyring of the system has the tokens.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) in_keyring: bool,
 }
 
 /// The secrets of a sign-in.
@@ -122,8 +118,7 @@ impl TokenStore {
         let hash = blake3::hash(format!("{name}\n{url}").as_bytes()).to_hex();
         let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         let shown: String = name.chars().filter(is_plain).take(40).collect();
-        let key = format!("{shown}-{}", &hash[..16]);
-        Place { file: self.folder.join(format!("{key}.json")), key }
+        Place { file: self.folder.join(format!("{shown}-{}.json", &hash[..16])) }
     }
 
     /// All sign-ins, by the names of their servers.
@@ -141,7 +136,6 @@ impl TokenStore {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     file: PathBuf,
-    key: String,
 }
 
 /// A file as it was once; a file that was replaced has another stamp.
@@ -161,33 +155,18 @@ impl Place {
 
     /// The sign-in with its tokens; `None` without one. A file that others can write to does not count.
     pub(super) fn read(&self) -> Result<Option<SignIn>, String> {
-        let found = read(&self.file).map_err(|error| self.failed("read", &error))?;
-        let Some(mut sign_in) = found else { return Ok(None) };
-        if sign_in.in_keyring && sign_in.tokens.is_none() {
-            let secret = Keyring::read(&self.key)?;
-            sign_in.tokens = secret.and_then(|secret| serde_json::from_str(&secret).ok());
-        }
-        Ok(Some(sign_in))
+        read(&self.file).map_err(|error| self.failed("read", &error))
     }
 
-    /// Writes a sign-in, its tokens into the keyring of the system where one answers.
+    /// Writes a sign-in.
     pub(super) fn write(&self, sign_in: &SignIn) -> Result<(), String> {
-        let mut written = sign_in.clone();
-        let tokens = sign_in.tokens.as_ref().and_then(|tokens| serde_json::to_string(tokens).ok());
-        written.in_keyring = tokens.is_some_and(|tokens| Keyring::write(&self.key, &tokens));
-        match written.in_keyring {
-            true => written.tokens = None,
-            // The one of before, which nothing would find again.
-            false => Keyring::remove(&self.key),
-        }
-        let text = serde_json::to_string_pretty(&written).map_err(|error| error.to_string())?;
+        let text = serde_json::to_string_pretty(sign_in).map_err(|error| error.to_string())?;
         private_file::write(&self.file, format!("{text}\n").as_bytes())
             .map_err(|error| self.failed("write", &error))
     }
 
     /// Removes a sign-in.
     pub(super) fn remove(&self) -> Result<(), String> {
-        Keyring::remove(&self.key);
         match fs::remove_file(&self.file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", &error)),
             _ => Ok(()),

@@ -1,21 +1,24 @@
 //! One call, with all that its answer and its trace need at any step.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
 use super::backend::McpAnswer;
-use super::{CallContext, CallRequest};
+use super::record::write_event;
+use super::{CallContext, CallRequest, Outcome};
+use crate::arguments::Repair;
 use crate::catalog::{Callable, Tool};
 use crate::config::Config;
-use crate::guard::MISTAKE;
+use crate::guard::{MISTAKE, guarded_now};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret::SecretPolicy;
 use crate::state::StateStore;
 use crate::tool::{Backend, Effect, NoSchemaMode};
 
-/// One call. Only admission changes it.
+/// One call. Only [`check`](super::check) changes it. Dropped without a record, it is recorded as abandoned.
 pub(super) struct Call {
     pub(super) context: Arc<dyn CallContext>,
     pub(super) started: Instant,
@@ -26,8 +29,17 @@ pub(super) struct Call {
     pub(super) is_dry_run: bool,
     /// Whether the tool has a schema to validate the arguments; `None` until these are read.
     pub(super) validated: Option<bool>,
+    /// The changes that made the arguments fit.
+    pub(super) repaired: Vec<Repair>,
     /// Whether a model has made the arguments fit.
     pub(super) repaired_by_model: bool,
+    is_recorded: bool,
+}
+
+/// A call that may be run. It cannot be changed any more.
+pub(super) struct Checked {
+    call: Call,
+    tool: Arc<Tool>,
 }
 
 /// Notes on a run, for the `meta` of its envelope.
@@ -47,9 +59,23 @@ pub(super) struct RunNotes {
 impl Call {
     /// A call of this request.
     pub(super) fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
-        let started = Instant::now();
-        let (is_dry_run, validated, repaired_by_model) = (false, None, false);
-        Self { context, started, request, tool: None, is_dry_run, validated, repaired_by_model }
+        Self {
+            context,
+            started: Instant::now(),
+            request,
+            tool: None,
+            is_dry_run: false,
+            validated: None,
+            repaired: Vec::new(),
+            repaired_by_model: false,
+            is_recorded: false,
+        }
+    }
+
+    /// Writes the call to the trace; `word` is `ok` or the code of its error.
+    pub(super) fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
+        self.is_recorded = true;
+        write_event(self, word, outcome);
     }
 
     pub(super) fn op(&self) -> &str {
@@ -165,5 +191,48 @@ impl Call {
         };
         let failure = Refusal::new(ErrorCode::Internal, message, next);
         if may_have_run { failure.detail("may_have_run", true) } else { failure }
+    }
+}
+
+/// Records a call that was not recorded: its caller has gone away, or it has panicked. A panic here would end the process.
+impl Drop for Call {
+    fn drop(&mut self) {
+        let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
+        if !self.is_recorded {
+            let _ = guarded_now(|| self.record(word, None));
+        }
+    }
+}
+
+impl Checked {
+    /// A call of this tool that has passed all checks.
+    pub(super) fn new(call: Call, tool: Arc<Tool>) -> Self {
+        Self { call, tool }
+    }
+
+    /// The tool that is called.
+    pub(super) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Whether the call has to be run to its end even if its caller goes away.
+    pub(super) fn must_outlive_caller(&self) -> bool {
+        let is_static = || matches!(self.tool.definition.backend, Some(Backend::Static { .. }));
+        let changes = self.effect() != Effect::Read && !self.is_dry_run;
+        changes && (self.request.idempotency_key.is_some() || !is_static())
+    }
+}
+
+impl Deref for Checked {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl From<Checked> for Call {
+    fn from(checked: Checked) -> Self {
+        checked.call
     }
 }

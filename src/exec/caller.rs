@@ -31,7 +31,7 @@ pub struct Caller {
     pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
-    /// The bearer token of the request, where some server is called with it or with one that it is exchanged for; never one
+    /// The bearer token of the request, where some server is called with it; never one
     /// of our own tokens.
     pub token: Option<SecretToken>,
     /// The request of an MCP client, for live servers.

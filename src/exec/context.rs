@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Caller;
 use super::backend::{BackendError, Backends};
-use super::{Caller, Quotas};
 use crate::catalog::Catalog;
 use crate::model::ChatModel;
 use crate::state::StateStore;
@@ -32,8 +32,6 @@ pub trait CallContext: Send + Sync {
     fn count(&self, outcome: &str, took: Duration);
     /// The backends of the catalog.
     fn backends(&self) -> &Backends;
-    /// The limits of calls.
-    fn quotas(&self) -> &Quotas;
     /// The model that may repair the arguments of a call.
     fn repair_model(&self) -> Option<Arc<dyn ChatModel + Send + Sync>>;
     /// Whether any tool has a `context_shift`.

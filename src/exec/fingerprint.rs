@@ -10,16 +10,6 @@ pub(super) fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
     hasher.finalize().to_hex()[..32].to_string()
 }
 
-/// The hash under which a failed call is counted. It begins with the hash of the op, so that one prefix clears an op.
-pub(super) fn failure_fingerprint(op: &str, arguments: &Value, also: &str) -> String {
-    format!("{}.{}", op_fingerprint(op), fingerprint(op, arguments, also))
-}
-
-/// The beginning of the hashes of all failing calls of an op.
-pub(super) fn op_fingerprint(op: &str) -> String {
-    blake3::hash(op.as_bytes()).to_hex()[..16].to_string()
-}
-
 fn add(hasher: &mut blake3::Hasher, value: &Value) {
     match value {
         Value::Object(fields) => {

@@ -37,18 +37,18 @@ pub struct CallRequest {
     pub warnings: Vec<String>,
     /// Whether the client gets the answer of an MCP server as it came: it calls the tool by name.
     pub as_is: bool,
-    /// The calls that this one is a step of.
+    /// The call that this one is a step of.
     pub step: Option<Box<StepOf>>,
 }
 
-/// The calls that another call is a step of.
+/// The call that another call is a step of.
 #[derive(Clone, Debug)]
 pub struct StepOf {
-    /// Their ops, outermost first.
-    pub within: Vec<String>,
-    /// The fingerprint of the outermost, which holds for the keys of its steps.
+    /// Its op.
+    pub op: String,
+    /// Its fingerprint, which holds for the keys of its steps.
     pub identity: String,
-    /// Their secret arguments.
+    /// Its secret arguments.
     pub hidden: Vec<Value>,
 }
 

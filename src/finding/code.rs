@@ -76,8 +76,6 @@ codes! {
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
-    OpenapiOverlayInvalid "openapi-overlay-invalid" Error true "an OpenAPI Overlay, or one of its actions, cannot be applied";
-    OpenapiOverlayUnused "openapi-overlay-unused" Warning false "no source applies an OpenAPI Overlay, or an action of it selects nothing";
     DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, since it has no name or is no object";
     ProviderTool "provider-tool" Info false "a tool that its provider runs itself has no definition to document";
     FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";

@@ -73,41 +73,27 @@ impl Document {
         format: Format,
         limits: &Limits,
     ) -> Result<Document, Box<Unread>> {
-        Self::of_text(file, bytes, format, limits)?.parsed(limits)
-    }
-
-    /// The text of a source, whose value is still to be read.
-    pub(super) fn of_text(
-        file: &str,
-        bytes: Vec<u8>,
-        format: Format,
-        limits: &Limits,
-    ) -> Result<Document, Finding> {
         if bytes.len() as u64 > limits.max_bytes {
             let message = format!("larger than {}", size(limits.max_bytes));
             let finding = Finding::new(Code::FileTooLarge, message).at(Place::new(file, ""));
-            return Err(finding.help("split it into several files"));
+            return Err(finding.help("split it into several files").into());
         }
         let text = decode(bytes).map_err(|(error, line, column)| error.finding(file, line, column))?;
-        Ok(Document { file: file.to_owned(), format, text: text.into(), value: Value::Null })
-    }
-
-    /// The same document with its value; without one, the finding shows the mistake in the text.
-    pub(super) fn parsed(mut self, limits: &Limits) -> Result<Document, Box<Unread>> {
-        let value = match self.format {
-            Format::Json => json::parse(&self.text, limits),
-            Format::Yaml => yaml::parse(&self.text, limits),
-            Format::Toml => toml::parse(&self.text, limits),
+        let value = match format {
+            Format::Json => json::parse(&text, limits),
+            Format::Yaml => yaml::parse(&text, limits),
+            Format::Toml => toml::parse(&text, limits),
         };
+        let mut document = Document { file: file.to_owned(), format, text: text.into(), value: Value::Null };
         match value {
             Ok(value) => {
-                self.value = value;
-                Ok(self)
+                document.value = value;
+                Ok(document)
             }
             Err(error) => {
-                let (line, column) = Cursor::new(&self.text).seek(error.offset);
-                let finding = error.finding(&self.file, line, column);
-                Err(Box::new(Unread { finding, document: Some(self) }))
+                let (line, column) = Cursor::new(&document.text).seek(error.offset);
+                let finding = error.finding(file, line, column);
+                Err(Box::new(Unread { finding, document: Some(document) }))
             }
         }
     }

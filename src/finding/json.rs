@@ -1,10 +1,12 @@
 //! JSON: reads it, and locates values in its text.
 
-use serde_json::Value;
+use std::fmt;
 
-use super::json_text::JsonText;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
 use super::limits::{DocumentError, Limits};
-use super::long_array;
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE, read_json};
 
@@ -14,9 +16,6 @@ const PARSER_DEPTH: usize = 128;
 /// Reads a JSON text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
-    if let Some(value) = long_array::parse(text, levels) {
-        return Ok(value);
-    }
     let meter = Meter::new(levels.saturating_sub(1));
     read_json(serde_json::Deserializer::from_str(text), Node::root(&meter))
         .map_err(|error| document_error(text, &error, levels))
@@ -73,79 +72,84 @@ fn document_error(text: &str, error: &serde_json::Error, levels: usize) -> Docum
     if help.is_empty() { invalid } else { invalid.help(help) }
 }
 
-/// Spans of the nodes of the tree, in one pass over a text that is known to be valid.
+/// Spans of the nodes of the tree, in a text that is known to be valid.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
-    let mut scan = Scan { text: JsonText::new(text), tree, found: vec![None; tree.len()] };
-    scan.value(ROOT, None);
+    let mut scan = Scan { text, tree, found: vec![None; tree.len()] };
+    scan.value(ROOT, None, text.trim());
     scan.found
 }
 
-struct Scan<'a> {
-    text: JsonText<'a>,
-    tree: &'a PointerTree<'a>,
+struct Scan<'t> {
+    text: &'t str,
+    tree: &'t PointerTree<'t>,
     found: Vec<Option<Span>>,
 }
 
-impl Scan<'_> {
-    /// Skips the value of a node and records its span. The depth of the tree bounds the recursion.
-    fn value(&mut self, node: NodeId, key: Option<usize>) {
-        self.text.blanks();
-        let start = self.text.at;
-        match self.text.peek() {
-            Some(b'{') if !self.tree.is_leaf(node) => self.object(node),
-            Some(b'[') if !self.tree.is_leaf(node) => self.array(node),
-            _ => self.text.skip(),
-        }
+impl<'t> Scan<'t> {
+    /// Records the span of a node, and of the nodes below it. `key` and `value` are parts of the text.
+    fn value(&mut self, node: NodeId, key: Option<&'t str>, value: &'t str) {
+        let offset = |part: &str| part.as_ptr().addr() - self.text.as_ptr().addr();
+        let span = Span { key: key.map(offset), value: offset(value)..offset(value) + value.len() };
         if let Some(slot) = self.found.get_mut(node) {
-            *slot = Some(Span { key, value: start..self.text.at });
+            *slot = Some(span);
+        }
+        if !self.tree.is_leaf(node) {
+            // A value that is no container has nothing below it.
+            let _ = Inside { scan: self, node }.deserialize(&mut serde_json::Deserializer::from_str(value));
         }
     }
+}
 
-    fn object(&mut self, node: NodeId) {
-        self.text.at += 1;
-        loop {
-            self.text.blanks();
-            match self.text.peek() {
-                Some(b'"') => {
-                    let key = self.text.at;
-                    self.text.string();
-                    let child = self.text.key(key).and_then(|name| self.tree.member(node, &name));
-                    self.text.blanks();
-                    self.text.at += usize::from(self.text.peek() == Some(b':'));
-                    self.text.blanks();
-                    match child {
-                        Some(child) => self.value(child, Some(key)),
-                        None => self.text.skip(),
-                    }
-                }
-                Some(b',') => self.text.at += 1,
-                Some(b'}') => return self.text.at += 1,
-                _ => return self.text.give_up(),
-            }
-        }
+/// Looks for wanted values among the members or elements of one value.
+struct Inside<'s, 't> {
+    scan: &'s mut Scan<'t>,
+    node: NodeId,
+}
+
+impl<'t> DeserializeSeed<'t> for Inside<'_, 't> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'t> Visitor<'t> for Inside<'_, 't> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object or an array")
     }
 
-    fn array(&mut self, node: NodeId) {
-        self.text.at += 1;
-        let mut index = 0;
-        loop {
-            self.text.blanks();
-            let start = self.text.at;
-            match self.text.peek() {
-                Some(b',') => self.text.at += 1,
-                Some(b']') => return self.text.at += 1,
-                _ => {
-                    match self.tree.element(node, index) {
-                        Some(child) => self.value(child, None),
-                        None => self.text.skip(),
-                    }
-                    index += 1;
+    fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<&'t RawValue>()? {
+            let name: String = serde_json::from_str(key.get()).unwrap_or_default();
+            match self.scan.tree.member(self.node, &name) {
+                Some(child) => {
+                    let value: &'t RawValue = members.next_value()?;
+                    self.scan.value(child, Some(key.get()), value.get());
                 }
-            }
-            if self.text.at == start {
-                return self.text.give_up();
+                None => drop(members.next_value::<IgnoredAny>()?),
             }
         }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            let child = self.scan.tree.element(self.node, index);
+            let is_there = match child {
+                Some(child) => {
+                    let element = elements.next_element::<&'t RawValue>()?;
+                    element.map(|value| self.scan.value(child, None, value.get())).is_some()
+                }
+                None => elements.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !is_there {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

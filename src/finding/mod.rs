@@ -2,7 +2,7 @@
 //!
 //! A finding is never an `Err`: one run gathers many, and bad input never takes good input down with it.
 //!
-//! 1. [`document`] reads JSON, YAML and TOML into values, with limits; a [`long_array`] on all processors.
+//! 1. [`document`] reads JSON, YAML and TOML into values, with limits.
 //! 2. A stage reports [`Finding`]s that name a file and a JSON Pointer into it.
 //! 3. [`place`] turns pointers into lines and columns, once, when all findings are known.
 //! 4. [`report`] prints them for people and as JSON.
@@ -11,10 +11,8 @@ mod code;
 mod document;
 mod excerpt;
 mod json;
-mod json_text;
 pub(crate) mod keyword;
 mod limits;
-mod long_array;
 mod nearest;
 mod open;
 mod place;

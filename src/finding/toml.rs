@@ -1,23 +1,23 @@
 //! TOML: reads it, and locates values in its text.
 
-mod budget;
-
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
 use super::limits::{DocumentError, Limits};
 use super::pointer_tree::{PointerTree, ROOT, Span, element_index};
-use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
+use super::value::{Meter, TOO_DEEP, number};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.
 const PARSER_DEPTH: usize = 80;
+/// Longest text, in bytes: the parser makes a table, which takes 1 KiB, for every part of every dotted key.
+const MAX_BYTES: usize = 1 << 20;
 
 /// Reads a TOML text; tables keep the order of the text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
-    if let Some(offset) = budget::over(text) {
-        return Err(DocumentError::too_costly(offset));
+    if text.len() > MAX_BYTES {
+        return Err(DocumentError::too_large(0, "larger than 1 MiB, the most for TOML".into()));
     }
     let root = DeTable::parse(text).map_err(|error| document_error(&error, levels))?;
     table(root.get_ref(), 0, &Meter::new(levels.saturating_sub(1))).map_err(|(offset, error)| match error {
@@ -32,15 +32,6 @@ fn document_error(error: &::toml::de::Error, levels: usize) -> DocumentError {
         message if message.contains("recursion") => DocumentError::too_deep(offset, levels),
         "duplicate key" => DocumentError::new(offset, "the key is there twice").help("remove one of the two"),
         message => DocumentError::new(offset, format!("not valid TOML: {}", message.replace('\n', "; "))),
-    }
-}
-
-impl DocumentError {
-    /// Reading the text would take more memory than a catalog needs.
-    fn too_costly(offset: usize) -> Self {
-        let (most, key, table) = (budget::MAX_COST, budget::KEY, budget::TABLE);
-        let counted = format!("where a key counts as {key} and a table as {table}");
-        Self::too_large(offset, format!("{TOO_MANY} for TOML: more than {most}, {counted}"))
     }
 }
 

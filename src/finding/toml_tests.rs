@@ -59,41 +59,13 @@ fn values_are_found_again() {
 }
 
 #[test]
-fn a_text_that_would_take_gigabytes_is_refused_unread() {
-    #[track_caller]
-    fn refused(text: &str) {
-        let finding = read(text).unwrap_err();
-        assert_eq!(finding.code.as_str(), "file-too-large", "{}", finding.message);
-        assert_eq!(
-            finding.message,
-            "too many values for TOML: more than 1000000, where a key counts as 2 and a table as 8"
-        );
-    }
-    let lines = |line: &dyn Fn(usize) -> String| (0..140_000).map(line).collect::<String>();
-    refused(&lines(&|n| format!("[a{n}]\n")));
-    refused(&lines(&|n| format!("[[a]]\nb.c{n}.d = 1\n")));
-    refused(&(0..2_000).map(|n| format!("[{}]\n", vec![format!("a{n}"); 70].join("."))).collect::<String>());
-    refused(
-        &(0..2_000).map(|n| format!("{} = 1\n", vec![format!("'a{n}'"); 70].join(" . "))).collect::<String>(),
-    );
-    refused(&(0..500_001).map(|n| format!("a{n}=1\n")).collect::<String>());
-    refused(&format!("a = [{}]", "1,".repeat(1_000_001)));
-    refused(&format!("a = [{}]", "{},\n".repeat(125_000)));
-    refused(&format!("a = {{ b = 1, {} }}", lines(&|n| format!("c.d{n} = 1, "))));
-}
-
-#[test]
-fn only_keys_are_counted_and_what_they_share_is_counted_once() {
-    let dots = "[a.b] x.y.z = {.} ".repeat(200_000);
-    for text in [
-        format!("# {dots}\na = 1"),
-        format!("a = \"{dots}\""),
-        format!("a = '{dots}'"),
-        format!("a = \"\"\"\n{dots}\n\\\"\"\"\"\"\""),
-        format!("a = '''\n{dots}\n''''"),
-        format!("a = [{}]", "1.5,".repeat(300_000)),
-        (0..60_000).map(|n| format!("[a.b.c.d.e.f.k{n}]\n")).collect(),
-    ] {
-        assert!(read(&text).is_ok(), "{:?}", &text[..30]);
-    }
+fn a_long_text_is_refused_unread() {
+    let finding = read(
+        &"a=1
+"
+        .repeat(300_000),
+    )
+    .unwrap_err();
+    assert_eq!(finding.code.as_str(), "file-too-large");
+    assert_eq!(finding.message, "larger than 1 MiB, the most for TOML");
 }

@@ -32,11 +32,6 @@ impl Meter {
         Self { max_depth, values: Cell::new(0) }
     }
 
-    /// Number of values so far.
-    pub(super) fn used(&self) -> usize {
-        self.values.get()
-    }
-
     /// Counts one value at this depth; the error names the limit that is exceeded.
     pub(super) fn count(&self, depth: usize) -> Result<(), &'static str> {
         self.values.set(self.values.get() + 1);
@@ -60,11 +55,6 @@ pub(super) struct Node<'m> {
 impl<'m> Node<'m> {
     pub(super) fn root(meter: &'m Meter) -> Self {
         Self { meter, depth: 0 }
-    }
-
-    /// Reads one value that is so many containers deep.
-    pub(super) fn inside_of(meter: &'m Meter, depth: usize) -> Self {
-        Self { meter, depth }
     }
 
     /// Reads one value that is one container deeper.

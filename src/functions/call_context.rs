@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Function, FunctionContext};
 use crate::catalog::Catalog;
 use crate::exec::backend::{BackendError, Backends};
-use crate::exec::{CallContext, Caller, Doc, FunctionFuture, Quotas};
+use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
 use crate::model::ChatModel;
 use crate::state::StateStore;
 
@@ -50,10 +50,6 @@ impl CallContext for FunctionContext {
 
     fn backends(&self) -> &Backends {
         &self.services.backends
-    }
-
-    fn quotas(&self) -> &Quotas {
-        &self.services.quotas
     }
 
     fn repair_model(&self) -> Option<Arc<dyn ChatModel + Send + Sync>> {

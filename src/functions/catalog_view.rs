@@ -331,10 +331,4 @@ impl CatalogView {
             other => Err(other),
         }
     }
-
-    /// The doc of an op, if this version is the current one.
-    pub(super) fn doc_of(&self, op: &str, version: &str) -> Option<String> {
-        let page = self.page(self.catalog.unique_position(op)?)?.as_ref().ok()?;
-        (page.version == version).then(|| String::from_utf8_lossy(&page.markdown).trim_end().to_string())
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{CatalogView, Counters, KeptDocs, Trace};
+use super::{CatalogView, Counters, Trace};
+use crate::exec::Caller;
 use crate::exec::backend::Backends;
-use crate::exec::{Caller, Quotas};
 use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
 use crate::state::StateStore;
@@ -34,10 +34,6 @@ pub struct Services {
     pub state: Arc<StateStore>,
     /// The backends of tools.
     pub backends: Backends,
-    /// The limits of calls.
-    pub quotas: Quotas,
-    /// The docs that are kept for their readers.
-    pub kept_docs: KeptDocs,
     /// Counters of functions and tools.
     pub counts: Counters,
 }
@@ -70,9 +66,9 @@ impl FunctionContext {
 impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(StateStore::in_memory());
-        let (backends, quotas, kept_docs, counts) = Default::default();
+        let (backends, counts) = Default::default();
         let semantic = SemanticSearch::Off;
-        Self { semantic, llm: None, repair: None, state, backends, quotas, kept_docs, counts }
+        Self { semantic, llm: None, repair: None, state, backends, counts }
     }
 }
 

@@ -1,7 +1,5 @@
 //! `pick`: the few tools that an input may need, before they are bound.
 
-mod history;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,15 +13,12 @@ use super::{
     Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal, SearchQuery, SemanticSearch,
 };
 use crate::catalog::Tool;
+use crate::search::Verdict;
 use crate::search::pick::{
-    Filter, Input, Llm, Options, Picked, Picks, Score, Scored, ask_for_the_same, mixed, rounded, scores,
-    with_earlier,
+    Filter, Input, Llm, Options, Picked, Picks, Score, Scored, mixed, rounded, scores,
 };
 use crate::search::semantic::{SemanticStatus, Similarities};
-use crate::search::{SearchResult, Verdict};
 use crate::tool::Effect;
-
-pub use history::GivenTry;
 
 /// The scorer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr, VariantArray)]
@@ -59,8 +54,6 @@ pub struct PickOutcome {
     pub semantic: Option<SemanticStatus>,
     /// Number of tools that were left out for being unsafe.
     pub unsafe_tools: usize,
-    /// The earlier question, where it counted.
-    pub earlier: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -80,8 +73,6 @@ struct Arguments {
     max_cost: Option<f64>,
     max_effect: Option<Effect>,
     #[serde(default)]
-    tried: Vec<GivenTry>,
-    #[serde(default)]
     debug: bool,
 }
 
@@ -91,8 +82,6 @@ pub(super) fn run(function: &'static Function, context: FunctionContext, argumen
         let arguments: Arguments = read(function.name(), arguments)?;
         let Arguments { role, capabilities, max_cost, max_effect, .. } = arguments;
         let standard = Options::default();
-        let (tried, unknown) = context.given_tries(&arguments.tried);
-        let (tried, earlier) = context.with_session(tried, &arguments.input).await;
         let options = Options {
             max_candidates: arguments.max_candidates.unwrap_or(standard.max_candidates),
             min_score: arguments.min_score.unwrap_or(standard.min_score),
@@ -100,17 +89,15 @@ pub(super) fn run(function: &'static Function, context: FunctionContext, argumen
             filter: Filter { role, capabilities, max_cost, max_effect },
             timeout: arguments.timeout_ms.map(Duration::from_millis),
             debug: arguments.debug,
-            tried,
-            earlier,
             ..standard
         };
         let chosen = context.pick(arguments.input, arguments.scorer, &options).await?;
-        Ok(answer(&chosen, arguments.scorer, &options, unknown))
+        Ok(answer(&chosen, arguments.scorer))
     })
 }
 
-fn answer(chosen: &PickOutcome, scorer: ScorerKind, options: &Options, unknown: Vec<String>) -> Answer {
-    let PickOutcome { picks, verdict, semantic, unsafe_tools, earlier } = chosen;
+fn answer(chosen: &PickOutcome, scorer: ScorerKind) -> Answer {
+    let PickOutcome { picks, verdict, semantic, unsafe_tools } = chosen;
     let mut fields = Map::new();
     let verdict = if *verdict == Verdict::Match { "match" } else { "no_match" };
     fields.insert("verdict".into(), verdict.into());
@@ -121,18 +108,6 @@ fn answer(chosen: &PickOutcome, scorer: ScorerKind, options: &Options, unknown: 
     }
     if *unsafe_tools > 0 {
         fields.insert("unsafe_left_out".into(), (*unsafe_tools).into());
-    }
-    if let Some(earlier) = earlier {
-        fields.insert("earlier_question".into(), earlier.as_str().into());
-    }
-    let down = options.tried.iter().filter(|tried| tried.goes_down);
-    let down: Vec<Value> =
-        down.map(|tried| json!({ "tool": tried.tool, "outcome": tried.outcome })).collect();
-    if !down.is_empty() {
-        fields.insert("went_down".into(), down.into());
-    }
-    if !unknown.is_empty() {
-        fields.insert("tried_unknown".into(), unknown.into());
     }
     if picks.candidates.is_empty() {
         fields.insert("next_action".into(), hint(*unsafe_tools).into());
@@ -187,12 +162,8 @@ impl FunctionContext {
         let unsafe_tools =
             (0..all.len()).filter(|&place| may_call(&with_unsafe, place)).count() - places.len();
         let tools: Vec<Arc<Tool>> = places.iter().map(|&place| Arc::clone(&all[place])).collect();
-        let open: Vec<usize> =
-            places.iter().copied().filter(|&place| !options.goes_down(&all[place])).collect();
-        let mut scoring =
-            Scoring { context: self, input, both: None, places: &places, open: &open, tools: &tools };
+        let scoring = Scoring { context: self, input, places: &places, tools: &tools };
         let words = scoring.by_words(options);
-        let earlier = options.earlier.clone().filter(|_| scoring.both.is_some());
         let judged = match (scorer, options.timeout) {
             (ScorerKind::Keyword, _) => Ok(words.clone()),
             (_, None) => Ok(scoring.by(scorer, &words).await),
@@ -209,7 +180,7 @@ impl FunctionContext {
         let by_words = || words.scores.unwrap_or_default();
         let picks = scored.picks(&tools, scorer.as_str(), options, by_words);
         let verdict = if picks.candidates.is_empty() { Verdict::NoMatch } else { verdict };
-        Ok(PickOutcome { picks, verdict, semantic, unsafe_tools, earlier })
+        Ok(PickOutcome { picks, verdict, semantic, unsafe_tools })
     }
 
     /// Refuses a scorer whose model is not configured.
@@ -237,11 +208,7 @@ impl FunctionContext {
 struct Scoring<'p> {
     context: &'p FunctionContext,
     input: Input,
-    /// The input with an earlier question that asks for the same job.
-    both: Option<Input>,
     places: &'p [usize],
-    /// The places of tools that do not go down; the verdict is about these.
-    open: &'p [usize],
     tools: &'p [Arc<Tool>],
 }
 
@@ -261,44 +228,21 @@ const MEANING: f32 = 0.6;
 const FITS: f32 = 0.5;
 
 impl Scoring<'_> {
-    /// Scores by words, which also decide whether an earlier question counts.
-    fn by_words(&mut self, options: &Options) -> Judged {
-        let limit = options.max_candidates.max(RANKED);
-        let (mut scores, verdict) = self.find(&self.input, limit, None);
-        let earlier = options.earlier.as_deref().filter(|earlier| *earlier != self.input.text());
-        let is_same = |earlier: &&str| {
-            let earlier = Input::new((*earlier).into());
-            ask_for_the_same(&scores, &self.find(&earlier, limit, None).0)
-        };
-        self.both = earlier.filter(is_same).map(|earlier| self.input.with_earlier(earlier));
-        if let Some(both) = &self.both {
-            scores = with_earlier(&scores, self.find(both, limit, None).0);
-        }
+    fn by_words(&self, options: &Options) -> Judged {
+        let (scores, verdict) = self.find(options.max_candidates.max(RANKED), None);
         Judged { scores: Ok(scores), verdict, semantic: None }
     }
 
     /// Scores by words and, where it is known, by meaning, with the verdict.
-    fn find(&self, input: &Input, limit: usize, near: Option<&Similarities>) -> (Vec<Score>, Verdict) {
-        let found = self.search(input, self.places, limit, near);
-        let verdict = match self.open.len() == self.places.len() {
-            true => found.verdict,
-            false => self.search(input, self.open, limit, near).verdict,
-        };
-        (self.counting(scores(&found, self.context.view.catalog().tools.len())), verdict)
-    }
-
-    fn search(
-        &self,
-        input: &Input,
-        places: &[usize],
-        limit: usize,
-        near: Option<&Similarities>,
-    ) -> SearchResult {
+    fn find(&self, limit: usize, near: Option<&Similarities>) -> (Vec<Score>, Verdict) {
         let view = &*self.context.view;
-        let mut counts = vec![false; view.catalog().tools.len()];
-        places.iter().for_each(|&place| counts[place] = true);
+        let all = view.catalog().tools.len();
+        let mut counts = vec![false; all];
+        self.places.iter().for_each(|&place| counts[place] = true);
         let within = |place: usize| counts.get(place).copied().unwrap_or_default();
-        find(view, SearchQuery { query: input.text(), within: Some(&within), limit }, near, MEANING)
+        let query = SearchQuery { query: self.input.text(), within: Some(&within), limit };
+        let result = find(view, query, near, MEANING);
+        (self.counting(scores(&result, all)), result.verdict)
     }
 
     /// The scores of the tools that count, out of the scores of all.
@@ -312,32 +256,21 @@ impl Scoring<'_> {
         if scorer == ScorerKind::Llm {
             let scores = self.by_llm(by_words).await;
             let verdict = match &scores {
-                Ok(scores) if self.any_fits(scores) => Verdict::Match,
+                Ok(scores) if scores.iter().any(|score| score.score >= FITS) => Verdict::Match,
                 Ok(_) => Verdict::NoMatch,
                 Err(_) => words.verdict,
             };
             return Judged { scores, verdict, semantic: None };
         }
-        let mut texts = vec![self.input.text()];
-        texts.extend(self.both.as_ref().map(Input::text));
-        let (near, semantic) = self.context.similarities(&texts).await;
-        let Some([alone, both @ ..]) = near.as_deref() else {
+        let (near, semantic) = self.context.similarities(&[self.input.text()]).await;
+        let Some([near, ..]) = near.as_deref() else {
             let scores = Err(format!("semantic search is {semantic}"));
             return Judged { scores, verdict: words.verdict, semantic: Some(semantic) };
         };
-        let (_, verdict) = self.find(&self.input, RANKED, Some(alone));
-        let mut meaning = self.counting(alone.into());
-        if let Some(both) = both.first() {
-            meaning = with_earlier(&meaning, self.counting(both.into()));
-        }
+        let (_, verdict) = self.find(RANKED, Some(near));
+        let meaning = self.counting(near.into());
         let scores = if scorer == ScorerKind::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
         Judged { scores: Ok(scores), verdict, semantic: Some(semantic) }
-    }
-
-    /// Whether a model finds a tool fitting that does not go down.
-    fn any_fits(&self, scores: &[Score]) -> bool {
-        let mut all = self.places.iter().zip(scores);
-        all.any(|(place, score)| score.score >= FITS && self.open.binary_search(place).is_ok())
     }
 
     async fn by_llm(&self, words: &[Score]) -> Result<Vec<Score>, String> {
@@ -346,7 +279,7 @@ impl Scoring<'_> {
             Some(Err(_)) => return Err("the model cannot be used as it is configured".into()),
             None => return Err("there is no model".into()),
         };
-        let input = self.both.as_ref().unwrap_or(&self.input).clone();
+        let input = self.input.clone();
         let (tools, words) = (self.tools.to_vec(), words.to_vec());
         let asking = tokio::task::spawn_blocking(move || Llm::new(model).ask(&input, &tools, &words));
         asking.await.map_err(|_| "the model broke".to_string())?

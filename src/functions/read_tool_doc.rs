@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::call::ROOT;
-use super::kept_docs::{KeptForm, KeptText};
 use super::{
     Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, discovery,
 };
@@ -28,8 +27,6 @@ struct Arguments {
     #[serde(default)]
     format: Format,
     max_tokens: Option<usize>,
-    known_version: Option<String>,
-    version: Option<String>,
 }
 
 /// The requested part of a doc.
@@ -71,54 +68,13 @@ fn earns_receipt(section: &Section) -> bool {
     matches!(section, Section::Arguments | Section::Schema)
 }
 
-/// Answers a call; an old version has to be read from state.
+/// Answers a call.
 pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Value) -> MaybeAsync {
-    let arguments: Arguments = match super::arguments::read(function.name(), arguments) {
-        Ok(arguments) => arguments,
-        Err(refusal) => return MaybeAsync::Ready(Err(refusal)),
-    };
-    match old_version(&context.view, &arguments) {
-        Some(Ok((index, version))) => {
-            let (context, version) = (context.clone(), version.to_string());
-            MaybeAsync::Future(Box::pin(async move { old_doc(&context, index, &version).await }))
-        }
-        Some(Err(refusal)) => MaybeAsync::Ready(Err(refusal)),
-        None => MaybeAsync::Ready(current_docs(context, arguments)),
-    }
+    let arguments = super::arguments::read(function.name(), arguments);
+    MaybeAsync::Ready(arguments.and_then(|arguments| docs(context, arguments)))
 }
 
-/// The tool and the version, if another version than the current one is asked for.
-fn old_version<'a>(view: &CatalogView, asked: &'a Arguments) -> Option<Result<(usize, &'a str), Refusal>> {
-    let version = asked.version.as_deref()?;
-    let name = match (asked.name.as_deref(), asked.names.as_slice()) {
-        (Some(name), []) => name,
-        (None, [name]) => name,
-        _ => {
-            let message = "`version` is that of one doc, and several are asked for";
-            let refusal = Refusal::new(ErrorCode::ValidationError, message, "ask for one tool by `name`");
-            return Some(Err(refusal.field("/version", message)));
-        }
-    };
-    // An unknown name, and a tool that may not be used, are refused like any.
-    let index = view.resolve(name).ok().filter(|index| !view.is_forbidden(*index))?;
-    let is_current = matches!(view.page(index), Some(Ok(page)) if page.version == version);
-    (!is_current).then_some(Ok((index, version)))
-}
-
-/// An old version of a doc. It has no receipt.
-async fn old_doc(context: &FunctionContext, index: usize, version: &str) -> Result<Answer, Refusal> {
-    let Some(tool) = context.view.catalog().tools.get(index) else { return Err(nothing_asked()) };
-    let kept = KeptText { form: KeptForm::Doc, caller: &context.caller.name, op: &tool.op, version };
-    let text = kept.read(&*context.services.state).await?;
-    let mut fields = Map::new();
-    fields.insert("name".into(), tool.name.as_str().into());
-    fields.insert("old_version".into(), version.into());
-    fields.insert("markdown".into(), text.as_str().into());
-    let found = vec![Found { fields, text }];
-    Ok(answer(found, Vec::new(), Vec::new(), Format::Markdown))
-}
-
-fn current_docs(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
+fn docs(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
     let view = &*context.view;
     let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
     let mut answers = DocReader { view, arguments: &arguments, left, found, unread };
@@ -232,17 +188,10 @@ impl DocReader<'_> {
         fields.insert("name".into(), tool.name.as_str().into());
         fields.insert("op".into(), tool.op.as_str().into());
         fields.insert("doc_version".into(), page.version.as_str().into());
-        let text = if self.arguments.known_version.as_ref() == Some(&page.version) {
-            // Without a receipt: the caller's doc has it, and a version alone proves no reading.
-            fields.insert("unchanged".into(), true.into());
-            format!("{}: unchanged, doc {}", tool.safe_name, page.version)
-        } else {
-            let (text, earned) = self.content(tool, page, &mut fields);
-            if earned {
-                fields.insert("receipt".into(), page.receipt.as_str().into());
-            }
-            text
-        };
+        let (text, earned) = self.content(tool, page, &mut fields);
+        if earned {
+            fields.insert("receipt".into(), page.receipt.as_str().into());
+        }
         if let Some(left) = &mut self.left {
             *left = left.saturating_sub(exact(&text) + exact(BETWEEN));
         }

@@ -42,7 +42,7 @@ async fn run_request(
 ) -> Answer {
     let context = Arc::new(context);
     enveloped(match request {
-        Ok(request) => exec::run(context, request).await,
+        Ok(request) => exec::execute(context, request).await,
         Err(failure) => {
             exec::refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), failure).await
         }

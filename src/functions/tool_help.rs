@@ -1,7 +1,6 @@
 //! `tool_help`: help on ops, groups and entities, short or full. The help on each of them is made once for each
 //! catalog view, and sent unchanged from then on.
 
-mod repeated_path;
 mod session;
 mod target;
 
@@ -63,9 +62,13 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
     if asked.paths.is_empty() {
         let path = asked.path.unwrap_or_default();
         return match find(&context.view, &path) {
-            Err(refusal) if context.caller.session.is_none() => MaybeAsync::Ready(Err(refusal)),
-            Err(_) => later(context, vec![path], wanted, true),
-            Ok(HelpTarget::Session) => later(context, vec![path], wanted, true),
+            Err(refusal) => MaybeAsync::Ready(Err(refusal)),
+            Ok(HelpTarget::Session) => {
+                let context = context.clone();
+                MaybeAsync::Future(Box::pin(async move {
+                    session::known_ops(&context).await.map(|fields| Answer::new(fields, None))
+                }))
+            }
             Ok(place) => MaybeAsync::Ready(match asked.known_version.as_deref() {
                 Some(known) if is_current(&context.view, &place, known) => {
                     Ok(Answer::new(unchanged(&path, known), None))
@@ -78,24 +81,8 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
         };
     }
     let paths: Vec<String> = asked.path.into_iter().chain(asked.paths).collect();
-    later(context, paths, wanted, false)
-}
-
-/// Answers a call that may have to wait for the trace of a session.
-fn later(context: &FunctionContext, paths: Vec<String>, wanted: HelpOptions, is_alone: bool) -> MaybeAsync {
     let context = context.clone();
-    MaybeAsync::Future(Box::pin(async move {
-        let asked = paths.join("\n");
-        let answer = match (is_alone, paths.first().map(|path| find(&context.view, path))) {
-            (true, Some(Err(refusal))) => Err(refusal),
-            (true, _) => session::known_ops(&context).await.map(|fields| Answer::new(fields, None)),
-            (false, _) => several(&context, paths, wanted).await,
-        };
-        match answer {
-            Err(refusal) => Err(repeated_path::answer(&context, &asked, refusal).await),
-            answer => answer,
-        }
-    }))
+    MaybeAsync::Future(Box::pin(async move { several(&context, paths, wanted).await }))
 }
 
 /// Each path by itself: a wrong path does not affect the others.

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::kept_docs::{KeptForm, KeptText};
 use super::{Answer, ErrorCode, Function, FunctionContext, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
@@ -114,16 +113,7 @@ impl TracedCall {
             return state.record(Event { input: self.input, ..event });
         }
         let keeps = context.view.catalog().config.exec.require_doc != RequireDoc::Never;
-        if let Some(version) = body.get("schema_version").and_then(Value::as_str)
-            && let (Some(op), true) = (op(body), body.contains_key("args_schema"))
-        {
-            let text = String::from_utf8_lossy(&answer.json()).into_owned();
-            keep(context, KeptForm::Schema, (op, version), text).await;
-        }
         for (op, version, proves) in docs {
-            if let Some(text) = context.view.doc_of(op, version) {
-                keep(context, KeptForm::Doc, (op, version), text).await;
-            }
             if keeps && (proves || self.kind == EventKind::Expand) {
                 // A failure of state shows in its health, and prevents no reading.
                 let _ = state.record_doc_read(&session, op, version).await;
@@ -159,14 +149,6 @@ impl TracedCall {
 /// A text as the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
-/// Keeps a text that was told, as long as traces are kept.
-async fn keep(context: &FunctionContext, form: KeptForm, (op, version): (&str, &str), text: String) {
-    let services = &context.services;
-    let days = context.view.catalog().config.state.days;
-    let kept = KeptText { form, caller: &context.caller.name, op, version };
-    kept.keep(&services.kept_docs, &*services.state, days, text).await;
 }
 
 /// The tools that are requested by name.

@@ -2,12 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{objects, take_list};
 use super::headers::RequestHeader;
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Keys, SchemaRules, Strict};
@@ -128,33 +126,6 @@ impl Wire for Anthropic {
         let is_ours = |block: &Map<String, Value>| block.get("type").is_some_and(|kind| kind == "tool_use");
         let calls = objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter(is_ours);
         Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let kind = event.text("type").unwrap_or_default();
-        let index = event.raw("index").map_or("", |index| index.get());
-        match kind.as_str() {
-            "content_block_start" => {
-                let mut block = event.object("content_block").unwrap_or_default();
-                if block.is("type", "tool_use") {
-                    let input = block.take("input");
-                    response.begin(index, block, input);
-                }
-            }
-            "content_block_delta" => {
-                let delta = event.object("delta").unwrap_or_default();
-                response.append(index, &delta.text("partial_json").unwrap_or_default());
-            }
-            "message_delta" if !event.object("delta").is_some_and(|delta| delta.has("stop_reason")) => {}
-            "message_delta" | "message_stop" => response.end(),
-            "message_start" | "content_block_stop" | "ping" => {}
-            _ => return false,
-        }
-        true
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        format!(r#"{{"role":"assistant","content":{}}}"#, written(&response.calls("input")))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

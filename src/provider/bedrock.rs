@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{object, objects, take, take_list, take_object};
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Keys, Root, SchemaRules, Strict};
@@ -85,36 +83,6 @@ impl Wire for Bedrock {
             is_ours.then(|| RawCall::of(&mut call, "toolUseId", "name", "input"))
         };
         Ok(objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter_map(call).collect())
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let index = |fields: &RawFields| {
-            fields.raw("contentBlockIndex").map_or(String::new(), |index| index.get().to_string())
-        };
-        if let Some(started) = event.object("contentBlockStart") {
-            if let Some(mut call) = started.object_at(&["start", "toolUse"]) {
-                let input = call.take("input");
-                response.begin(&index(&started), call, input);
-            }
-        } else if let Some(delta) = event.object("contentBlockDelta") {
-            let fragment = delta.object_at(&["delta", "toolUse"]).and_then(|call| call.text("input"));
-            response.append(&index(&delta), &fragment.unwrap_or_default());
-        } else if event.has("messageStop") {
-            response.end();
-        } else if let Some((name, exception)) = event.first().filter(|(name, _)| name.ends_with("Exception"))
-        {
-            let message = exception.text("message").unwrap_or_default();
-            response.fail(json!({"error": {"message": format!("{name}: {message}")}}).to_string());
-        } else {
-            return ["messageStart", "contentBlockStop", "metadata"].iter().any(|kind| event.has(kind));
-        }
-        true
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        let blocks: Vec<_> =
-            response.calls("input").into_iter().map(|call| RawFields::of("toolUse", call)).collect();
-        format!(r#"{{"output":{{"message":{{"role":"assistant","content":{}}}}}}}"#, written(&blocks))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

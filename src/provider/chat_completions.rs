@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::BoundFunction;
 use super::fields::{object, take, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall, calls_of};
-use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 
 /// `{"type":"function","function":{...}}`.
@@ -106,57 +104,6 @@ fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) -> O
         calls.push(RawCall::of(&mut function, "id", "name", "arguments"));
     }
     Some(())
-}
-
-/// Reads a chunk: a `delta` of each choice.
-pub(super) fn stream_event(event: &RawFields, response: &mut Assembly) -> bool {
-    let Some(choices) = event.objects("choices") else { return false };
-    for choice in choices {
-        let number = choice.raw("index").map_or("0", |index| index.get());
-        let delta = choice.object("delta").or_else(|| choice.object("message")).unwrap_or_default();
-        for call in delta.objects("tool_calls").unwrap_or_default() {
-            let index = call.raw("index").map_or("", |index| index.get());
-            stream_call(&format!("{number}/{index}"), &call, response);
-        }
-        if let Some(function) = delta.object("function_call") {
-            // The predecessor of `tool_calls`.
-            let arguments = function.raw("arguments");
-            response.fragment(&format!("{number}/function"), function.clone().only(&["name"]), arguments);
-        }
-        if choice.has("finish_reason") {
-            response.end();
-        }
-    }
-    true
-}
-
-/// Reads a fragment of one call.
-pub(super) fn stream_call(key: &str, call: &RawFields, response: &mut Assembly) {
-    let function = call.object("function").unwrap_or_default();
-    let mut fields = function.clone().only(&["name"]);
-    if let Some(id) = call.text("id") {
-        fields.set("id", id);
-    }
-    response.fragment(key, fields, function.raw("arguments"));
-}
-
-/// A message with the calls of a stream.
-pub(super) fn stream_message(response: &mut Assembly) -> String {
-    let calls = response.calls("arguments").into_iter().map(|mut function| {
-        let mut call = RawFields::default();
-        if let Some(id) = function.take("id") {
-            call.set("id", id);
-        }
-        call.set("type", "function");
-        call.set("function", function);
-        call
-    });
-    format!(r#"{{"role":"assistant","tool_calls":{}}}"#, written(&calls.collect::<Vec<_>>()))
-}
-
-/// The body of a stream.
-pub(super) fn stream_body(response: &mut Assembly) -> String {
-    format!(r#"{{"choices":[{{"message":{}}}]}}"#, stream_message(response))
 }
 
 /// One message of role `tool` per result; of role `function` where the call had no id.

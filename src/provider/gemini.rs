@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{object, objects, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::SchemaRules;
@@ -92,21 +90,6 @@ impl Wire for Gemini {
             }
         }
         Ok(calls)
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let candidates = event.objects("candidates");
-        let has = |keys: &[&str]| keys.iter().any(|key| event.has(key));
-        if candidates.is_none() && !has(&FEEDBACK) {
-            return has(&["responseId", "response_id", "modelVersion", "model_version"]);
-        }
-        response.keep(&event.as_raw());
-        let is_last = |candidate: &RawFields| candidate.has("finishReason") || candidate.has("finish_reason");
-        let is_refused = has(&["promptFeedback", "prompt_feedback"]);
-        if is_refused || candidates.is_some_and(|candidates| candidates.iter().any(is_last)) {
-            response.end();
-        }
-        true
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -4,12 +4,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{objects, take_list, take_text};
 use super::gemini::KEYWORDS;
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::surface::TOOL_SEARCH;
@@ -22,9 +20,6 @@ pub(super) struct GeminiInteractions;
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "an object with the list `outputs` or `steps`";
-
-/// The types of steps that make calls, and the answers of searches that the server has run.
-const STREAMED: [&str; 3] = ["function_call", "tool_search_call", "tool_search_result"];
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -93,49 +88,6 @@ impl Wire for GeminiInteractions {
             _ => None,
         };
         Ok(objects(items).filter_map(call).collect())
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let kind = event.text("event_type").unwrap_or_default();
-        let index = event.raw("index").map_or("", |index| index.get());
-        match kind.as_str() {
-            "step.start" | "content.start" => {
-                let step = event.object("step").or_else(|| event.object("content"));
-                let is_ours = |step: &RawFields| STREAMED.iter().any(|kind| step.is("type", kind));
-                if let Some(mut step) = step.filter(is_ours) {
-                    let arguments = step.take("arguments");
-                    response.begin(index, step, arguments);
-                }
-            }
-            "step.delta" | "content.delta" => {
-                let mut delta = event.object("delta").unwrap_or_default();
-                if delta.is("type", "arguments_delta") {
-                    response.append(index, &delta.text("arguments").unwrap_or_default());
-                } else if STREAMED.iter().any(|kind| delta.is("type", kind)) {
-                    let arguments = delta.take("arguments");
-                    response.complete(index, delta, arguments);
-                }
-            }
-            "interaction.completed" | "interaction.complete" => {
-                let interaction = event.object("interaction").unwrap_or_default();
-                let has = |key: &str| interaction.objects(key).is_some_and(|items| !items.is_empty());
-                match has("steps") || has("outputs") {
-                    true => response.end_with(written(&interaction)),
-                    false => response.end(),
-                }
-            }
-            "step.stop"
-            | "content.stop"
-            | "interaction.created"
-            | "interaction.start"
-            | "interaction.status_update" => {}
-            _ => return false,
-        }
-        true
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        format!(r#"{{"steps":{}}}"#, written(&response.calls("arguments")))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -2,12 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::chat_completions;
 use super::fields::{objects, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Keys, SchemaRules, Strict};
@@ -84,29 +82,6 @@ impl Wire for LangChain {
         Ok(calls)
     }
 
-    /// Chunks are dumps of `AIMessageChunk`; there is no end but that of the stream.
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let Some(chunk) = chunk_fields(event) else { return false };
-        let fragments = chunk.objects("tool_call_chunks").unwrap_or_default();
-        let whole = chunk.objects("tool_calls").filter(|_| fragments.is_empty()).unwrap_or_default();
-        for call in &fragments {
-            let index = call.raw("index").map_or("", |index| index.get());
-            response.fragment(index, call.clone().only(&["id", "name"]), call.raw("args"));
-        }
-        for mut call in whole {
-            let arguments = call.take("args");
-            response.begin("", call.only(&["id", "name"]), arguments);
-        }
-        response.end();
-        true
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        let mut calls = response.calls("args");
-        calls.iter_mut().filter(|call| !call.has("name")).for_each(|call| call.set("name", ()));
-        written(&calls)
-    }
-
     fn result_messages(&self, results: &[ToolResult]) -> Value {
         let message = |tool_result: &ToolResult| {
             let status = if tool_result.is_error { "error" } else { "success" };
@@ -116,15 +91,6 @@ impl Wire for LangChain {
             })
         };
         results.iter().map(message).collect()
-    }
-}
-
-/// The fields of a streamed message, out of the dump that it comes in.
-fn chunk_fields(event: &RawFields) -> Option<RawFields> {
-    match event.text("type")?.as_str() {
-        "constructor" => event.object("kwargs"),
-        kind if KINDS.contains(&kind) => event.object("data").or_else(|| Some(event.clone())),
-        _ => None,
     }
 }
 

@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take, take_object};
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{self, Root, SchemaRules};
@@ -81,16 +79,6 @@ impl Wire for Mcp {
             Some(RawCall { call_id, ..RawCall::of(&mut params, "id", "name", "arguments") })
         };
         Ok(objects(messages).filter_map(call).collect())
-    }
-
-    /// Requests come one a line, or as server-sent events; there is no end but that of the connection.
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let is_request = event.has("method");
-        if is_request {
-            response.keep(&event.as_raw());
-            response.end();
-        }
-        is_request
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -2,10 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::assembly::Assembly;
 use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
-use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{SchemaRules, Strict};
@@ -34,14 +32,6 @@ impl Wire for Mistral {
             call.call_id = call.call_id.take().filter(|id| id != "null");
         }
         Ok(calls)
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        chat_completions::stream_event(event, response)
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        chat_completions::stream_body(response)
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

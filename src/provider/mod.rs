@@ -7,7 +7,6 @@
 
 mod answered_calls;
 mod anthropic;
-mod assembly;
 mod bedrock;
 mod bound_function;
 pub mod call;
@@ -27,7 +26,6 @@ mod ollama;
 mod openai;
 mod openai_responses;
 mod raw_call;
-mod raw_fields;
 mod results;
 mod rules;
 mod surface;
@@ -44,7 +42,6 @@ use crate::finding::Finding;
 
 pub use answered_calls::{AnsweredCalls, AnswersError};
 pub use bound_function::{BoundFunction, Extent};
-pub use call::ResponseStream;
 pub use error::PayloadError;
 pub use headers::RequestHeader;
 pub use results::{FoundTool, ToolResult, result_messages};

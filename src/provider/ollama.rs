@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::Assembly;
 use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
-use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Root, SchemaRules};
@@ -35,15 +33,6 @@ impl Wire for Ollama {
 
     fn calls(&self, response: Value) -> Calls {
         chat_completions::calls(response, ResponseShape::Message)
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let Some(message) = event.raw("message").filter(|_| !event.has("type")) else { return false };
-        response.keep(message);
-        if event.raw("done").is_some_and(|done| done.get() == "true") {
-            response.end();
-        }
-        true
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -2,10 +2,8 @@
 
 use serde_json::Value;
 
-use super::assembly::Assembly;
 use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
-use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{SchemaRules, Strict};
@@ -30,14 +28,6 @@ impl Wire for OpenAi {
 
     fn calls(&self, response: Value) -> Calls {
         chat_completions::calls(response, ResponseShape::Choices)
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        chat_completions::stream_event(event, response)
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        chat_completions::stream_body(response)
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -4,11 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take_list, take_text};
 use super::raw_call::{Calls, RawCall};
-use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::surface::TOOL_SEARCH;
@@ -113,38 +111,6 @@ impl Wire for OpenAiResponses {
             _ => None,
         };
         Ok(objects(items).filter_map(call).collect())
-    }
-
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
-        let kind = event.text("type").unwrap_or_default();
-        let index = event.raw("output_index").map_or("", |index| index.get());
-        match kind.as_str() {
-            "response.output_item.added" | "response.output_item.done" => {
-                let mut item = event.object("item").unwrap_or_default();
-                if item.is("type", "function_call") || item.is("type", "tool_search_call") {
-                    let arguments = item.take("arguments");
-                    response.replace(index, item, arguments);
-                }
-            }
-            "response.function_call_arguments.delta" => {
-                response.append(index, &event.text("delta").unwrap_or_default());
-            }
-            "response.completed" | "response.incomplete" | "response.failed" => {
-                let whole = event.object("response").unwrap_or_default();
-                match whole.objects("output") {
-                    _ if whole.has("error") => response.fail(written(&whole.only(&["error"]))),
-                    Some(output) if !output.is_empty() => response.end_with(written(&whole)),
-                    _ => response.end(),
-                }
-            }
-            "error" => response.fail(written(&RawFields::of("error", event))),
-            other => return other.starts_with("response."),
-        }
-        true
-    }
-
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        format!(r#"{{"output":{}}}"#, written(&response.calls("arguments")))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

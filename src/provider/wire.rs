@@ -2,13 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::chat_completions;
 use super::fields::object;
 use super::headers::RequestHeader;
 use super::raw_call::Calls;
-use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::Rules;
 use crate::config::SearchBy;
@@ -55,14 +53,6 @@ pub(super) trait Wire: Sync {
 
     /// The calls of a response, in order.
     fn calls(&self, response: Value) -> Calls;
-
-    /// Reads one event of a stream. `false` when it is none of this provider's.
-    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool;
-
-    /// The body of a response that has arrived, as [`Wire::calls`] takes it.
-    fn stream_body(&self, response: &mut Assembly) -> String {
-        response.parts()
-    }
 
     /// The results of one turn as the message, or messages, to send.
     fn result_messages(&self, results: &[ToolResult]) -> Value;

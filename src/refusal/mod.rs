@@ -39,8 +39,6 @@ pub enum ErrorCode {
     Conflict,
     /// Nobody can know whether an earlier call with this key did its work.
     OutcomeUnknown,
-    /// The same call has failed repeatedly.
-    LoopStopped,
     /// A call of a batch was not run, since a call that it needs has no result, or no time was left.
     NotRun,
     /// The caller, or the backend, has had too many calls.
@@ -82,7 +80,7 @@ impl ErrorCode {
             ErrorCode::CursorExpired => 410,
             ErrorCode::DocRequired => 428,
             ErrorCode::NotRun => 424,
-            ErrorCode::LoopStopped | ErrorCode::RateLimited => 429,
+            ErrorCode::RateLimited => 429,
             ErrorCode::Internal => 500,
             ErrorCode::NoBackend => 501,
             ErrorCode::BackendError => 502,

@@ -7,7 +7,7 @@ use tera::Context;
 use super::arguments::{doc_arguments, type_words};
 use super::markdown::{code, fence, inline, name, prose};
 use super::templates::{TemplateError, Templates};
-use crate::catalog::{Callable, Catalog, Resolved, SharedGroup, Tool};
+use crate::catalog::{Callable, Catalog, Resolved, Tool};
 use crate::tool::{Example, NoSchemaMode, Policy};
 
 /// The doc of one tool as values for a template. Every value is markdown, safe to place on lines of its own.
@@ -27,8 +27,6 @@ pub struct Doc {
     pub(super) folded: bool,
     /// Whether `registry.json` is beside the doc.
     pub(super) has_registry: bool,
-    /// The line that leads to text that is told once for many tools.
-    pub(super) shared: Option<String>,
     pub(super) returns: Option<String>,
     pub(super) raises: Option<String>,
     pub(super) call: Option<String>,
@@ -45,15 +43,7 @@ pub(crate) const MAX_EXAMPLE: usize = 4000;
 impl Doc {
     /// Makes the doc of a tool.
     pub fn of(tool: &Tool, catalog: &Catalog) -> Self {
-        Self::of_member(tool, catalog.shared_group(tool), catalog)
-    }
-
-    /// Makes the doc of a tool of a group that shares text.
-    pub(super) fn of_member(tool: &Tool, group: Option<&SharedGroup>, catalog: &Catalog) -> Self {
-        let shared: Vec<&str> = group.map(|group| group.arguments_of(tool).collect()).unwrap_or_default();
-        let arguments = doc_arguments(tool.parameters.schema(), &shared);
-        let long =
-            group.map_or_else(|| prose(&tool.long), |group| prose(&group.without_paragraphs(&tool.long)));
+        let arguments = doc_arguments(tool.parameters.schema());
         let categories: Vec<String> =
             tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
         let (not_callable, unchecked) = match tool.parameters.callable() {
@@ -75,11 +65,10 @@ impl Doc {
             replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog, file_of)),
             not_callable,
             approval: tool.definition.approval == Some(true) || unchecked,
-            long,
+            long: prose(&tool.long),
             folded: arguments.folded,
             arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },
             has_registry: true,
-            shared: group.map(|group| told_once(group, tool, &shared)),
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),
             call: tool.call.as_ref().map(|arguments| ready_made(tool, arguments)),
@@ -95,19 +84,17 @@ impl Doc {
         doc
     }
 
-    /// Makes the doc of a tool in a skill, which has no page for shared text and no registry. `link` gives the file of another
-    /// tool of the skill. Version and receipt are those of the doc everywhere else.
+    /// Makes the doc of a tool in a skill, which has no registry. `link` gives the file of another tool of the skill. Version and
+    /// receipt are those of the doc everywhere else.
     pub(super) fn of_skill(
         tool: &Tool,
-        group: Option<&SharedGroup>,
         catalog: &Catalog,
         link: impl FnOnce(&Tool) -> Option<String>,
     ) -> Self {
-        let Self { doc_version, receipt, .. } = Self::of_member(tool, group, catalog);
-        let doc = Self::of_member(tool, None, catalog);
+        let doc = Self::of(tool, catalog);
         let replaced_by = tool.definition.replaced_by.as_deref();
         let replaced_by = replaced_by.map(|name| reference(name, catalog, link));
-        Self { replaced_by, has_registry: false, doc_version, receipt, ..doc }
+        Self { replaced_by, has_registry: false, ..doc }
     }
 
     /// The doc as markdown.
@@ -131,7 +118,6 @@ impl Doc {
         let optional = [
             ("replaced_by", &self.replaced_by),
             ("not_callable", &self.not_callable),
-            ("shared", &self.shared),
             ("returns", &self.returns),
             ("raises", &self.raises),
             ("call", &self.call),
@@ -177,7 +163,6 @@ impl Doc {
             seen.push(0);
             seen.extend(text.map_or("", String::as_str).as_bytes());
         }
-        seen.extend(self.shared.as_deref().unwrap_or_default().as_bytes());
         blake3::hash(&seen)
     }
 }
@@ -211,31 +196,6 @@ fn ready_made(tool: &Tool, arguments: &Map<String, Value>) -> String {
         0 => format!("{call}\nFill in {}.", told.join(", ")),
         more => format!("{call}\nFill in {}, and {more} more.", told.join(", ")),
     }
-}
-
-/// Path of the page with the text that tools share, in the folder of docs.
-pub(super) fn shared_page(group: &SharedGroup) -> String {
-    format!("categories/{}.shared.md", group.stem)
-}
-
-/// The line that names text of a tool that is told once, its page, and the way to it without files.
-fn told_once(group: &SharedGroup, tool: &Tool, arguments: &[&str]) -> String {
-    /// Arguments that are named; the list above has them all, without a description.
-    const NAMED: usize = 4;
-    let is_shorter = group.without_paragraphs(&tool.long).len() < tool.long.trim().len();
-    let mut parts: Vec<String> =
-        is_shorter.then(|| "parts of the description".to_string()).into_iter().collect();
-    parts.extend(arguments.iter().map(|name| code(name)));
-    let sections = match (arguments.is_empty(), is_shorter) {
-        (true, _) => "section `description`",
-        (false, false) => "section `schema`",
-        (false, true) => "sections `schema` and `description`",
-    };
-    let more = parts.len().saturating_sub(NAMED);
-    parts.truncate(NAMED);
-    parts.extend((more > 0).then(|| format!("{more} more")));
-    let (names, page) = (parts.join(", "), shared_page(group));
-    format!("Described once for many tools, in [{page}]({page}) and {sections} of `read_tool_doc`: {names}.")
 }
 
 /// A complete call, in the form that providers report it: the name bound and the arguments.

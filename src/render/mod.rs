@@ -236,7 +236,7 @@ impl DocFiles<'_, '_> {
         let ProfileTool { tool, mode } = profile.tools[place];
         let passing = tool.passing();
         self.line(place, || registry_line(&ProfileTool { tool: &passing, mode }));
-        Doc::of_member(&passing, catalog.shared_group(tool), catalog).render(templates, &catalog.version)
+        Doc::of(&passing, catalog).render(templates, &catalog.version)
     }
 
     fn registry(&self) -> String {

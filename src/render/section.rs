@@ -61,9 +61,8 @@ impl Doc {
                 let call = self.call.as_ref().map(|call| format!("\n\n**Call:**\n{call}"));
                 let whole = "\n\nShortened; section `schema` of `read_tool_doc` has the whole schema.";
                 let whole = if self.folded { whole } else { "" };
-                let shared = self.shared.as_ref().map(|line| format!("\n\n{line}")).unwrap_or_default();
                 let call = call.unwrap_or_default();
-                Some(format!("**Arguments:**\n{}{whole}{shared}{call}", self.arguments))
+                Some(format!("**Arguments:**\n{}{whole}{call}", self.arguments))
             }
             Section::Returns => {
                 let returns = self.returns.as_ref().map(|text| format!("**Returns:**{text}"));

@@ -97,7 +97,7 @@ pub fn page_path(tool: &Tool) -> String {
 }
 
 impl Skill {
-    /// The page of one of its tools: text that tools share is in each, and links lead to pages of the skill alone.
+    /// The page of one of its tools: links lead to pages of the skill alone.
     pub fn page(
         &self,
         tool: &Tool,
@@ -110,8 +110,7 @@ impl Skill {
             is_here
                 .then(|| page_path(other).trim_start_matches(REFERENCES).trim_start_matches('/').to_string())
         };
-        Doc::of_skill(&tool.passing(), catalog.shared_group(tool), catalog, link)
-            .render(templates, &catalog.version)
+        Doc::of_skill(&tool.passing(), catalog, link).render(templates, &catalog.version)
     }
 }
 

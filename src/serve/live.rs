@@ -39,7 +39,7 @@ pub struct Generation {
     profiles: Vec<ProfileCaches>,
     /// The headers of callers that some server is configured to receive.
     pub(super) caller_headers: Vec<HeaderName>,
-    /// Whether some server is called with the token of the caller, or with one that it is exchanged for.
+    /// Whether some server is called with the token of the caller.
     pub(super) wants_caller_tokens: bool,
 }
 

@@ -11,14 +11,10 @@ use crate::render::{TemplateError, Templates};
 pub struct SignInPage<'a> {
     /// The host that the browser has asked.
     pub host: &'a str,
-    /// The host of the identity provider, where people sign in there.
-    pub provider: Option<&'a str>,
     /// Whether a token can be typed.
     pub takes_token: bool,
     /// The address to return to.
     pub return_to: &'a str,
-    /// The same for a query.
-    pub return_query: &'a str,
     /// The value that shows that the form comes from this page.
     pub csrf: &'a str,
     /// The reason why signing in has failed.
@@ -27,8 +23,6 @@ pub struct SignInPage<'a> {
     pub notice: Option<&'a str>,
     /// The person who is signed in.
     pub person: Option<&'a str>,
-    /// The address at which the browser goes on.
-    pub next: Option<&'a str>,
 }
 
 impl SignInPage<'_> {

@@ -41,7 +41,6 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
         category: None,
         prefix: None,
         base_url_from: None,
-        openapi_overlays: Vec::new(),
         pointer: None,
         trust: Trust::Read,
     };

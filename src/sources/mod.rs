@@ -6,7 +6,7 @@
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
 //! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
-//!    an OpenAPI document is changed by its [`overlays`], and read together with its files ([`combine`]).
+//!    an OpenAPI document is read together with its files ([`combine`]).
 
 #[cfg(feature = "runtime")]
 mod address;
@@ -19,7 +19,6 @@ mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
-mod overlays;
 mod parts;
 mod recognise;
 mod shape;
@@ -98,7 +97,6 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let parts = Parts::new(&workspace.root, limits);
-    let listed: HashSet<(usize, &str)> = files.iter().map(|file| (file.index, file.shown.as_str())).collect();
     let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> = files
         .par_iter()
         .map(|file| {
@@ -108,9 +106,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
             let prefix = file.source.prefix.unwrap_or(false);
             let origin = Origin { trust: file.trust, path, server, prefix };
             let references = Some(References::new(&parts));
-            let is_of_source = |name: &str| listed.contains(&(file.index, name));
-            let import =
-                |document| import(document, file.source, origin, file.named, references, &is_of_source);
+            let import = |document| import(document, file.source, origin, file.named, references);
             (file.index, document.map(import))
         })
         .collect();
@@ -122,7 +118,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let prefix = source.and_then(|source| source.prefix).unwrap_or(has_several);
         let origin = Origin { trust: Trust::Read, path: None, server, prefix };
         // A server has no say over files.
-        let import = |document| import(document, &answer.source, origin, true, None, &|_| false);
+        let import = |document| import(document, &answer.source, origin, true, None);
         parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
     }
     for (index, source) in workspace.config.sources.iter().enumerate() {
@@ -130,12 +126,12 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let origin =
             Origin { path: Some(address.into()), server: source.server.clone(), ..Origin::default() };
         // A registry has no say over files.
-        let import = |document| import(document, source, origin, true, None, &|_| false);
+        let import = |document| import(document, source, origin, true, None);
         parsed.push((index, fetched(workspace, index, address, limits).map(import).map_err(Into::into)));
     }
     if let Some(document) = workspace.definitions.clone() {
         let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
-        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None, &|_| false))));
+        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None))));
     }
     parsed.sort_by_key(|(index, _)| *index);
     loaded.add(parsed);
@@ -225,25 +221,17 @@ fn import(
     origin: Origin,
     named: bool,
     mut references: Option<References<'_>>,
-    is_of_source: &dyn Fn(&str) -> bool,
 ) -> Imported {
     let (mut categories, mut base) = (Vec::new(), None);
     let is_openapi = openapi::recognise(&document.value);
     let registry = registry_version(&document.value).map(str::to_string);
     let (mut tools, mut findings) = if is_openapi {
-        let (changes, places) = match &mut references {
-            Some(references) => (
-                overlays::apply(&source.openapi_overlays, is_of_source, &mut document, references),
-                combine::combine(&mut document.value, &document.file, references),
-            ),
+        let places = match &mut references {
+            Some(references) => combine::combine(&mut document.value, &document.file, references),
             None => Default::default(),
         };
-        let mut imported = match overlays::withhold(&changes) {
-            true => openapi::Imported::default(),
-            false => openapi::import(&document.file, &document.value),
-        };
+        let mut imported = openapi::import(&document.file, &document.value);
         imported.findings.iter_mut().for_each(|finding| places.explain(finding));
-        imported.findings.extend(changes);
         let server = source.server.clone().or(imported.server);
         base = source.base_url_from.and_then(|BaseUrlFrom::Document| Some((server.clone()?, imported.base?)));
         categories = imported.categories;
@@ -290,11 +278,6 @@ fn import(
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {
-    if openapi::overlay::is_overlay(&document.value) {
-        let finding = Finding::new(Code::OpenapiOverlayUnused, "no source applies this OpenAPI Overlay");
-        let help = "name it in the `openapi_overlays` of the [[source]] of its OpenAPI document";
-        return finding.at(Place::new(&document.file, "")).help(help);
-    }
     let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file)).help(
         "known are native definitions, MCP tools/list, OpenAI, Anthropic, Gemini, Ollama, LangChain and Bedrock tools, \
          maps of servers, OpenAPI 3 and Swagger 2",

@@ -63,11 +63,6 @@ impl Reason {
         Self { help, ..Self::unreadable("the definitions that it leads to are too large to bundle") }
     }
 
-    /// The mistake, and help with it.
-    pub(super) fn told(self) -> (String, &'static str) {
-        (self.what, self.help)
-    }
-
     /// Whether the place accepts anything, and its tool can be called.
     pub(super) fn leaves_open(&self) -> bool {
         self.code == Code::SchemaReferenceBroken
@@ -150,19 +145,6 @@ impl<'p> References<'p> {
             let pointer = pointer.filter(|pointer| document.value.pointer(pointer).is_some());
             Ok(Target { pointer: pointer.ok_or_else(|| Reason::nowhere(&target))?, file: target })
         }))
-    }
-
-    /// Reads a file for another one; its path is relative to the catalog.
-    pub(super) fn file(&mut self, path: &str, from: &str) -> Result<String, Reason> {
-        let file = beside("", path)?;
-        self.read(&file, from)?.as_ref().as_ref().map_err(Clone::clone)?;
-        Ok(file)
-    }
-
-    /// The file that a reference in `file` names; `None` for an address, or a path out of the catalog.
-    pub(super) fn named(&self, reference: &str, file: &str) -> Option<String> {
-        let path = reference.split('#').next().filter(|path| !path.is_empty() && is_path(path))?;
-        beside(file, &percent_decoded(path)).ok()
     }
 
     /// A file that was read.

@@ -194,15 +194,13 @@ pub(super) fn forget(sql: &mut dyn Sql, age: i64) -> Result<(), StateError> {
     );
     let clock = sql.row(&clock, &[])?.map_or(0, |mut row| row.int());
     let before = clock.saturating_sub(age);
-    for table in ["tool_executions", "session_events", "session_docs", "session_failures", "session_contexts"]
-    {
+    for table in ["tool_executions", "session_events", "session_docs", "session_contexts"] {
         sql.rows(&format!("DELETE FROM {table} WHERE at < ?1"), values![before])?;
     }
     let keys = "DELETE FROM tool_idempotency_keys WHERE changed_at < ?1 AND (status <> 'running' OR lease_until < NOW_MS)";
     sql.rows(keys, values![before])?;
     sql.rows("DELETE FROM tool_approvals WHERE asked_at < ?1 AND until < NOW_MS", values![before])?;
-    sql.rows("DELETE FROM tool_results WHERE until < NOW_MS", &[])?;
-    sql.rows("DELETE FROM sign_ins WHERE until < NOW_MS", &[]).map(drop)
+    sql.rows("DELETE FROM tool_results WHERE until < NOW_MS", &[]).map(drop)
 }
 
 #[cfg(test)]

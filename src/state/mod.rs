@@ -1,4 +1,4 @@
-//! State that outlives a call: idempotency keys, approvals, sessions, stored results, sign-ins, and the trace. A server
+//! State that outlives a call: idempotency keys, approvals, sessions, stored results, and the trace. A server
 //! keeps nothing else, so that another one beside it, or after it, can continue.
 //!
 //! 1. [`StateStore`] has an operation for each use of state; it knows nothing of tools. Its statements are in a file for
@@ -12,7 +12,6 @@ mod clock;
 mod database;
 mod event;
 mod events;
-mod failed_sessions;
 mod open;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -22,7 +21,6 @@ mod sessions;
 mod sqlite;
 mod wait_budget;
 
-use std::fmt;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +35,6 @@ use clock::millis;
 pub use clock::{now, utc};
 pub use database::{Access, Database, Row, Sql, Transaction};
 pub use event::{Event, EventKind, EventQuery, SessionSummary, every_event};
-use failed_sessions::FailedSessions;
 pub use open::open;
 pub use random_id::{random_id, random_secret};
 use recorder::Recorder;
@@ -50,7 +47,6 @@ use wait_budget::waited;
 pub struct StateStore {
     database: Arc<dyn Database>,
     recorder: Recorder,
-    failed: FailedSessions,
 }
 
 impl StateStore {
@@ -73,7 +69,7 @@ impl StateStore {
     /// State in this database.
     pub fn on(database: impl Database + 'static) -> Self {
         let database: Arc<dyn Database> = Arc::new(database);
-        Self { recorder: Recorder::new(Arc::clone(&database)), database, failed: FailedSessions::default() }
+        Self { recorder: Recorder::new(Arc::clone(&database)), database }
     }
 
     /// Runs a transaction on a thread that may block, within the time that the call may wait for state.
@@ -196,32 +192,6 @@ impl StateStore {
         self.ask(Access::Read, move |sql| sessions::given_page(sql, &session, &op)).await
     }
 
-    /// Counts a failure of a call (`fingerprint`) in a session, and returns the new count. Ten minutes after the last
-    /// failure the count starts anew.
-    pub async fn count_failure(&self, session: &Session, fingerprint: &str) -> Result<u32, StateError> {
-        self.failed.add(session);
-        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.ask(Access::Write, move |sql| sessions::fail(sql, &session, &fingerprint)).await
-    }
-
-    /// Number of failures of a call in a session, counted like [`StateStore::count_failure`] does.
-    pub async fn failure_count(&self, session: &Session, fingerprint: &str) -> Result<u32, StateError> {
-        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.ask(Access::Read, move |sql| sessions::failures(sql, &session, &fingerprint)).await
-    }
-
-    /// Resets the failures in a session whose fingerprints begin with this prefix.
-    pub async fn clear_failures(&self, session: &Session, beginning: &str) -> Result<(), StateError> {
-        let (session, beginning) = (session.clone(), beginning.to_string());
-        self.ask(Access::Write, move |sql| sessions::clear_failures(sql, &session, &beginning)).await
-    }
-
-    /// Whether this process has counted a failure in a session, so that there may be some to reset. Reads no
-    /// database.
-    pub fn has_failed(&self, session: &Session) -> bool {
-        self.failed.has(session)
-    }
-
     /// The context of a session, once a result has set it.
     pub async fn session_context(&self, session: &Session) -> Result<Option<Value>, StateError> {
         let session = session.clone();
@@ -244,24 +214,6 @@ impl StateStore {
     pub async fn stored_result(&self, caller: &str, id: &str) -> Result<Option<StoredResult>, StateError> {
         let (caller, id) = (caller.to_string(), id.to_string());
         self.ask(Access::Read, move |sql| sessions::stored_result(sql, &caller, &id)).await
-    }
-
-    /// Stores a sign-in until it ends.
-    pub async fn store_sign_in(&self, sign_in: &SignIn) -> Result<(), StateError> {
-        let sign_in = sign_in.clone();
-        self.ask(Access::Write, move |sql| sessions::store_sign_in(sql, &sign_in)).await
-    }
-
-    /// A sign-in that has not ended.
-    pub async fn sign_in(&self, id: &str) -> Result<Option<SignIn>, StateError> {
-        let id = id.to_string();
-        self.ask(Access::Read, move |sql| sessions::sign_in(sql, &id)).await
-    }
-
-    /// The same, and removes it: of several takers, one gets it.
-    pub async fn take_sign_in(&self, id: &str) -> Result<Option<SignIn>, StateError> {
-        let id = id.to_string();
-        self.ask(Access::Write, move |sql| sessions::take_sign_in(sql, &id)).await
     }
 
     /// Events, oldest first unless the query says otherwise; those that this process has just recorded, too, if they can
@@ -296,27 +248,6 @@ impl StateStore {
     /// Waits until all recorded events are written.
     pub async fn flush(&self) -> Result<(), StateError> {
         waited(self.recorder.flush()).await
-    }
-}
-
-/// Milliseconds that failures count.
-const FAILURE_WINDOW_MS: i64 = 600_000;
-
-/// A person who is signed in to the pages.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SignIn {
-    /// A hash of the secret that the person's browser has.
-    pub id: String,
-    /// Everything that is known of it.
-    pub data: String,
-    /// Time at which it ends, in milliseconds of Unix time.
-    pub until: i64,
-}
-
-/// The data may identify a person, and is never printed.
-impl fmt::Debug for SignIn {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("SignIn").field("until", &self.until).finish_non_exhaustive()
     }
 }
 

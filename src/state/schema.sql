@@ -99,15 +99,6 @@ CREATE TABLE session_docs (
     PRIMARY KEY (caller, session, op)
 );
 
-CREATE TABLE session_failures (
-    caller text NOT NULL,
-    session text NOT NULL,
-    fingerprint text NOT NULL,
-    failures bigint NOT NULL,
-    at bigint NOT NULL,
-    PRIMARY KEY (caller, session, fingerprint)
-);
-
 CREATE TABLE session_contexts (
     caller text NOT NULL,
     session text NOT NULL,
@@ -130,11 +121,3 @@ CREATE TABLE tool_state (
     seen bigint NOT NULL
 );
 INSERT INTO tool_state (one, clock, seen) VALUES (1, NOW_MS, NOW_MS);
-
--- People who are signed in to the pages. The id is a hash: a copy of this table signs nobody in.
-CREATE TABLE sign_ins (
-    id text PRIMARY KEY,
-    data text NOT NULL,
-    until bigint NOT NULL
-);
-CREATE INDEX sign_ins_until ON sign_ins (until);

@@ -18,5 +18,5 @@ pub use definition::{
 };
 pub use name::{each_word, hashed_name, is_reserved, is_respelled, safe_names, slug, words};
 pub use schema::{Schema, compact};
-pub use steps::{MAX_STEP_DEPTH, REFERENCE_KEYS, Reference, Step, StepsBackend};
+pub use steps::{REFERENCE_KEYS, Reference, Step, StepsBackend};
 pub use text::{beginning, clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted};

@@ -6,8 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Most levels of tools with steps within steps.
-pub const MAX_STEP_DEPTH: usize = 4;
 /// Keys that mark a reference.
 pub const REFERENCE_KEYS: [&str; 3] = ["$arg", "$from", "$text"];
 /// Pointer into the answer of a step by default.

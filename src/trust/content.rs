@@ -82,14 +82,11 @@ impl Content {
         let state = config.state.url.as_deref();
         address("[state]", state.filter(|at| at.contains("://")), None);
         for issuer in &config.serve.issuers {
-            let introspection = issuer.introspection.as_ref();
-            let urls = [issuer.jwks_url(), introspection.map(|endpoint| endpoint.url.as_str())];
-            let urls = urls.into_iter().flatten().chain([issuer.issuer.as_str()]);
+            let urls = issuer.jwks_url().into_iter().chain([issuer.issuer.as_str()]);
             self.addresses.extend(urls.map(|url| format!("[[serve.issuer]]: {}", clean_line(url))));
-            self.placeholders(introspection.map(|endpoint| endpoint.client_secret.as_str()).into_iter());
         }
-        self.placeholders(config.serve.sign_in.client_secret.as_deref().into_iter());
         self.variables.extend(config.serve.tokens.iter().map(|token| token.env.clone()));
+        self.placeholders(config.serve.proxy.iter().filter_map(|proxy| proxy.secret.as_deref()));
         self.placeholders(state.into_iter());
     }
 

@@ -13,7 +13,6 @@ pub(super) struct Code {
     pub(super) challenge: String,
     pub(super) scope: String,
     pub(super) resource: Option<String>,
-    pub(super) nonce: Option<String>,
     pub(super) is_used: bool,
 }
 
@@ -53,7 +52,6 @@ pub(super) fn authorize(state: &mut State, request: &Request) -> Reply {
                 challenge: field("code_challenge").unwrap_or_default(),
                 scope: scope.join(" "),
                 resource: field("resource"),
-                nonce: field("nonce"),
                 is_used: false,
             };
             let id = random_text("code");

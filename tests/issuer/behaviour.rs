@@ -15,8 +15,6 @@ pub struct Behaviour {
     pub token_seconds: u64,
     /// The algorithm of its tokens: RS256, ES256 or EdDSA.
     pub algorithm: String,
-    /// Whether access tokens are opaque, so that only introspection reads them.
-    pub opaque: bool,
     /// Whether sign-ins give refresh tokens.
     pub gives_refresh_tokens: bool,
     /// Whether it refuses refresh tokens with `invalid_grant`.
@@ -52,7 +50,6 @@ impl Default for Behaviour {
             agrees: true,
             token_seconds: 3600,
             algorithm: "ES256".into(),
-            opaque: false,
             gives_refresh_tokens: true,
             refuses_refresh: false,
             gives_scopes: None,

@@ -28,7 +28,6 @@ struct Grant {
     scope: String,
     resource: Option<String>,
     subject: Map<String, Value>,
-    nonce: Option<String>,
     /// The sign-in, where a refresh token is given.
     family: Option<String>,
 }
@@ -43,7 +42,6 @@ pub(super) fn token(state: &mut State, request: &Request) -> Reply {
         Some("authorization_code") => of_code(state, request, client),
         Some("refresh_token") => of_refresh(state, request, client),
         Some("client_credentials") => Ok(of_client(state, request, client)),
-        Some("urn:ietf:params:oauth:grant-type:token-exchange") => of_exchange(state, request, client),
         _ => Err("unsupported_grant_type"),
     };
     match granted {
@@ -72,7 +70,7 @@ fn of_code(state: &mut State, request: &Request, client: String) -> Result<Grant
     }
     let resource = request.field("resource").or(code.resource);
     let (subject, family) = (state.behaviour.user.clone(), Some(format!("{client} {id}")));
-    Ok(Grant { client, scope: code.scope, resource, subject, nonce: code.nonce, family })
+    Ok(Grant { client, scope: code.scope, resource, subject, family })
 }
 
 fn of_refresh(state: &mut State, request: &Request, client: String) -> Result<Grant, &'static str> {
@@ -92,7 +90,7 @@ fn of_refresh(state: &mut State, request: &Request, client: String) -> Result<Gr
     }
     let Refresh { scope, resource, subject, family, .. } = refresh;
     let resource = request.field("resource").or(resource);
-    Ok(Grant { client, scope, resource, subject, nonce: None, family: Some(family) })
+    Ok(Grant { client, scope, resource, subject, family: Some(family) })
 }
 
 fn of_client(state: &State, request: &Request, client: String) -> Grant {
@@ -100,25 +98,11 @@ fn of_client(state: &State, request: &Request, client: String) -> Grant {
     let most = state.behaviour.gives_scopes.as_ref().map(|scopes| scopes.join(" "));
     let scope = most.or(request.field("scope")).unwrap_or_default();
     let resource = request.field("resource").or(request.field("audience"));
-    Grant { client, scope, resource, subject, nonce: None, family: None }
-}
-
-fn of_exchange(state: &State, request: &Request, client: String) -> Result<Grant, &'static str> {
-    let given = request.field("subject_token").ok_or("invalid_request")?;
-    let kind = request.field("subject_token_type").unwrap_or_default();
-    if !kind.starts_with("urn:ietf:params:oauth:token-type:") {
-        return Err("invalid_request");
-    }
-    let claims = token::claims(state, &given).ok_or("invalid_grant")?;
-    let mut subject = Map::from_iter([("sub".to_string(), claims.get("sub").cloned().unwrap_or_default())]);
-    subject.insert("act".into(), json!({ "sub": client }));
-    let scope = request.field("scope").unwrap_or_default();
-    let resource = request.field("resource").or(request.field("audience"));
-    Ok(Grant { client, scope, resource, subject, nonce: None, family: None })
+    Grant { client, scope, resource, subject, family: None }
 }
 
 fn give(state: &mut State, grant: Grant) -> Reply {
-    let Grant { client, scope, resource, subject, nonce, family } = grant;
+    let Grant { client, scope, resource, subject, family } = grant;
     let seconds = state.behaviour.token_seconds;
     let mut claims = subject.clone();
     claims.insert("client_id".into(), client.as_str().into());
@@ -140,17 +124,7 @@ fn give(state: &mut State, grant: Grant) -> Reply {
         state.refresh_tokens.insert(id.clone(), refresh);
         answer["refresh_token"] = id.into();
     }
-    if scope.split_whitespace().any(|one| one == "openid") {
-        let mut claims = subject;
-        claims.insert("aud".into(), client.into());
-        claims.extend(nonce.map(|nonce| ("nonce".to_string(), nonce.into())));
-        answer["id_token"] = token::signed(state, claims, seconds).into();
-    }
-    if answer.get("act").is_none() && answer["access_token"].is_string() {
-        answer["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token".into();
-    }
-    let given =
-        ["access_token", "refresh_token", "id_token"].into_iter().filter_map(|name| answer[name].as_str());
+    let given = ["access_token", "refresh_token"].into_iter().filter_map(|name| answer[name].as_str());
     state.given.extend(given.map(String::from));
     Reply::json(200, &answer)
 }
@@ -177,14 +151,4 @@ pub(super) fn revoke(state: &mut State, request: &Request) -> Reply {
     state.issued.remove(&given);
     state.refresh_tokens.remove(&given);
     Reply::json(200, &json!({}))
-}
-
-/// Answers `/userinfo`.
-pub(super) fn user_info(state: &State, request: &Request) -> Reply {
-    let given =
-        request.header("authorization").and_then(|value| value.strip_prefix("Bearer ").map(String::from));
-    match given.and_then(|given| token::claims(state, &given)) {
-        Some(_) => Reply::json(200, &Value::Object(state.behaviour.user.clone())),
-        None => refused(401, "invalid_token"),
-    }
 }

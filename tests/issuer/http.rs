@@ -159,11 +159,6 @@ fn route(state: &mut State, request: &Request) -> Reply {
         "/token" => grants::token(state, request),
         "/introspect" => grants::introspect(state, request),
         "/revoke" => grants::revoke(state, request),
-        "/userinfo" => grants::user_info(state, request),
-        "/logout" => match request.query_field("post_logout_redirect_uri") {
-            Some(to) => Reply::redirect(&to),
-            None => Reply::json(200, &json!({})),
-        },
         "/control/behaviour" => change(state, &request.body),
         "/control/client" => {
             let asked: Value = serde_json::from_str(&request.body).unwrap_or_default();

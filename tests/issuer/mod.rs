@@ -1,8 +1,8 @@
-//! An issuer of tokens for tests: OAuth 2.1 and OpenID Connect on a local port, with faults on demand.
+//! An issuer of tokens for tests: OAuth 2.1 on a local port, with faults on demand.
 //!
 //! [`Issuer::start`] listens; [`Issuer::url`] is the issuer. It has discovery (RFC 8414 and OpenID), registration (RFC 7591),
 //! client metadata documents, `/authorize` (agrees at once, as [`Behaviour::user`]; PKCE is a must), `/token` (codes, refresh with
-//! rotation, client credentials, token exchange), `/introspect`, `/revoke`, `/userinfo` and `/logout`.
+//! rotation, client credentials), `/introspect` and `/revoke`.
 //!
 //! - [`Issuer::token`] signs any token, also wrong ones. [`Issuer::check`] is what a protected resource asks.
 //! - [`Issuer::behave`] changes what it does from now on; [`Issuer::rotate`] replaces its keys.

@@ -130,12 +130,9 @@ pub(super) fn signed(state: &State, mut claims: Map<String, Value>, seconds: u64
     jsonwebtoken::encode(&header, &claims, key).unwrap()
 }
 
-/// Issues an access token, opaque or not, and remembers its claims.
+/// Issues an access token, and remembers its claims.
 pub(super) fn issue(state: &mut State, mut claims: Map<String, Value>, seconds: u64) -> String {
-    let token = match state.behaviour.opaque {
-        true => random_text("opaque"),
-        false => signed(state, claims.clone(), seconds),
-    };
+    let token = signed(state, claims.clone(), seconds);
     claims.insert("iss".into(), state.url.clone().into());
     claims.insert("exp".into(), (now() + seconds).into());
     state.issued.insert(token.clone(), claims);

@@ -2,7 +2,6 @@
 //! `replies`.
 
 mod results;
-mod streams;
 mod wires;
 
 use std::sync::LazyLock;

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use serde_json::{Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
-use toolcrib::render::{Section, Templates, seed};
+use toolcrib::render::{Templates, seed};
 
 use crate::fixture;
 
@@ -157,64 +156,4 @@ fn a_name_is_shown_as_it_is() {
             assert!(shown.contains(name), "{name} in {file}: {text}");
         }
     }
-}
-
-/// Forty tools of one server with the same options for retries and the same words about authentication, and one without.
-fn with_retries() -> toolcrib::catalog::Checked {
-    let text =
-        |about: &str| format!("{about}, in words long enough that nobody wants to read them on forty pages.");
-    let argument = |about: &str| json!({ "type": "number", "description": text(about) });
-    let retries = json!({
-        "item": { "type": "string", "description": "The item." },
-        "retry-delay": argument("Delay between attempts in seconds"),
-        "retry-max": argument("Most attempts"),
-        "retry-timeout": argument("Seconds after which an attempt is given up"),
-        "scope": argument("Scope of the call, which one tool requires"),
-    });
-    let tool = |n: usize| {
-        let required = if n == 0 { json!(["item", "scope"]) } else { json!(["item"]) };
-        let about = format!(
-            "Reads thing number {n}.\n\nSign in with `login` before the first call; without it each call fails with an error."
-        );
-        json!({ "name": format!("read_thing_{n}"), "description": about,
-                "inputSchema": { "type": "object", "properties": retries, "required": required } })
-    };
-    let mut tools: Vec<Value> = (0..40).map(tool).collect();
-    tools.push(json!({ "name": "sum_up", "description": "Sums up.", "inputSchema": { "type": "object" } }));
-    let folder = tempfile::tempdir().unwrap();
-    fixture::write(folder.path(), "things.json", &json!({ "tools": tools }).to_string());
-    fixture::open(&folder.path().join("things.json"))
-}
-
-#[test]
-fn text_that_the_tools_of_a_server_repeat_is_told_once() {
-    let (checked, out) = (with_retries(), tempfile::tempdir().unwrap());
-    fixture::render(&checked, None, out.path());
-    let read = |path: &str| fs::read_to_string(out.path().join(path)).unwrap();
-    let doc = read("read_thing_7.md");
-    assert!(doc.contains("- `item` (string): The item.\n"), "an own argument is described:\n{doc}");
-    assert!(doc.contains("- `retry-delay` (number, optional)\n"), "a shared one has its type:\n{doc}");
-    assert!(doc.contains(
-        "(categories/things.shared.md) and sections `schema` and `description` of `read_tool_doc`"
-    ));
-    assert!(!doc.contains("Sign in"));
-    let page = read("categories/things.shared.md");
-    assert!(page.contains("Sign in with `login`") && page.contains("Delay between attempts"), "{page}");
-    assert!(read("README.md").contains("categories/*.shared.md"), "a reader of the index knows of it");
-    assert!(
-        read("read_thing_0.md").contains("- `scope` (number): Scope of the call"),
-        "required ones are described"
-    );
-    assert!(!read("sum_up.md").contains("Described once"));
-}
-
-#[test]
-fn a_section_of_a_doc_has_the_text_that_its_page_refers_to() {
-    let checked = with_retries();
-    let tool = checked.catalog.named("read_thing_7").unwrap();
-    let doc = toolcrib::render::Doc::of(tool, &checked.catalog);
-    let section = |section| doc.section(section, tool).unwrap();
-    assert!(section(Section::Description).contains("Sign in with `login`"));
-    assert!(section(Section::Schema).contains("Delay between attempts"));
-    assert!(section(Section::Arguments).contains("section"), "the way to both is named");
 }

@@ -25,8 +25,6 @@ fn table() -> Vec<Row> {
         (doc, json!({"name": "create_pull_request", "max_tokens": 60}), None),
         (doc, json!({"name": "create_pull_request", "max_tokens": 60, "format": "json"}), None),
         (doc, json!({"names": ["get_me", "create_branch"], "max_tokens": 1}), None),
-        (doc, json!({"name": "get_me", "known_version": "0000000000"}), None),
-        (doc, json!({"name": "get_me", "known_version": version("get_me")}), None),
         (doc, json!({"names": ["get_me", "no_such_tool"]}), None),
         (doc, json!({"names": "get_me"}), Some("VALIDATION_ERROR")),
         (doc, json!({"name": "creat_issue"}), Some("NOT_FOUND")),
@@ -101,17 +99,6 @@ fn picks() -> Vec<Row> {
         (pick, json!({"input": "create_branch", "role": "nobody", "max_cost": 3, "timeout_ms": 20000}), None),
         (pick, json!({"input": "merge", "capabilities": ["streaming"]}), None),
         (pick, json!({"input": "xyzzy plugh"}), None),
-        (
-            pick,
-            json!({"input": "open a pull request", "tried": ["create_pull_request", "no_such_tool"]}),
-            None,
-        ),
-        (
-            pick,
-            json!({"input": "merge", "tried": [{"tool": "github.merge_pull_request", "outcome": "ok"}]}),
-            None,
-        ),
-        (pick, json!({"input": "merge", "tried": [{"outcome": "ok"}]}), Some("VALIDATION_ERROR")),
         (pick, json!({"input": null, "min_score": 1, "allow_unsafe": true}), None),
         (pick, json!({}), Some("VALIDATION_ERROR")),
         (pick, json!({"input": "x", "max_candidates": 0}), Some("VALIDATION_ERROR")),
@@ -143,11 +130,6 @@ const TWO_SERVERS: &str = r#"{
 
 fn github() -> String {
     fixture::text(&fixture::package().join("examples/github")).to_string()
-}
-
-fn version(name: &str) -> String {
-    let (answer, _) = on_command_line(&github(), "read_tool_doc", &json!({"name": name}));
-    answer["docs"][0]["doc_version"].as_str().unwrap().to_string()
 }
 
 /// The answer as JSON, and the exit code.

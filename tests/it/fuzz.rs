@@ -60,8 +60,3 @@ fn requests_go_to_a_valid_uri_below_the_base() {
 fn text_of_tools_stays_in_its_place() {
     replay("markdown", targets::markdown::check);
 }
-
-#[test]
-fn streams_read_the_same_wherever_the_chunks_end() {
-    replay("streams", targets::streams::check);
-}

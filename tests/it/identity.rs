@@ -1,13 +1,12 @@
 //! Identity, towards the servers behind toolcrib and towards its callers, against a local issuer.
 
 mod attacks;
-mod attacks_people;
 mod browser;
 mod no_secret_leaks;
 mod people;
 mod protected;
 mod protected_api;
-mod quotas;
+mod proxy;
 mod resource_server;
 mod service;
 mod sign_in;

@@ -35,7 +35,6 @@ mod live;
 mod mcp;
 mod neighbours;
 mod ops;
-mod overlays;
 mod panics;
 mod payload;
 mod pick;

@@ -124,21 +124,6 @@ fn only_who_reads_the_arguments_gets_the_receipt() {
     assert_eq!(receipt("arguments"), receipt("all"));
     let cut = read(json!({ "name": "create_branch", "section": "schema", "max_tokens": 1 }));
     assert!(doc(&cut, 0).get("left_out").is_some() && doc(&cut, 0).get("receipt").is_none());
-    let summary = read(json!({ "name": "create_branch", "section": "summary" }));
-    let version = &doc(&summary, 0)["doc_version"];
-    let unchanged = read(json!({ "name": "create_branch", "known_version": version }));
-    assert_eq!(doc(&unchanged, 0).get("receipt"), None);
-}
-
-#[test]
-fn a_known_version_costs_a_few_tokens() {
-    let first = read(json!({ "name": "create_branch" }));
-    let version = &doc(&first, 0)["doc_version"];
-    let again = read(json!({ "name": "create_branch", "known_version": version }));
-    assert_eq!(doc(&again, 0)["unchanged"], true);
-    assert!(exact(&again.text()) < 30, "{}", again.text());
-    let other = read(json!({ "name": "create_branch", "known_version": "0000000000" }));
-    assert_eq!(other.text(), first.text());
 }
 
 #[test]

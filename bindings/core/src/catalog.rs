@@ -13,7 +13,6 @@ use toolcrib::{
 };
 
 use crate::error::Failure;
-use crate::stream::CallStream;
 
 /// What a job made, or why it could not be done.
 pub type Made<T> = Result<T, Failure>;
@@ -136,11 +135,6 @@ impl Catalog {
         let profile = catalog.profile(profile).map_err(Error::from)?;
         let entries = Parser::of_profile(catalog, &profile, provider).parse(response).map_err(Error::from)?;
         Ok(serde_json::to_string(&entries)?)
-    }
-
-    /// A response that arrives in chunks.
-    pub fn stream(&self, provider: String, profile: Option<String>) -> Made<CallStream> {
-        CallStream::begin(self.clone(), provider, profile)
     }
 
     /// The messages that `results` prints.

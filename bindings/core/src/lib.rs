@@ -3,8 +3,6 @@
 
 mod catalog;
 mod error;
-mod stream;
 
 pub use catalog::{Catalog, Made, Request};
 pub use error::Failure;
-pub use stream::CallStream;

@@ -6,15 +6,14 @@
 
 import { createServer } from "node:http";
 
-/** Does a job with an API that answers each request with the next of `answers`: a body, or the events of a stream. */
+/** Does a job with an API that answers each request with the next of `answers`. */
 export async function withApi(answers, job) {
   const script = [...answers];
   const server = createServer((request, response) => {
     const answer = script.shift();
-    const isStream = Array.isArray(answer);
     request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
-      response.end(isStream ? answer.map(eventText).join("") : JSON.stringify(answer));
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(answer));
     });
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
@@ -24,11 +23,6 @@ export async function withApi(answers, job) {
     server.close();
     server.closeAllConnections();
   }
-}
-
-function eventText(event) {
-  if (typeof event === "string") return `data: ${event}\n\n`;
-  return `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`;
 }
 
 /** Bodies of Anthropic's Messages. */

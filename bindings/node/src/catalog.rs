@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use napi::bindgen_prelude::{AsyncTask, Buffer};
+use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 use toolcrib_bindings as core;
 use toolcrib_bindings::{Made, Request};
@@ -116,12 +116,6 @@ impl Catalog {
         thrown(|| self.0.parse(&provider, &response, profile.as_deref()))
     }
 
-    /// A response that arrives in chunks.
-    #[napi]
-    pub fn stream(&self, provider: String, profile: Option<String>) -> napi::Result<CallStream> {
-        thrown(|| self.0.stream(provider, profile)).map(CallStream)
-    }
-
     /// The messages that `results` prints.
     #[napi]
     pub fn results(
@@ -194,24 +188,5 @@ impl Catalog {
         let catalog = self.0.clone();
         let template = template.map(PathBuf::from);
         aside(move || catalog.seed(Path::new(&workspace), profile.as_deref(), template, &values))
-    }
-}
-
-/// A response that arrives in chunks of bytes.
-#[napi]
-pub struct CallStream(core::CallStream);
-
-#[napi]
-impl CallStream {
-    /// Takes the next bytes.
-    #[napi]
-    pub fn push(&self, bytes: Buffer) -> napi::Result<()> {
-        thrown(|| self.0.push(&bytes))
-    }
-
-    /// The calls of the whole response.
-    #[napi]
-    pub fn finish(&self) -> napi::Result<String> {
-        thrown(|| self.0.finish())
     }
 }

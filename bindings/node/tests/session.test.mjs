@@ -22,17 +22,6 @@ function addTool(effect) {
   });
 }
 
-const fail = tool({
-  name: "fail",
-  description: "Creates something, in vain.",
-  parameters: text,
-  effect: "write",
-  run({ text }) {
-    calls.push(text);
-    throw new Error("no disk");
-  },
-});
-
 const later = tool({
   name: "later",
   description: "Gets a text, later.",
@@ -72,15 +61,6 @@ test("the doc is read before the first call", async () => {
   const reader = session([addTool()], { requireDocs: true });
   assert.match((await reader.run(reader.call("read_tool_doc", { name: "add" }))).result, /^# add/);
   assert.ok((await reader.run(reader.call("add", { a: 1 }))).ok);
-});
-
-test("a write that fails again and again is not run a third time", async () => {
-  const agent = session([fail]);
-  const codes = [];
-  for (let turn = 0; turn < 3; turn += 1) codes.push((await errorOf(agent.run(agent.call("fail", { text: "x" })))).code);
-  assert.deepEqual(codes, ["TOOL_ERROR", "TOOL_ERROR", "LOOP_STOPPED"]);
-  assert.deepEqual(calls, ["x", "x"]);
-  assert.equal((await errorOf(agent.run(agent.call("fail", { text: "y" })))).code, "TOOL_ERROR");
 });
 
 test("a turn answers every call in the message of the provider", async () => {

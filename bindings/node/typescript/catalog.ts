@@ -4,42 +4,17 @@ import { fileURLToPath } from "node:url";
 
 import { FindingsError } from "./errors.js";
 import { FunctionTool } from "./functions.js";
-import { asked, awaited, native, type NativeCatalog, type NativeStream } from "./native.js";
+import { asked, awaited, native, type NativeCatalog } from "./native.js";
 import { Payload } from "./payload.js";
-import { isEvents, jsonText, plain } from "./plain.js";
+import { jsonText, plain } from "./plain.js";
 import { callsOf, findingsOf, findingText, foundOf, toolOf } from "./read.js";
 import type { Binding, Call, Finding, Found, JsonObject, Provider, Surface, Tool, Written } from "./types.js";
 
 /** A path, one definition, or several definitions, functions and answers of an MCP client's `listTools()`. */
 export type Source = string | URL | FunctionTool | Iterable<FunctionTool | object> | object;
 
-/** The events or chunks of a stream. */
-export type Events = Iterable<unknown> | AsyncIterable<unknown>;
-
 /** An entry of `results`: a call and its answer, or an entry of `toolcrib results`. */
 export type Answered = readonly [call: Call, answer: unknown] | JsonObject;
-
-/** A response that arrives in chunks: bytes as the provider sent them, or the events of its SDK. */
-export class ToolCallStream {
-  readonly #core: NativeStream;
-
-  /** @internal */
-  constructor(core: NativeStream) {
-    this.#core = core;
-  }
-
-  /** Takes the next chunk: bytes or text of the response, or an event as an object. */
-  push(chunk: unknown): void {
-    const isText = typeof chunk === "string" || chunk instanceof Uint8Array;
-    const bytes = chunk instanceof Uint8Array ? chunk : Buffer.from(isText ? jsonText(chunk) : `${jsonText(chunk)}\n`);
-    asked(() => this.#core.push(bytes));
-  }
-
-  /** The calls of the whole response. A stream that was cut short is an error. */
-  finish(): Call[] {
-    return callsOf(asked(() => this.#core.finish()));
-  }
-}
 
 /** A checked catalog of tools. It never changes: open it again after an edit. */
 export class Catalog {
@@ -97,28 +72,11 @@ export class Catalog {
   }
 
   /**
-   * The calls of a response, each with arguments that fit or with what is wrong with it. The response is JSON text, an
-   * object of the provider's SDK or of `JSON.parse`, or an iterable of the events of a stream.
+   * The calls of a response, each with arguments that fit or with what is wrong with it. The response is JSON text, or
+   * an object of the provider's SDK or of `JSON.parse`: of a stream, the final message.
    */
   parse(provider: Provider, response: unknown, { profile }: { profile?: string } = {}): Call[] {
-    if (isEvents(response)) {
-      const stream = this.stream(provider, { profile });
-      for (const event of response) stream.push(event);
-      return stream.finish();
-    }
     return callsOf(asked(() => this.#core.parse(provider, jsonText(response), profile)));
-  }
-
-  /** The calls of a stream that is awaited: of the SDK's events, or of the chunks of a body. */
-  async parseStream(provider: Provider, events: Events, options: { profile?: string } = {}): Promise<Call[]> {
-    const stream = this.stream(provider, options);
-    for await (const event of events) stream.push(event);
-    return stream.finish();
-  }
-
-  /** A response that arrives in chunks. */
-  stream(provider: Provider, { profile }: { profile?: string } = {}): ToolCallStream {
-    return new ToolCallStream(asked(() => this.#core.stream(provider, profile)));
   }
 
   /**

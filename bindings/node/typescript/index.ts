@@ -9,8 +9,8 @@
  * ```
  */
 
-export { Catalog, ToolCallStream, open, openAsync } from "./catalog.js";
-export type { Answered, Events, OpenOptions, Source } from "./catalog.js";
+export { Catalog, open, openAsync } from "./catalog.js";
+export type { Answered, OpenOptions, Source } from "./catalog.js";
 export {
   ArgumentError, CatalogMissing, FindingsError, PayloadError, ResponseError, ResultsError, TemplateError, ToolcribError,
   UnknownProfile, UnknownTool, WriteError,

@@ -15,7 +15,6 @@ export interface NativeCatalog {
   payload(provider: string, surface: Name, profile: Name, loaded: readonly string[]): { body: string; facts: string };
   prompt(provider: string, surface: Name, profile: Name, loaded: readonly string[]): string;
   parse(provider: string, response: string, profile: Name): string;
-  stream(provider: string, profile: Name): NativeStream;
   results(provider: string, answered: string, profile: Name): string;
   search(query: string, limit: number, profile?: Name): string;
   doc(name: string, profile?: Name): string;
@@ -24,11 +23,6 @@ export interface NativeCatalog {
   tokens(provider: string, profile: Name, surface: Name, budget: number | undefined, iterations: number): Promise<string>;
   render(folder: string, profile: Name): Promise<string>;
   seed(workspace: string, profile: Name, template: Name, values: string): Promise<string>;
-}
-
-export interface NativeStream {
-  push(bytes: Uint8Array): void;
-  finish(): string;
 }
 
 interface Native {

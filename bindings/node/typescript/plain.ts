@@ -14,23 +14,6 @@ export function plain(value: unknown): unknown {
   return JSON.parse(encoded(value)) as unknown;
 }
 
-/** Whether a value is an iterable of the events of a stream, and not a whole response. */
-export function isEvents(value: unknown): value is Iterable<unknown> {
-  if (typeof value !== "object" || value === null) return false;
-  if (Symbol.asyncIterator in value) {
-    throw new ArgumentError("the events of this stream are awaited: use `parseStream`", "argument_invalid");
-  }
-  return Symbol.iterator in value && !Array.isArray(value) && !(value instanceof Uint8Array);
-}
-
-/** A value as JSON text whose keys are sorted: equal values have equal text. */
-export function sortedText(value: unknown): string {
-  return JSON.stringify(plain(value), (_, inner: unknown) => {
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)));
-  });
-}
-
 function encoded(value: unknown): string {
   try {
     return (JSON.stringify(value, replaced) as string | undefined) ?? "null";

@@ -3,12 +3,9 @@
 import { batched } from "./batch.js";
 import type { Catalog } from "./catalog.js";
 import { ToolcribError } from "./errors.js";
-import { plain, sortedText } from "./plain.js";
-import { refusal, type Refused } from "./refusal.js";
+import { plain } from "./plain.js";
+import { refusal } from "./refusal.js";
 import type { Call, Envelope, JsonObject, Provider } from "./types.js";
-
-/** Equal failures after which a call is stopped. */
-const STOP_AFTER = 3;
 
 /** Runs a call with checked arguments. */
 export type Run = (args: JsonObject) => unknown;
@@ -26,12 +23,11 @@ interface Running {
   name: string;
   args: JsonObject;
   run: Run;
-  isRead: boolean;
 }
 
 /**
  * Runs the calls of one agent. A call runs only with arguments that fit. The doc of a tool that `[exec] require_doc` covers
- * has to be read first: the refusal carries it, and the next call passes. A call that has failed equally often is stopped.
+ * has to be read first: the refusal carries it, and the next call passes.
  * The functions `read_tool_doc`, `tool_search`, `tool_help`, `tool_exec` and `tool_batch` are answered here.
  */
 export class Session {
@@ -39,7 +35,6 @@ export class Session {
   readonly #requireDocs: boolean | undefined;
   readonly #runs: Map<string, Run>;
   readonly #read = new Map<string, string>();
-  readonly #failures = new Map<string, number>();
   readonly #ours: ReadonlyMap<string, Run>;
 
   constructor(
@@ -89,9 +84,9 @@ export class Session {
     const begun = this.#begin(call);
     if ("ok" in begun) return begun;
     try {
-      return this.#succeeded(begun, plain(await begun.run(begun.args)));
+      return { ok: true, result: plain(await begun.run(begun.args)) };
     } catch (error) {
-      return this.#failed(begun, error);
+      return failed(error);
     }
   }
 
@@ -101,33 +96,18 @@ export class Session {
 
   #begin(call: Call, receipt?: string): Envelope | Running {
     const { name = "", arguments: args = {} } = call;
-    if (call.error) return this.#misfit(name, call.error.entry);
+    if (call.error) return misfit(call.error.entry);
     if (name === "tool_exec") {
       return this.#begin(this.call(String(args["op"] ?? ""), args["args"] ?? {}), args["receipt"]);
     }
     const run = this.#runs.get(name);
     const ours = this.#ours.get(name);
-    if (ours && !run) return { name, args, run: ours, isRead: true };
+    if (ours && !run) return { name, args, run: ours };
     const tool = this.catalog.tools.find((one) => one.name === name);
-    if (!tool) return this.#withoutFunction(name, args);
+    if (!tool) return withoutFunction(name);
     const unread = this.#withoutDoc(name, receipt);
     if (unread) return unread;
-    const isRead = tool.effect === "read";
-    if (!isRead && (this.#failures.get(key(name, args, "run")) ?? 0) >= STOP_AFTER - 1) {
-      const message = `stop: this same call of \`${name}\` was run ${STOP_AFTER - 1} times, and failed; it is not run again`;
-      return refusal("LOOP_STOPPED", message, anotherWay(name), { is_run: false });
-    }
-    return run ? { name, args, run, isRead } : this.#withoutFunction(name, args);
-  }
-
-  #misfit(name: string, error: JsonObject): Envelope {
-    const { code, message, ...hints } = error;
-    const told = refusal(String(code).toUpperCase(), String(message), "correct the call, and send it again", hints);
-    return this.#counted(name, error, told);
-  }
-
-  #withoutFunction(name: string, args: JsonObject): Envelope {
-    return this.#counted(name, args, refusal("NOT_FOUND", `nothing runs \`${name}\` here`, anotherWay(name)));
+    return run ? { name, args, run } : withoutFunction(name);
   }
 
   #withoutDoc(name: string, receipt: string | undefined): Envelope | undefined {
@@ -136,32 +116,6 @@ export class Session {
     this.#read.set(name, current);
     const message = `the doc of \`${name}\` has to be read before it is called`;
     return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", { help: this.catalog.help(name, this.#ofProfile()) });
-  }
-
-  #succeeded({ name }: Running, result: unknown): Envelope {
-    for (const failed of this.#failures.keys()) if (failed.startsWith(`${name}\n`)) this.#failures.delete(failed);
-    return { ok: true, result };
-  }
-
-  #failed({ name, args, isRead }: Running, error: unknown): Envelope {
-    if (!isRead) this.#count(key(name, args, "run"));
-    const code = error instanceof ToolcribError ? error.code.toUpperCase() : "TOOL_ERROR";
-    const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return this.#counted(name, args, refusal(code, told, "correct the call, or try another way"));
-  }
-
-  #counted(name: string, args: JsonObject, refused: Refused): Envelope {
-    const { code, message } = refused.error;
-    const failures = this.#count(key(name, args, code));
-    if (failures < STOP_AFTER) return refused;
-    const told = `stop: this same call of \`${name}\` has failed ${failures} times with ${code}: ${message}`;
-    return refusal("LOOP_STOPPED", told, anotherWay(name), { last_code: code });
-  }
-
-  #count(failure: string): number {
-    const failures = (this.#failures.get(failure) ?? 0) + 1;
-    this.#failures.set(failure, failures);
-    return failures;
   }
 
   #readToolDoc(given: JsonObject): string {
@@ -188,8 +142,19 @@ export class Session {
   }
 }
 
-function key(name: string, args: JsonObject, code: string): string {
-  return `${name}\n${sortedText(args)}\n${code}`;
+function misfit(error: JsonObject): Envelope {
+  const { code, message, ...hints } = error;
+  return refusal(String(code).toUpperCase(), String(message), "correct the call, and send it again", hints);
+}
+
+function withoutFunction(name: string): Envelope {
+  return refusal("NOT_FOUND", `nothing runs \`${name}\` here`, anotherWay(name));
+}
+
+function failed(error: unknown): Envelope {
+  const code = error instanceof ToolcribError ? error.code.toUpperCase() : "TOOL_ERROR";
+  const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return refusal(code, told, "correct the call, or try another way");
 }
 
 function anotherWay(name: string): string {

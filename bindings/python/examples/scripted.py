@@ -14,20 +14,18 @@ Step = tuple[str, dict[str, Any]] | str
 
 
 class ScriptedApi:
-    """Answers each request with the next of ``answers``: a body, or the events of a stream. ``requests`` are what was sent."""
+    """Answers each request with the next of ``answers``. ``requests`` are what was sent."""
 
-    def __init__(self, answers: Iterable[dict[str, Any] | list[Any]]) -> None:
+    def __init__(self, answers: Iterable[dict[str, Any]]) -> None:
         self.requests: list[dict[str, Any]] = []
         script, requests = iter(answers), self.requests
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-                answer = next(script)
-                is_stream = isinstance(answer, list)
-                body = "".join(map(_event, answer)) if isinstance(answer, list) else json.dumps(answer)
+                body = json.dumps(next(script))
                 self.send_response(200)
-                self.send_header("content-type", "text/event-stream" if is_stream else "application/json")
+                self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(body.encode())))
                 self.end_headers()
                 self.wfile.write(body.encode())
@@ -45,13 +43,6 @@ class ScriptedApi:
     def __exit__(self, *error: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-
-
-def _event(event: dict[str, Any] | str) -> str:
-    if isinstance(event, str):
-        return f"data: {event}\n\n"
-    name = f"event: {event['type']}\n" if "type" in event else ""
-    return f"{name}data: {json.dumps(event)}\n\n"
 
 
 def anthropic(steps: Sequence[Step]) -> list[dict[str, Any]]:

@@ -82,11 +82,6 @@ impl Catalog {
         detached(py, || self.0.parse(provider, response, profile))
     }
 
-    #[pyo3(signature = (provider, profile=None))]
-    fn stream(&self, py: Python<'_>, provider: String, profile: Option<String>) -> PyResult<CallStream> {
-        detached(py, || self.0.stream(provider, profile)).map(CallStream)
-    }
-
     #[pyo3(signature = (provider, answered, profile=None))]
     fn results(
         &self,
@@ -145,22 +140,5 @@ impl Catalog {
         values: &str,
     ) -> PyResult<String> {
         detached(py, || self.0.seed(&workspace, profile, template, values))
-    }
-}
-
-/// A response that arrives in chunks of bytes.
-#[pyclass(frozen, module = "toolcrib._toolcrib")]
-pub(crate) struct CallStream(core::CallStream);
-
-#[pymethods]
-impl CallStream {
-    /// Takes the next bytes.
-    fn push(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        detached(py, || self.0.push(bytes))
-    }
-
-    /// The calls of the whole response.
-    fn finish(&self, py: Python<'_>) -> PyResult<String> {
-        detached(py, || self.0.finish())
     }
 }

@@ -9,5 +9,5 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _toolcrib {
     #[pymodule_export]
-    use super::catalog::{CallStream, Catalog};
+    use super::catalog::Catalog;
 }

@@ -93,7 +93,6 @@ def test_unknown_names_have_the_nearest(github):
         (lambda: github.payload("openai", surface="hybird"), "hybrid"),
         (lambda: github.payload("openai", profile="cor"), "core"),
         (lambda: github.tokens("antropic"), "anthropic"),
-        (lambda: github.stream("gemin"), "gemini"),
     ]:
         with pytest.raises(toolcrib.Error) as unknown:
             job()
@@ -205,30 +204,6 @@ def test_lists_of_mcp_sessions_are_read():
     catalog = toolcrib.open([listed, paint])
     assert [tool.name for tool in catalog.tools] == ["get", "paint"]
     assert [tool.name for tool in toolcrib.open(listed).tools] == ["get"]
-
-
-EVENTS = [
-    {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
-    {"type": "content_block_start", "index": 0,
-     "content_block": {"type": "tool_use", "id": "1", "name": "get_me", "input": {}}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
-    {"type": "content_block_stop", "index": 0},
-    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
-    {"type": "message_stop"},
-]
-
-
-def test_streams_of_events_and_of_bytes_give_the_calls(github):
-    assert [call.name for call in github.parse("anthropic", iter(EVENTS))] == ["get_me"]
-    stream = github.stream("anthropic")
-    data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in EVENTS).encode()
-    for at in range(0, len(data), 7):
-        stream.push(data[at : at + 7])
-    assert [call.name for call in stream.finish()] == ["get_me"]
-    with pytest.raises(toolcrib.ArgumentError):
-        stream.finish()
-    with pytest.raises(toolcrib.ResponseError):
-        github.parse("anthropic", iter(EVENTS[:3]))
 
 
 def test_objects_of_the_sdks_are_responses(github):

@@ -78,14 +78,6 @@ def test_the_doc_is_read_before_the_first_call():
     assert reader.run(reader.call("add", {"a": 1}))["ok"]
 
 
-def test_a_write_that_fails_again_and_again_is_not_run_a_third_time():
-    agent = session(FunctionTool.of(fail, effect="write"))
-    envelopes = [agent.run(agent.call("fail", {"text": "x"})) for _ in range(3)]
-    assert [error_of(envelope)["code"] for envelope in envelopes] == ["TOOL_ERROR", "TOOL_ERROR", "LOOP_STOPPED"]
-    assert calls == ["x", "x"]
-    assert error_of(agent.run(agent.call("fail", {"text": "y"})))["code"] == "TOOL_ERROR"
-
-
 def test_a_turn_answers_every_call_in_the_message_of_the_provider():
     agent = session(add, later)
     part = {"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1}}
@@ -258,21 +250,6 @@ def test_for_a_session_of_a_profile_no_other_tool_exists(tmp_path):
     for function, given in (("read_tool_doc", {"name": "send_mail"}), ("tool_help", {"path": "send_mail"})):
         assert not agent.run(agent.call(function, given))["ok"], function
     assert catalog.doc("send_mail").startswith("# send_mail")
-
-
-def test_an_awaited_turn_takes_a_stream():
-    async def events():
-        for event in [
-            {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "1", "name": "later", "input": {}}},
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"text": "a"}'}},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
-            {"type": "message_stop"},
-        ]:
-            yield event
-
-    _, message = asyncio.run(session(later).aturn("anthropic", events()))
-    assert message["content"][0]["content"] == "A"
 
 
 def test_functions_that_block_do_not_hold_up_an_awaited_job():

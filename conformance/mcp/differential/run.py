@@ -211,9 +211,6 @@ def without_notes(wanted, result):
 def failed_at_gateway(call, direct, result, same):
     """An error is in our envelope, which says all of it."""
     error = json.loads(result["content"][0]["text"])["error"]
-    # The gateway stops a model that repeats a call that has failed.
-    if call.get("repeated"):
-        return None if error["code"] in ("BACKEND_ERROR", "LOOP_STOPPED") else [direct, error]
     backend = error["details"].get("backend", {})
     if "error" in direct:
         wanted = direct["error"]

@@ -2,19 +2,21 @@
 
 use super::*;
 use proptest::prelude::*;
-use serde_json::json;
 
 /// A tool of which nothing is known but its schema.
-const UNKNOWN: About<'_> = About { name: "run", description: "", examples: &[], effect: Effect::Read };
+const UNKNOWN: About<'_> = About { examples: &[], effect: Effect::Read };
 
 fn sample(schema: &Value, about: &About<'_>) -> Option<Sample> {
     let valid = jsonschema::validator_for(schema).unwrap();
     sample_call(schema, about, &|value| valid.is_valid(value))
 }
 
+fn made(schema: &Value, about: &About<'_>) -> Option<Value> {
+    sample(schema, about).map(|made| Value::Object(made.arguments))
+}
+
 fn check(schema: Value, expect: Value) {
-    let made = sample(&schema, &UNKNOWN).map(|made| Value::Object(made.arguments));
-    assert_eq!(made, Some(expect), "{schema}");
+    assert_eq!(made(&schema, &UNKNOWN), Some(expect), "{schema}");
 }
 
 /// A schema that requires one argument.
@@ -29,21 +31,34 @@ macro_rules! cases {
 }
 
 #[test]
-fn names_formats_and_mentions_make_plausible_values() {
+fn types_and_formats_make_values_reserved_for_examples() {
     cases! { one;
-        "owner": { "type": "string" } => { "owner": "octocat" };
-        "task_id": { "type": "string" } => { "task_id": "task_123" };
+        "owner": { "type": "string" } => { "owner": "example-owner" };
+        "taskId": { "type": "string" } => { "taskId": "example-task-id" };
         "due": { "type": "string", "format": "date" } => { "due": "2030-01-01" };
-        "end_date": { "type": "string", "description": "YYYY-MM-DD" } => { "end_date": "2030-01-31" };
-        "ref": { "type": "string", "description": "A revision (e.g. HEAD~1)" } => { "ref": "HEAD~1" };
-        "mode": { "type": "string", "description": "Such as 'fast' or 'slow'" } => { "mode": "fast" };
-        "per_page": { "type": "integer", "maximum": 5 } => { "per_page": 5 };
-        "lat": { "type": "number" } => { "lat": 52.52 };
-        "pullNumber": { "type": "number" } => { "pullNumber": 5 };
+        "user_email": { "type": "string" } => { "user_email": "user@example.com" };
+        "id": { "type": "string", "format": "uuid" } => { "id": "00000000-0000-4000-8000-000000000000" };
         "sound": { "type": "string", "contentEncoding": "base64" } => { "sound": "SGVsbG8=" };
-        "city_name": { "type": ["null", "string"] } => { "city_name": "Berlin" };
-        "frob": { "enum": [null, "a"] } => { "frob": null };
-        "frob": { "type": "string", "default": "x", "examples": ["y"] } => { "frob": "y" };
+        "per_page": { "type": "integer", "minimum": 5 } => { "per_page": 5 };
+        "lat": { "type": "number" } => { "lat": 1 };
+        "city": { "type": ["null", "string"] } => { "city": "example-city" };
+        "tags": { "type": "array", "items": { "type": "string" } } => { "tags": ["example-tags"] };
+        "force": { "type": "boolean" } => { "force": false };
+        "any": {} => { "any": "example-any" };
+    }
+}
+
+#[test]
+fn the_values_of_the_author_come_first() {
+    cases! { one;
+        "ref": { "type": "string", "examples": ["a"], "default": "b", "example": "c" } => { "ref": "a" };
+        "ref": { "type": "string", "default": "b", "example": "c" } => { "ref": "c" };
+        "ref": { "type": "string", "default": "b" } => { "ref": "b" };
+        "ref": { "type": "string", "default": "" } => { "ref": "example-ref" };
+        "ref": { "enum": ["a", "b"], "default": "b" } => { "ref": "b" };
+        "ref": { "enum": [null, "a"] } => { "ref": null };
+        "ref": { "type": "string", "enum": ["a"], "examples": ["x"] } => { "ref": "a" };
+        "x": { "anyOf": [{ "type": "null" }, { "type": "integer", "const": 3 }] } => { "x": 3 };
     }
 }
 
@@ -51,14 +66,19 @@ fn names_formats_and_mentions_make_plausible_values() {
 fn limits_are_kept() {
     cases! { one;
         "x": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 } => { "x": 0.375 };
-        "x": { "type": "integer", "exclusiveMinimum": 20, "multipleOf": 7 } => { "x": 21 };
-        "code": { "type": "string", "pattern": "^[A-Z]{3}-\\d{4}$" } => { "code": "ABC-1234" };
+        "x": { "type": "integer", "exclusiveMinimum": 20, "multipleOf": 7 } => { "x": 28 };
+        "code": { "type": "string", "pattern": "^[A-Z]{3}-\\d{4}$" } => { "code": "AAA-1111" };
         "side": { "type": "string", "pattern": "^(buy|sell)$" } => { "side": "buy" };
         "name": { "type": "string", "maxLength": 4 } => { "name": "exam" };
+        "name": { "type": "string", "minLength": 15 } => { "name": "example-nameexa" };
         "tags": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b"] } }
             => { "tags": ["a", "b"] };
+        "tags": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "type": "string" } }
+            => { "tags": ["example-tags", "example-tags-2"] };
         "at": { "type": "array", "prefixItems": [{ "type": "number" }, { "type": "boolean" }], "minItems": 2 }
-            => { "at": [10, true] };
+            => { "at": [1, false] };
+        "map": { "type": "object", "minProperties": 1, "additionalProperties": { "type": "integer" } }
+            => { "map": { "key": 1 } };
     }
 }
 
@@ -67,174 +87,67 @@ fn references_and_compositions_are_followed() {
     let defs = json!({ "node": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" }, "child": { "$ref": "#/$defs/node" } } } });
     check(
         json!({ "$defs": defs, "type": "object", "required": ["root"], "properties": { "root": { "$ref": "#/$defs/node" } } }),
-        json!({ "root": { "name": "example-root" } }),
+        json!({ "root": { "name": "example-name" } }),
     );
     cases! { one;
-        "x": { "anyOf": [{ "type": "null" }, { "type": "integer", "const": 3 }] } => { "x": 3 };
         "x": { "allOf": [{ "type": "object", "required": ["limit"] }, { "properties": { "limit": { "type": "integer" } } }] }
-            => { "x": { "limit": 10 } };
+            => { "x": { "limit": 1 } };
+        "x": { "type": "object", "required": ["kind"], "properties": { "kind": { "type": "string" } },
+            "oneOf": [{ "properties": { "kind": { "const": "a" } } }, { "properties": { "kind": { "const": "b" } } }] }
+            => { "x": { "kind": "a" } };
     }
     check(
         json!({ "type": "object", "properties": { "a": { "type": "boolean" }, "b": { "type": "boolean" } }, "oneOf": [{ "required": ["b"] }] }),
-        json!({ "b": true }),
+        json!({ "b": false }),
     );
 }
 
 #[test]
-fn optional_arguments_are_left_out_unless_a_text_asks_for_them() {
-    let method = json!({ "enum": ["create", "delete"] });
+fn an_object_without_required_members_gets_those_with_an_example_else_three_plain_ones() {
     cases! {
         { "type": "object", "properties": { "q": { "type": "string" }, "limit": { "type": "integer", "default": 5 } } } => {};
-        { "type": "object", "properties": { "q": { "type": "string", "description": "Search term (required)" } } }
-            => { "q": "open invoices" };
         { "type": "object", "required": ["q"], "properties": { "q": { "type": "string" }, "limit": { "type": "integer" } } }
-            => { "q": "open invoices" };
-        { "type": "object", "required": ["method"], "properties": { "method": method,
-            "title": { "type": "string", "description": "The title. Required for 'create'." },
-            "id": { "type": "string", "description": "Required for 'delete'." },
-            "ref": { "type": "string", "description": "Required for all methods except 'create'." } } }
-            => { "method": "create", "title": "Weekly report" };
+            => { "q": "example-q" };
         { "type": "object" } => {};
     }
-    let either = json!({ "type": "object", "properties": { "id": { "type": "string" }, "name": { "type": "string" } } });
-    let about = About { description: "One of 'name' or 'id' must be provided.", ..UNKNOWN };
-    let made = sample(&either, &about).map(|made| Value::Object(made.arguments));
-    assert_eq!(made, Some(json!({ "name": "example" })));
+    let body = json!({ "type": "object", "properties": {
+        "tags": { "type": "array" }, "a": { "type": "string" }, "b": { "type": "integer" }, "c": { "type": "boolean" }, "d": { "type": "string" } } });
+    let plain = json!({ "a": "example-a", "b": 1, "c": false });
+    check(one("body", body.clone()), json!({ "body": plain }));
+    assert_eq!(made(&body, &About { effect: Effect::Write, ..UNKNOWN }), Some(plain));
+    let example = json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "integer", "example": 7 } } });
+    check(one("body", example), json!({ "body": { "b": 7 } }));
 }
 
 #[test]
 fn a_schema_that_nothing_fits_has_no_sample() {
     let never = one("x", json!({ "$ref": "#/properties/x" }));
-    assert_eq!(sample_call(&never, &UNKNOWN, &|_| true), None);
+    assert_eq!(sample_call(&one("x", json!(false)), &UNKNOWN, &|_| true), None);
+    assert!(sample_call(&never, &UNKNOWN, &|_| false).is_none());
     assert_eq!(sample_call(&json!(false), &UNKNOWN, &|_| true), None);
-    assert_eq!(sample_call(&one("x", json!({ "type": "string" })), &UNKNOWN, &|_| false), None);
-}
-
-/// The arguments of the sample of a tool with this description and two arguments.
-fn by_description(description: &str) -> Value {
-    let schema = json!({ "type": "object", "required": ["path"], "properties": {
-        "path": { "type": "string" }, "limit": { "type": "integer" } } });
-    let made = sample(&schema, &About { name: "files_read_lines", description, ..UNKNOWN }).unwrap();
-    Value::Object(made.arguments)
 }
 
 #[test]
-fn the_call_that_a_docstring_writes_out_comes_first() {
-    let python = "Read.\n\nExample:\n    >>> read_lines('a.txt', limit=3)  # the first three";
-    assert_eq!(by_description(python), json!({ "path": "a.txt", "limit": 3 }));
-    let lines =
-        "Examples:\n    await files_read_lines(\n        path=\"b.txt\",  # a file\n        limit=2,\n    )";
-    assert_eq!(by_description(lines), json!({ "path": "b.txt", "limit": 2 }));
-    let others = json!({ "path": "docs/readme.md" });
-    for text in [
-        "read_lines(path)",
-        "read_lines('<path>')",
-        "read_lines('a.txt', 'many')",
-        "relines('a')",
-        "read_lines('a",
-        "read_lines(f='a')",
-    ] {
-        assert_eq!(by_description(text), others, "{text}");
-    }
-    let examples = ["{\"name\": \"read_lines\", \"arguments\": {\"path\": \"c.txt\"}}".to_string()];
+fn an_example_of_a_docstring_that_is_json_comes_before_made_up_values() {
     let schema = one("path", json!({ "type": "string" }));
-    let made = sample(&schema, &About { examples: &examples, ..UNKNOWN }).unwrap();
-    assert_eq!((Value::Object(made.arguments), made.fill_in), (json!({ "path": "c.txt" }), vec![]));
-}
-
-#[test]
-fn the_values_of_a_schema_come_before_those_of_its_description() {
-    let text = "A ref, such as 'd'";
-    cases! { one;
-        "ref": { "type": "string", "examples": ["a"], "default": "b", "example": "c", "description": text } => { "ref": "a" };
-        "ref": { "type": "string", "default": "b", "example": "c", "description": text } => { "ref": "b" };
-        "ref": { "type": "string", "example": "c", "description": text } => { "ref": "c" };
-        "ref": { "type": "string", "description": text } => { "ref": "d" };
-        "ref": { "type": "string", "default": "", "description": "A ref" } => { "ref": "main" };
+    let of = |text: &str| {
+        let examples = [text.to_string()];
+        let sample = sample(&schema, &About { examples: &examples, ..UNKNOWN }).unwrap();
+        (Value::Object(sample.arguments), sample.fill_in.len())
+    };
+    let written = (json!({ "path": "c.txt" }), 0);
+    assert_eq!(of("{\"path\": \"c.txt\"}"), written);
+    assert_eq!(of("call: {\"name\": \"read\", \"arguments\": {\"path\": \"c.txt\"}}"), written);
+    for text in ["{\"path\": \"<path>\"}", "{\"path\": 1}", "{\"file\": \"c\"}", "read('c')", "}{"] {
+        assert_eq!(of(text), (json!({ "path": "example-path" }), 1), "{text}");
     }
 }
 
 #[test]
-fn values_are_found_where_a_description_names_them() {
-    for (description, wanted) in [
-        ("Side of the order (Buy/Sell)", "Buy"),
-        ("The airport, such as 'SFO'", "SFO"),
-        ("City and state, e.g. Portland, OR.", "Portland, OR"),
-        ("Can be 'melting', 'freezing' or 'boiling'.", "melting"),
-        ("Must be one of: - ``FIRST_KIND`` - the first", "FIRST_KIND"),
-        ("Recipe to run. Defaults to code_hotspots", "code_hotspots"),
-        ("Common areas include residential design, commercial design, and parks.", "residential design"),
-        ("Slopes like steep, moderate etc.", "steep"),
-        ("'gas' refers to gasoline", "gas"),
-        ("Level (low|high)", "low"),
-        ("BUY or SELL", "BUY"),
-        ("mainnet | testnet.", "mainnet"),
-        ("Exchange (NSE, BSE, etc.)", "NSE"),
-    ] {
-        check(
-            one("frob", json!({ "type": "string", "description": description })),
-            json!({ "frob": wanted }),
-        );
-    }
-    for description in [
-        "The text (e.g. <your text>)",
-        "Such as the one that you got",
-        "Found with `list_frobs` or `find_frobs`; use `get_a` or `get_b`",
-        "Any text, like always",
-        "An int or a float (int/float)",
-    ] {
-        check(
-            one("frob", json!({ "type": "string", "description": description })),
-            json!({ "frob": "example frob" }),
-        );
-    }
-    cases! { one;
-        "days": { "type": "integer", "description": "Days to look back (1-100, default: 14)" } => { "days": 14 };
-        "red": { "type": "integer", "description": "From 0 to 100." } => { "red": 50 };
-        "names": { "type": "array", "items": { "type": "string" }, "description": "E.g. ['a', 'b']" } => { "names": ["a", "b"] };
-        "data": { "type": "array", "items": { "type": "object" }, "description": "Such as, [{ x: 10, y: 15 }]." }
-            => { "data": [{ "x": 10, "y": 15 }] };
-        "on": { "type": "boolean", "description": "Defaults to False" } => { "on": false };
-    }
-}
-
-#[test]
-fn the_types_of_a_docstring_count_where_the_schema_has_none() {
-    cases! { one;
-        "frob": { "description": "(int) Any" } => { "frob": 10 };
-        "frob": { "description": "(list[str]) Any" } => { "frob": ["example frob"] };
-        "frob": { "description": "float, optional" } => { "frob": 10 };
-        "frob": { "description": "Whether to wait" } => { "frob": true };
-    }
-}
-
-#[test]
-fn dates_have_the_form_that_a_description_asks_for() {
-    cases! { one;
-        "start_date": { "type": "string", "description": "In the format 'MM/DD/YYYY'." } => { "start_date": "01/01/2030" };
-        "end_date": { "type": "string", "description": "yyyy-mm-dd" } => { "end_date": "2030-01-31" };
-        "at": { "type": "string", "description": "24-hour time (HH:MM)" } => { "at": "09:00" };
-        "at": { "type": "string", "description": "YYYY-MM-DD HH:mm:ss" } => { "at": "2030-01-01 09:00:00" };
-        "season": { "type": "string", "description": "Season, YYYY-YYYY" } => { "season": "2030-2031" };
-    }
-}
-
-#[test]
-fn values_of_one_kind_differ() {
-    check(
-        json!({ "type": "object", "required": ["source_path", "target_path", "color1", "color2"], "properties": {
-            "source_path": { "type": "string" }, "target_path": { "type": "string" },
-            "color1": { "type": "string" }, "color2": { "type": "string" } } }),
-        json!({ "source_path": "docs/readme.md", "target_path": "docs/readme-2.md", "color1": "blue", "color2": "red" }),
-    );
-}
-
-#[test]
-fn invented_values_are_listed() {
-    let schema = json!({ "type": "object", "required": ["a/b", "kind", "ref", "people"], "properties": {
+fn made_up_values_are_listed() {
+    let schema = json!({ "type": "object", "required": ["a/b", "kind", "people"], "properties": {
         "a/b": { "type": "string" },
         "kind": { "enum": ["x"] },
-        "ref": { "type": "string", "description": "E.g. HEAD~1" },
         "people": { "type": "array", "items": { "type": "object", "required": ["email"], "properties": { "email": { "type": "string" } } } } } });
     let made = sample(&schema, &UNKNOWN).unwrap();
     assert_eq!(made.fill_in, ["/a~1b", "/people/0/email"]);
@@ -245,10 +158,9 @@ fn invented_values_are_listed() {
 fn a_destructive_tool_is_sampled_as_a_dry_run() {
     let schema = json!({ "type": "object", "required": ["id"], "properties": {
         "id": { "type": "string" }, "dryRun": { "type": "boolean", "default": false }, "force": { "type": "boolean" } } });
-    let about = About { name: "delete_task", effect: Effect::Destructive, ..UNKNOWN };
-    let made = |about: &About<'_>| sample(&schema, about).map(|made| Value::Object(made.arguments));
-    assert_eq!(made(&about), Some(json!({ "id": "task_123", "dryRun": true })));
-    assert_eq!(made(&About { effect: Effect::Write, ..about }), Some(json!({ "id": "task_123" })));
+    let of = |effect| made(&schema, &About { effect, ..UNKNOWN });
+    assert_eq!(of(Effect::Destructive), Some(json!({ "id": "example-id", "dryRun": true })));
+    assert_eq!(of(Effect::Write), Some(json!({ "id": "example-id" })));
 }
 
 /// The seconds that a sample takes.

@@ -8,7 +8,7 @@ use super::at;
 use crate::catalog::Tool;
 use crate::catalog::schema_view::SchemaView;
 use crate::finding::{Code, Finding, nearest, pointer_join, pointer_unescape};
-use crate::tool::{Definition, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
+use crate::tool::{Backend, Definition, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
 
 /// Deepest level of a value that is searched for references.
 const DEEPEST: usize = 64;
@@ -87,6 +87,11 @@ impl<'t> Check<'t> {
             }
         };
         let called = tools.get(index)?;
+        if matches!(called.definition.backend, Some(Backend::Steps(_))) {
+            let message = format!("its step `{}` has steps of its own", called.op);
+            self.report(message, &pointer, "write the inner steps here in place of the call");
+            return None;
+        }
         if !is_open_to_all_of(&called.definition, &self.tool.definition) {
             let message = format!("callers who may call this tool may not call its step `{}`", called.op);
             self.report(message, &pointer, "give this tool the `allowed_roles` of its steps, or fewer");

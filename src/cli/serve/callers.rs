@@ -7,17 +7,15 @@ use crate::cli::catalog::CatalogArgs;
 use crate::config;
 use crate::serve::{Authenticator, Tokens};
 
-/// The configured callers, and the secret of this server at the identity provider where people sign in.
+/// The configured callers.
 pub(super) fn configured(
     catalog: &CatalogArgs,
     configured: &config::Serve,
-) -> Result<(Authenticator, Option<String>), CommandError> {
-    let environment = catalog.environment().unwrap_or_default();
-    let secret = |text: &str| environment.filled(text);
-    let root = catalog.workspace()?.root;
-    let of_sign_in = configured.sign_in.client_secret.as_deref().map(secret).transpose();
-    let callers = Authenticator::new(tokens(configured)?, configured, &root, &secret);
-    callers.and_then(|callers| Ok((callers, of_sign_in?))).map_err(CommandError::Usage)
+) -> Result<Authenticator, CommandError> {
+    let (root, environment) = (catalog.workspace()?.root, catalog.environment().unwrap_or_default());
+    let secret = configured.proxy.as_ref().and_then(|proxy| proxy.secret.as_deref());
+    let secret = secret.map(|text| environment.filled(text)).transpose().map_err(CommandError::Usage)?;
+    Authenticator::new(tokens(configured)?, configured, &root, secret.as_deref()).map_err(CommandError::Usage)
 }
 
 /// Refuses issuers on an address that does not say what their tokens are for.

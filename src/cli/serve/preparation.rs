@@ -29,8 +29,8 @@ use crate::watch::{Change, Follow, Options};
 /// process.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-/// The address to listen on, with the callers there and the secret of their sign-in; `None` for the standard streams.
-pub(super) type Door = Option<(SocketAddr, (Authenticator, Option<String>))>;
+/// The address to listen on, with the callers there; `None` for the standard streams.
+pub(super) type Door = Option<(SocketAddr, Authenticator)>;
 
 /// The connections to live servers, their names, and the catalog that is followed.
 type Followed = (Option<Arc<Connections>>, Vec<String>, Follow);
@@ -138,7 +138,7 @@ impl ServeArgs {
         if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
             print_note("no tool is bound in full; the surface core is as gateway");
         }
-        let callers = door.as_ref().map(|(_, (callers, _))| callers.callers()).transpose();
+        let callers = door.as_ref().map(|(_, callers)| callers.callers()).transpose();
         let setting = ServeOptions {
             profile: self.profile.clone(),
             // A client of stdio has one connection, and cannot choose.
@@ -164,13 +164,14 @@ impl ServeArgs {
         if self.stdio {
             return Ok(None);
         }
-        let names_callers = !configured.tokens.is_empty() || !configured.issuers.is_empty();
+        let names_callers =
+            !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
         if names_callers && self.catalog.workspace()?.is_found {
             let message =
                 "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
-        let (callers, secret) = callers::configured(&self.catalog, configured)?;
+        let callers = callers::configured(&self.catalog, configured)?;
         let address = self.address(configured, &callers)?;
         let allow = catalog.config.exec.allow();
         if self.allow_unauthenticated && callers.is_open() && allow != Effect::Read {
@@ -179,7 +180,7 @@ impl ServeArgs {
                 allow.as_str()
             ));
         }
-        Ok(Some((address, (callers, secret))))
+        Ok(Some((address, callers)))
     }
 }
 

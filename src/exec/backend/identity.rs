@@ -52,12 +52,12 @@ impl<'i> Identity<'i> {
     }
 }
 
-/// The token of a caller for a server that is called with it, or with one that it is exchanged for; `None` for other servers.
+/// The token of a caller for a server that is called with it; `None` for other servers.
 pub(super) fn caller_token(
     (name, server): (&str, &Server),
     caller: &Caller,
 ) -> Result<Option<CallerToken>, BackendError> {
-    if !matches!(acts_as(server), Some(ActsAs::Caller | ActsAs::Exchange)) {
+    if acts_as(server) != Some(ActsAs::Caller) {
         return Ok(None);
     }
     let missing = || BackendError::of_sign_in(name, &SignInProblem::NoCallerToken);

@@ -38,7 +38,7 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
         dry_run: asked.dry_run,
         ..CallRequest::default()
     };
-    let call_result = exec::run(Arc::new(context), request).await;
+    let call_result = exec::execute(Arc::new(context), request).await;
     match call_result.outcome {
         Outcome::Failed(failure) => Err(refusal(failure, &op)),
         Outcome::Result(_) | Outcome::Replayed(_) => Ok(answered(call_result)),

@@ -4,19 +4,16 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{read, resolve_tool};
 use crate::catalog::{Callable, Tool};
-use crate::functions::kept_docs::{KeptForm, KeptText};
 use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal};
 use crate::tool::{Effect, NoSchemaMode, Schema};
 
 #[derive(Deserialize)]
 struct Arguments {
     tool_id: String,
-    known_version: Option<String>,
-    version: Option<String>,
 }
 
 /// The fields of a tool.
@@ -53,41 +50,17 @@ struct Expanded<'e> {
     meta: Value,
 }
 
-/// Answers a call; an old version has to be read from state.
+/// Answers a call.
 pub(in crate::functions) fn run(
     function: &Function,
     context: &FunctionContext,
     arguments: Value,
 ) -> MaybeAsync {
-    let read = read(function.name(), arguments).and_then(|asked: Arguments| {
+    let answer = read(function.name(), arguments).and_then(|asked: Arguments| {
         let (index, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
-        let kept = cached(&context.view, index, tool)?;
-        Ok((asked, tool.op.clone(), kept))
+        Ok(Answer::from_json(cached(&context.view, index, tool)?))
     });
-    match read {
-        Err(refusal) => MaybeAsync::Ready(Err(refusal)),
-        Ok((Arguments { version: Some(version), .. }, op, kept)) if !is_current(&version, &kept) => {
-            let context = context.clone();
-            MaybeAsync::Future(Box::pin(async move { old_schema(&context, &op, &version).await }))
-        }
-        Ok((Arguments { known_version: Some(known), .. }, op, kept)) if is_current(&known, &kept) => {
-            MaybeAsync::Ready(Ok(unchanged(&op, &known)))
-        }
-        Ok((_, _, kept)) => MaybeAsync::Ready(Ok(Answer::from_json(kept))),
-    }
-}
-
-/// The schemas of an old version, as they were told.
-async fn old_schema(context: &FunctionContext, op: &str, version: &str) -> Result<Answer, Refusal> {
-    let kept = KeptText { form: KeptForm::Schema, caller: &context.caller.name, op, version };
-    let text = kept.read(&*context.services.state).await?;
-    let told: Value = serde_json::from_str(&text).map_err(|error| broken(&error.to_string()))?;
-    let mut fields = Map::from_iter([("tool_id".to_string(), Value::from(op))]);
-    fields.insert("old_version".into(), version.into());
-    for name in ["args_schema", "result_schema", "effect"] {
-        fields.extend(told.get(name).map(|value| (name.to_string(), value.clone())));
-    }
-    Ok(Answer::new(fields, None))
+    MaybeAsync::Ready(answer)
 }
 
 /// The answer as JSON, made at its first use.
@@ -158,18 +131,6 @@ fn broken(problem: &str) -> Refusal {
 
 /// Characters of a version.
 const VERSION: usize = 10;
-
-/// Whether a version is that of an answer. It stands at the end of it, before `meta`.
-fn is_current(known: &str, kept: &[u8]) -> bool {
-    let tail = [b"\"schema_version\":\"", known.as_bytes(), b"\",\"meta\":"].concat();
-    known.len() == VERSION && kept.windows(tail.len()).rev().take(200).any(|window| window == tail)
-}
-
-fn unchanged(op: &str, version: &str) -> Answer {
-    let fields =
-        [("tool_id", Value::from(op)), ("schema_version", version.into()), ("unchanged", true.into())];
-    Answer::new(fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect(), None)
-}
 
 /// The author's schema without white space between tokens.
 fn verbatim(schema: &Schema) -> Option<Box<RawValue>> {

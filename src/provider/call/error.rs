@@ -16,14 +16,6 @@ pub enum ParseError {
         /// The reader's error, with its place.
         reason: String,
     },
-    /// The stream of a response cannot be read, or ends too early.
-    #[error("expected the stream of a response of {}: {reason}", provider.as_str())]
-    Stream {
-        /// The provider that was asked for.
-        provider: Provider,
-        /// The mistake.
-        reason: String,
-    },
     /// The response is an error of the provider.
     #[error("{} answered with an error: {message}", provider.as_str())]
     Refused {

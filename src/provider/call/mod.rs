@@ -13,11 +13,9 @@ mod error;
 mod parser;
 mod repair;
 mod result;
-mod stream;
 mod valid_call;
 
 pub use call_entry::CallEntry;
 pub use error::{CallError, CallErrorCode, ParseError};
 pub use parser::Parser;
-pub use stream::ResponseStream;
 pub use valid_call::{ArgumentsError, FromCall, ValidCall};

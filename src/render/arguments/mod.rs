@@ -15,7 +15,7 @@ mod types;
 
 use serde_json::Value;
 
-use extent::{Fold, label};
+use extent::Fold;
 use tree::Writer;
 use types::Types;
 
@@ -51,13 +51,10 @@ pub(crate) struct DocArguments {
 }
 
 /// The argument list of a doc. Where it takes more tokens than a doc should, optional parts are folded, the deepest
-/// first; it stays whole where even that would save little. `shared` arguments are described elsewhere.
-pub(crate) fn doc_arguments(schema: &Value, shared: &[&str]) -> DocArguments {
-    let shared: Vec<String> = shared.iter().map(|name| label(name)).collect();
+/// first; it stays whole where even that would save little.
+pub(crate) fn doc_arguments(schema: &Value) -> DocArguments {
     let list = |fold: Fold| {
-        let mut list = written(schema, fold);
-        let told = |row: &&mut Row| row.depth == 0 && shared.contains(&row.label);
-        list.rows.iter_mut().filter(told).for_each(|row| row.about.clear());
+        let list = written(schema, fold);
         DocArguments { markdown: list.markdown(), folded: list.folded }
     };
     let whole = list(Fold::NONE);

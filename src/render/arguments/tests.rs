@@ -306,7 +306,7 @@ fn long_schema() -> Value {
 #[test]
 fn a_long_list_names_optional_parts_and_lists_required_ones() {
     let schema = long_schema();
-    let list = doc_arguments(&schema, &[]);
+    let list = doc_arguments(&schema);
     let text = &list.markdown;
     assert!(list.folded, "a reader is told that there is more");
     assert!(text.contains("- `options` (object, optional): Optional fields: `leaf_0`, `leaf_1`"), "{text}");
@@ -324,7 +324,7 @@ fn a_list_stays_whole_where_folding_would_save_little() {
     let argument = |n: usize| (format!("argument_{n}"), json!({ "type": "string", "description": text }));
     let properties: serde_json::Map<String, Value> = (0..40).map(argument).collect();
     let schema = json!({ "type": "object", "properties": properties });
-    let list = doc_arguments(&schema, &[]);
+    let list = doc_arguments(&schema);
     assert_eq!(list.markdown.lines().count(), 40);
     assert!(!list.folded);
 }

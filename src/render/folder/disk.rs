@@ -1,14 +1,10 @@
 //! Looks at files on disk without ever following a symbolic link inside the folder.
 
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::error::FolderError;
-
-/// Bytes that are read at once.
-const BUFFER: usize = 64 << 10;
 
 /// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,53 +49,6 @@ pub(super) fn read(path: &Path, content: &mut Vec<u8>) -> Result<Entry, FolderEr
         read_sized(path, size, content).map_err(FolderError::io("read", path))?;
     }
     Ok(entry)
-}
-
-/// The regular files of folders of `root`, by their paths; the system tells their kind with their name.
-pub(super) fn regular_files<'f>(
-    root: &Path,
-    folders: impl Iterator<Item = &'f str>,
-) -> Result<HashSet<String>, FolderError> {
-    let mut files = HashSet::new();
-    for folder in folders {
-        let at = root.join(folder);
-        let entries = match fs::read_dir(&at) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries.map_err(FolderError::io("read", &at))?,
-        };
-        for entry in entries {
-            let entry = entry.map_err(FolderError::io("read", &at))?;
-            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            let name = entry.file_name().into_string().ok().filter(|_| is_file);
-            files.extend(
-                name.map(|name| if folder.is_empty() { name } else { [folder, "/", &name].concat() }),
-            );
-        }
-    }
-    Ok(files)
-}
-
-/// The hash of a regular file. The system fills the buffer unless the file ends, whatever its size is said to be.
-pub(super) fn hash(path: &Path, buffer: &mut Vec<u8>) -> Result<blake3::Hash, FolderError> {
-    buffer.resize(BUFFER, 0);
-    let mut hasher = blake3::Hasher::new();
-    let mut read = || {
-        let mut file = File::open(path)?;
-        loop {
-            match file.read(buffer) {
-                Ok(more) => {
-                    hasher.update(&buffer[..more]);
-                    if more < BUFFER {
-                        return Ok(());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    };
-    read().map_err(FolderError::io("read", path))?;
-    Ok(hasher.finalize())
 }
 
 /// Writes one file of the user's folder, whole or not at all: it is written beside its place and moved there. The new

@@ -112,10 +112,5 @@ impl Manifest {
 
 /// The hash under which a content is recorded: 128 bits of BLAKE3 in hex.
 pub(super) fn hash(content: &[u8]) -> String {
-    recorded(&blake3::hash(content))
-}
-
-/// The recorded part of a hash.
-pub(super) fn recorded(hash: &blake3::Hash) -> String {
-    hash.to_hex()[..32].to_string()
+    blake3::hash(content).to_hex()[..32].to_string()
 }

@@ -156,10 +156,6 @@ impl Held<'_> {
     /// Does the work of [`sync`]. The lock ends with it, since a folder that was moved to the place of this one has
     /// another.
     pub fn sync(self, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
-        if is_current(self.root, files)? {
-            progress(files.paths.len());
-            return Ok(Report { unchanged: files.paths.len(), ..Report::default() });
-        }
         path::check(&files.paths)?;
         let filled = if self.is_new { whole::fill(self.root, files, progress)? } else { None };
         filled.map_or_else(|| write(self.root, files, progress), Ok)
@@ -176,25 +172,6 @@ fn in_batches<T: Send>(
         others.par_chunks(BATCH).map(&work).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     done.extend(work(last)?);
     Ok(done)
-}
-
-/// Whether the folder holds this very set and nothing has changed; the usual case, so it takes one look at each file.
-fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
-    // A killed run left files behind; the full run clears them.
-    if disk::look(&root.join(reserved::STAGE))? != Entry::Missing {
-        return Ok(false);
-    }
-    let manifest = Manifest::read(root)?;
-    if files.key.is_empty() || manifest.key != files.key || manifest.files.len() != files.paths.len() {
-        return Ok(false);
-    }
-    // Sets with the same key have the same paths.
-    let folders = plan::folders_of(manifest.files.keys().map(String::as_str));
-    let regular = disk::regular_files(root, folders.iter().copied().chain([""]))?;
-    let is_same = |buffer: &mut Vec<u8>, (path, known): (&String, &String)| {
-        Ok(regular.contains(path) && manifest::recorded(&disk::hash(&root.join(path), buffer)?) == *known)
-    };
-    manifest.files.par_iter().map_init(Vec::new, is_same).try_reduce(|| true, |one, other| Ok(one && other))
 }
 
 /// Brings a locked folder to the state of the set.

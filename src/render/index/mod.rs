@@ -2,7 +2,6 @@
 //! page exceeds the configured budget.
 
 mod layout;
-mod shared;
 
 use std::collections::BTreeMap;
 
@@ -101,24 +100,20 @@ impl DocIndex {
     /// Lays out the index of a profile.
     pub(super) fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let sections = sections(catalog, profile);
-        let shared = shared::pages(catalog, profile);
         let total = profile.tools.len();
         let render = &catalog.config.render;
         if total <= render.index_tools {
             let sections: Vec<String> = sections.iter().map(|section| section.markdown(false)).collect();
             let none = "No tools are documented: there are none, or their definitions could not be read.";
             let note = if total == 0 { none } else { "" };
-            let note = if shared.is_empty() { note } else { shared::NOTE };
-            return Self { note: note.into(), sections: sections.join("\n\n"), pages: shared };
+            return Self { note: note.into(), sections: sections.join("\n\n"), pages: Vec::new() };
         }
         let mut layout = Layout::new(render.page_tokens.max(200));
         let entries = layout.lay_out(sections);
         let note = format!(
             "{total} tools, listed by category on the pages below; each tool has its own file in this folder."
         );
-        let note = if shared.is_empty() { note } else { format!("{note} {}", shared::NOTE) };
-        let pages = layout.pages.into_iter().chain(shared).collect();
-        Self { note, sections: joined(&entries, false), pages }
+        Self { note, sections: joined(&entries, false), pages: layout.pages }
     }
 
     pub(super) fn pages(&self) -> &[CategoryPage] {

@@ -3,8 +3,7 @@
 //! 1. An [`Input`] is text, or any JSON as text.
 //! 2. A [`Filter`] excludes tools.
 //! 3. A [`Scorer`] scores the others: [`Keyword`], [`Embedding`], [`Llm`], [`Hybrid`], or a caller's own.
-//! 4. [`Tried`] tools and an earlier question are taken into account.
-//! 5. [`Scored::picks`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.
+//! 4. [`Scored::picks`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.
 
 #[cfg(feature = "runtime")]
 mod embedding;
@@ -13,7 +12,6 @@ mod hybrid;
 mod input;
 mod keyword;
 mod llm;
-mod tried;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -30,7 +28,6 @@ pub use hybrid::{Hybrid, mixed};
 pub use input::Input;
 pub use keyword::{Keyword, scores};
 pub use llm::Llm;
-pub use tried::{Tried, ask_for_the_same, with_earlier};
 
 /// Options of a pick.
 #[derive(Clone)]
@@ -45,10 +42,6 @@ pub struct Options {
     pub filter: Filter,
     /// The scorer; [`Keyword`] unless another is given.
     pub scorer: Option<Arc<dyn Scorer>>,
-    /// Tools that were tried before.
-    pub tried: Vec<Tried>,
-    /// An earlier question, which counts where it asks for the same job in other words.
-    pub earlier: Option<String>,
     /// Longest time of scoring altogether.
     pub timeout: Option<Duration>,
     /// Whether each tool has the provenance of its score.
@@ -63,8 +56,6 @@ impl Default for Options {
             allow_unsafe: false,
             filter: Filter::default(),
             scorer: None,
-            tried: Vec::new(),
-            earlier: None,
             timeout: None,
             debug: false,
         }
@@ -138,31 +129,17 @@ pub fn pick(input: &Value, tools: &[Arc<Tool>], options: &Options) -> Picks {
     let input = Input::new(input.clone());
     let counts = |tool: &&Arc<Tool>| options.counts(tool);
     let tools: Vec<Arc<Tool>> = tools.iter().filter(counts).cloned().collect();
-    // Several questions are scored where there is an earlier one.
-    let keyword = options.earlier.as_ref().map_or_else(Keyword::default, |_| Keyword::over(&tools));
-    let keyword: Arc<dyn Scorer> = Arc::new(keyword);
+    let keyword: Arc<dyn Scorer> = Arc::new(Keyword::default());
     let scorer = options.scorer.as_ref().unwrap_or(&keyword);
-    let by_words = |input: &Input| keyword.score(input, &tools).unwrap_or_default();
-    let is_same = |earlier: &&String| {
-        let earlier = Input::new(earlier.as_str().into());
-        earlier.text() != input.text() && ask_for_the_same(&by_words(&input), &by_words(&earlier))
-    };
-    let both = options.earlier.as_ref().filter(is_same).map(|earlier| input.with_earlier(earlier));
     let work = {
         let (scorer, input, tools) = (Arc::clone(scorer), input.clone(), tools.clone());
-        move || {
-            let scores = scorer.score(&input, &tools)?;
-            match both {
-                Some(both) => Ok(with_earlier(&scores, scorer.score(&both, &tools)?)),
-                None => Ok(scores),
-            }
-        }
+        move || scorer.score(&input, &tools)
     };
     let scored = match options.timeout {
         None => Scored::from(work()),
         Some(timeout) => in_time(work, timeout),
     };
-    scored.picks(&tools, scorer.name(), options, || by_words(&input))
+    scored.picks(&tools, scorer.name(), options, || keyword.score(&input, &tools).unwrap_or_default())
 }
 
 /// The end of a scoring.
@@ -222,16 +199,6 @@ impl Options {
     pub fn counts(&self, tool: &Tool) -> bool {
         (self.allow_unsafe || tool.definition.safe != Some(false)) && self.filter.passes(tool)
     }
-
-    /// The earlier try of a tool.
-    fn tried(&self, tool: &Tool) -> Option<&Tried> {
-        self.tried.iter().find(|tried| tried.tool == tool.name)
-    }
-
-    /// Whether a tool goes down, since another try will not mend it.
-    pub fn goes_down(&self, tool: &Tool) -> bool {
-        self.tried(tool).is_some_and(|tried| tried.goes_down)
-    }
 }
 
 /// A score rounded to four digits.
@@ -246,17 +213,7 @@ fn rank(tools: &[Arc<Tool>], scores: Vec<Score>, scorer: &str, options: &Options
         score.score = if score.score.is_finite() { score.score.clamp(0.0, 1.0) } else { 0.0 };
     }
     scored.retain(|(_, score)| score.score >= options.min_score);
-    let open = scored.iter().filter(|(tool, _)| !options.goes_down(tool));
-    let least = open.map(|(_, score)| score.score).fold(1.0, f32::min);
-    for (tool, score) in &mut scored {
-        if let Some(tried) = options.tried(tool) {
-            tried.adjust(score, least);
-        }
-    }
-    let down = |tool: &Tool| options.goes_down(tool);
-    scored.sort_by(|(one, score), (other, score_of_other)| {
-        down(one).cmp(&down(other)).then(score_of_other.score.total_cmp(&score.score))
-    });
+    scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
     scored.truncate(options.max_candidates);
     let picked = |(tool, Score { score, reason, details }): (&Arc<Tool>, Score)| {
         let provenance = options.debug.then(|| Provenance { scorer: scorer.into(), details });
@@ -277,8 +234,7 @@ fn first(tools: &[Arc<Tool>], timeout: Duration, options: &Options) -> Picks {
         reason: Some("first in order; not scored".into()),
         provenance: options.debug.then(|| Provenance { scorer: "order".into(), details: Value::Null }),
     };
-    let (down, up): (Vec<_>, Vec<_>) = tools.iter().partition(|tool| options.goes_down(tool));
-    let candidates = up.into_iter().chain(down).take(options.max_candidates).map(picked).collect();
+    let candidates = tools.iter().take(options.max_candidates).map(picked).collect();
     Picks { candidates, fallback: Some(why) }
 }
 

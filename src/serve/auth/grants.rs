@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::claims::Claims;
+use super::jwt::Claims;
 use crate::config::{EVERY_PROFILE, IssuerGrant, ServeIssuer};
 use crate::exec::Caller;
 use crate::tool::Effect;
@@ -60,12 +60,12 @@ pub(super) fn place(issuer: &str) -> &str {
     issuer.strip_prefix("https://").unwrap_or(issuer)
 }
 
-fn fits_name(text: &str) -> bool {
+pub(super) fn fits_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_NAME
 }
 
 /// A part of a name without the signs that divide it, and without invisible ones.
-fn escaped(part: &str) -> String {
+pub(super) fn escaped(part: &str) -> String {
     let mut escaped = String::with_capacity(part.len());
     for sign in part.chars() {
         match sign {
@@ -109,24 +109,24 @@ fn profiles(own: &[&IssuerGrant]) -> Option<Arc<[String]>> {
     Some(profiles.into())
 }
 
-/// A caller for each combination of roles that grants can give, so that its catalog view is made ahead.
-pub(super) fn combinations(issuers: &[ServeIssuer]) -> Result<Vec<Caller>, String> {
+/// A caller for each combination of roles that grants and a proxy can give, so that its catalog view is made ahead.
+pub(super) fn combinations(issuers: &[ServeIssuer], of_proxy: &[String]) -> Result<Vec<Caller>, String> {
     let mut known: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
-    for issuer in issuers {
-        let mut of_issuer: BTreeSet<BTreeSet<&str>> = BTreeSet::from([BTreeSet::new()]);
-        for grant in &issuer.grants {
-            let own = roles(std::iter::once(grant));
-            let joined: Vec<BTreeSet<&str>> = of_issuer.iter().map(|other| other | &own).collect();
-            of_issuer.extend(joined);
-            if of_issuer.len() > MAX_COMBINATIONS {
+    let of_proxy = of_proxy.iter().map(|role| BTreeSet::from([role.as_str()])).collect();
+    let proxy = Some(("the proxy", of_proxy)).filter(|(_, given): &(_, Vec<_>)| !given.is_empty());
+    for (giver, given) in issuers.iter().map(of_grants).chain(proxy) {
+        let mut of_giver: BTreeSet<BTreeSet<&str>> = BTreeSet::from([BTreeSet::new()]);
+        for own in given {
+            let joined: Vec<BTreeSet<&str>> = of_giver.iter().map(|other| other | &own).collect();
+            of_giver.extend(joined);
+            if of_giver.len() > MAX_COMBINATIONS {
                 return Err(format!(
-                    "the grants of the issuer {} give over {MAX_COMBINATIONS} combinations of roles; give fewer roles, each to \
-                     more groups",
-                    issuer.issuer
+                    "the grants of the issuer {giver} give over {MAX_COMBINATIONS} combinations of roles; give fewer roles, each \
+                     to more groups"
                 ));
             }
         }
-        known.extend(of_issuer);
+        known.extend(of_giver);
     }
     let caller = |roles: BTreeSet<&str>| Caller {
         roles: Some(roles.into_iter().map(str::to_string).collect()),
@@ -135,19 +135,18 @@ pub(super) fn combinations(issuers: &[ServeIssuer]) -> Result<Vec<Caller>, Strin
     Ok(known.into_iter().map(caller).collect())
 }
 
-/// The scopes that the metadata names: the configured ones, else those of the grants.
+/// An issuer, with the roles of each of its grants.
+fn of_grants(issuer: &ServeIssuer) -> (&str, Vec<BTreeSet<&str>>) {
+    (&issuer.issuer, issuer.grants.iter().map(|grant| roles(std::iter::once(grant))).collect())
+}
+
+/// The scopes that the metadata names: those of the grants.
 pub(super) fn scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
+    let grants = issuers.iter().flat_map(|issuer| &issuer.grants);
     let mut all = Vec::new();
-    for issuer in issuers {
-        let of_grants = issuer.grants.iter().filter_map(|grant| grant.scope.as_ref());
-        let scopes: Vec<&String> = match issuer.scopes.is_empty() {
-            true => of_grants.collect(),
-            false => issuer.scopes.iter().collect(),
-        };
-        for scope in scopes.into_iter().filter(|scope| is_scope(scope)) {
-            if !all.contains(&scope.as_str()) {
-                all.push(scope.as_str());
-            }
+    for scope in grants.filter_map(|grant| grant.scope.as_deref()).filter(|scope| is_scope(scope)) {
+        if !all.contains(&scope) {
+            all.push(scope);
         }
     }
     all
@@ -279,9 +278,10 @@ mod tests {
         let grants = |count: usize| {
             (0..count).map(|role| scope(&format!("s{role}"), &[&format!("r{role}")], None)).collect()
         };
-        assert_eq!(combinations(&[issuer(grants(3))]).unwrap().len(), 8);
-        assert!(combinations(&[issuer(grants(9))]).unwrap_err().contains("256"));
-        assert!(combinations(&[]).unwrap().is_empty());
+        assert_eq!(combinations(&[issuer(grants(3))], &[]).unwrap().len(), 8);
+        assert!(combinations(&[issuer(grants(9))], &[]).unwrap_err().contains("256"));
+        assert!(combinations(&[], &[]).unwrap().is_empty());
+        assert_eq!(combinations(&[], &["a".into(), "b".into()]).unwrap().len(), 4);
     }
 
     #[test]

@@ -1,13 +1,12 @@
-//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068). The configuration names the algorithms and the issuer; a
-//! token chooses among its keys alone.
+//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068). A token chooses among the public keys of its
+//! issuer, and a key fits the algorithms of its type.
 
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header};
-use serde_json::Value;
+use jsonwebtoken::{Header, Validation, decode, decode_header};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::claims::Claims;
-use super::key_set::KeySet;
-use crate::config::SigningAlgorithm;
+use super::key_set::{KeySet, is_of_public_key};
 
 /// Longest token, in bytes.
 pub(super) const MAX_TOKEN: usize = 16 * 1024;
@@ -15,15 +14,58 @@ pub(super) const MAX_TOKEN: usize = 16 * 1024;
 /// Most keys that are tried for a token without a key id: each try is a signature.
 const MAX_TRIES: usize = 4;
 
-/// The rules for tokens of one issuer.
-#[derive(Clone, Copy, Debug)]
-pub struct TokenRules<'r> {
-    /// The claim `iss`.
-    pub issuer: &'r str,
-    /// The algorithms that its tokens may have.
-    pub algorithms: &'r [SigningAlgorithm],
-    /// Most seconds by which its clock may differ from ours.
-    pub clock_skew: u64,
+/// Most seconds by which the clock of an issuer may differ from ours.
+const CLOCK_SKEW: u64 = 30;
+
+/// Most values of a claim that are read.
+const MAX_VALUES: usize = 1_000;
+
+/// Claims. Their values are the issuer's words and may be of any size and type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claims(pub(super) Map<String, Value>);
+
+impl Claims {
+    /// A claim that is a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// The texts of a claim, which is one text or a list. A name that begins with `/` is a JSON pointer.
+    pub fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        let claim = self.0.get(name).or_else(|| self.below(name));
+        let (one, list) = match claim {
+            Some(Value::Array(list)) => (None, list.as_slice()),
+            one => (one, [].as_slice()),
+        };
+        one.into_iter().chain(list.iter().take(MAX_VALUES)).filter_map(Value::as_str)
+    }
+
+    /// The audiences.
+    pub fn audiences(&self) -> impl Iterator<Item = &str> {
+        self.texts("aud")
+    }
+
+    /// The scopes: words in `scope`, or in `scp` as some issuers write it.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        let texts = self.texts("scope").chain(self.texts("scp"));
+        texts.flat_map(|scopes| scopes.split(' ')).filter(|scope| !scope.is_empty()).take(MAX_VALUES)
+    }
+
+    /// Seconds of Unix time at which they expire.
+    pub fn expiry(&self) -> Option<i64> {
+        self.seconds("exp")
+    }
+
+    fn seconds(&self, name: &str) -> Option<i64> {
+        let time = self.0.get(name)?;
+        time.as_i64().or_else(|| time.as_f64().map(|seconds| seconds as i64))
+    }
+
+    fn below(&self, pointer: &str) -> Option<&Value> {
+        let (first, rest) = pointer.strip_prefix('/')?.split_once('/').unwrap_or((&pointer[1..], ""));
+        let claim = self.0.get(&crate::finding::pointer_unescape(first).to_string())?;
+        if rest.is_empty() { Some(claim) } else { claim.pointer(&format!("/{rest}")) }
+    }
 }
 
 /// The mistake in a token.
@@ -81,9 +123,8 @@ impl<'t> UnverifiedJwt<'t> {
     }
 
     /// Checks it without a key: its type, its algorithm.
-    pub fn precheck(&self, rules: &TokenRules<'_>) -> Result<(), JwtProblem> {
-        let is_allowed = rules.algorithms.iter().any(|allowed| algorithm(*allowed) == self.header.alg);
-        if !is_allowed {
+    pub fn precheck(&self) -> Result<(), JwtProblem> {
+        if !is_of_public_key(self.header.alg) {
             return Err(JwtProblem::Algorithm);
         }
         let kind = self.header.typ.as_deref().map(str::to_ascii_lowercase);
@@ -99,15 +140,15 @@ impl<'t> UnverifiedJwt<'t> {
     /// The claims, when everything holds: algorithm, signature, issuer, times, and an audience that is ours.
     pub fn verified(
         &self,
-        rules: &TokenRules<'_>,
+        issuer: &str,
         keys: &KeySet,
         is_ours: impl Fn(&str) -> bool,
     ) -> Result<Claims, JwtProblem> {
-        self.precheck(rules)?;
+        self.precheck()?;
         let mut validation = Validation::new(self.header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
-        validation.set_issuer(&[rules.issuer]);
-        validation.leeway = rules.clock_skew;
+        validation.set_issuer(&[issuer]);
+        validation.leeway = CLOCK_SKEW;
         validation.validate_nbf = true;
         // The audience is checked below: it depends on the address of the request.
         validation.validate_aud = false;
@@ -115,7 +156,7 @@ impl<'t> UnverifiedJwt<'t> {
         let candidates = keys.candidates(self.header.alg, self.header.kid.as_deref());
         for candidate in candidates.take(MAX_TRIES) {
             match decode(self.token, &candidate.key, &validation) {
-                Ok(decoded) => return accepted(Claims(decoded.claims), rules, is_ours),
+                Ok(decoded) => return accepted(Claims(decoded.claims), issuer, is_ours),
                 Err(error) => problem = of_error(error.kind()),
             }
             if problem != JwtProblem::Signature {
@@ -126,13 +167,9 @@ impl<'t> UnverifiedJwt<'t> {
     }
 }
 
-fn accepted(
-    claims: Claims,
-    rules: &TokenRules<'_>,
-    is_ours: impl Fn(&str) -> bool,
-) -> Result<Claims, JwtProblem> {
+fn accepted(claims: Claims, issuer: &str, is_ours: impl Fn(&str) -> bool) -> Result<Claims, JwtProblem> {
     // The library also takes a list of issuers.
-    if claims.text("iss") != Some(rules.issuer) {
+    if claims.text("iss") != Some(issuer) {
         return Err(JwtProblem::Issuer);
     }
     if !claims.audiences().any(is_ours) {
@@ -163,20 +200,6 @@ fn of_error(kind: &ErrorKind) -> JwtProblem {
     }
 }
 
-fn algorithm(configured: SigningAlgorithm) -> Algorithm {
-    match configured {
-        SigningAlgorithm::RS256 => Algorithm::RS256,
-        SigningAlgorithm::RS384 => Algorithm::RS384,
-        SigningAlgorithm::RS512 => Algorithm::RS512,
-        SigningAlgorithm::PS256 => Algorithm::PS256,
-        SigningAlgorithm::PS384 => Algorithm::PS384,
-        SigningAlgorithm::PS512 => Algorithm::PS512,
-        SigningAlgorithm::ES256 => Algorithm::ES256,
-        SigningAlgorithm::ES384 => Algorithm::ES384,
-        SigningAlgorithm::EdDSA => Algorithm::EdDSA,
-    }
-}
-
 impl std::fmt::Display for JwtProblem {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(match self {
@@ -189,5 +212,29 @@ impl std::fmt::Display for JwtProblem {
             JwtProblem::Expired => "this token has expired",
             JwtProblem::NotYet => "this token is not valid yet",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn scopes_and_groups_are_read_in_every_form() {
+        let Value::Object(claims) = json!({
+            "scope": "a  b", "scp": ["c", 7], "aud": ["x", "y"], "exp": 12.5,
+            "realm_access": { "roles": ["editor"] }, "https://example.com/roles": "admin"
+        }) else {
+            unreachable!()
+        };
+        let claims = Claims(claims);
+        assert_eq!(claims.scopes().collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(claims.audiences().collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!(claims.texts("/realm_access/roles").collect::<Vec<_>>(), ["editor"]);
+        assert_eq!(claims.texts("https://example.com/roles").collect::<Vec<_>>(), ["admin"]);
+        assert_eq!((claims.texts("/nothing/there").count(), claims.texts("/").count()), (0, 0));
+        assert_eq!(claims.expiry(), Some(12));
     }
 }

@@ -89,6 +89,11 @@ impl PublicKey {
     }
 }
 
+/// Whether signatures with this algorithm are made with a private key, and checked with a public one.
+pub(super) fn is_of_public_key(algorithm: Algorithm) -> bool {
+    !matches!(algorithm, Algorithm::HS256 | Algorithm::HS384 | Algorithm::HS512)
+}
+
 /// The algorithms of a type of key. Symmetric keys have none.
 fn of_type(parameters: &AlgorithmParameters) -> &'static [Algorithm] {
     use Algorithm::{ES256, ES384, EdDSA, PS256, PS384, PS512, RS256, RS384, RS512};

@@ -1,29 +1,25 @@
-//! The caller of a request: from a static token, or from a token of an issuer. Without any, everybody may come in.
+//! The caller of a request: from a static token, from a token of an issuer, or named by a proxy. Without any, everybody may come
+//! in.
 //!
 //! 1. [`static_tokens`] are in the environment; only their hashes are kept.
 //! 2. [`jwt`] checks a signed token with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
-//!    [`introspection`] asks about opaque ones. Both give [`claims`].
+//!    It gives [`claims`].
 //! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
-//!    [`id_token`] is for a person who signs in.
-//! 4. [`resource`] says which tokens are for which endpoint, and [`challenge`] how to get one.
+//! 4. A [`proxy`] in front may name a person.
+//! 5. [`resource`] says which tokens are for which endpoint, and [`challenge`] how to get one.
 
-mod bearer;
-mod challenge;
-mod claims;
-mod discovery;
-mod fetch;
 mod grants;
-mod id_token;
-mod introspection;
 mod issuer_keys;
 mod jwt;
 mod key_set;
+mod proxy;
 mod resource;
 mod static_tokens;
 mod verified_tokens;
 
 use std::path::Path;
 
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
@@ -33,20 +29,18 @@ use crate::exec::Caller;
 use crate::state::now;
 use crate::tool::Effect;
 
-use bearer::shown_token;
-use challenge::Challenge;
 use grants::NoCaller;
-use introspection::IntrospectionEndpoint;
-use verified_tokens::{Audience, Verified, VerifiedTokens};
+use proxy::Proxy;
+use resource::Challenge;
+use static_tokens::shown_token;
+use verified_tokens::VerifiedTokens;
 
-pub use claims::Claims;
-pub use discovery::IssuerMetadata;
-pub use id_token::{CodeClient, IdTokenRules};
 pub use issuer_keys::{IssuerKeys, KeysUnavailable};
-pub use jwt::{JwtProblem, TokenRules, UnverifiedJwt};
+pub use jwt::{Claims, JwtProblem, UnverifiedJwt};
 pub use key_set::KeySet;
 pub use resource::{METADATA, Resource};
 pub use static_tokens::Tokens;
+pub(super) use verified_tokens::{Audience, Verified};
 
 /// Most audiences of a token that are remembered.
 const MAX_AUDIENCES: usize = 16;
@@ -66,14 +60,14 @@ pub enum AuthError {
     TooLong,
     /// The token of an issuer is not valid.
     Invalid(JwtProblem),
-    /// The issuer says that the token is not valid.
-    Inactive,
     /// The claims of the token do not name a caller.
     Nameless,
     /// The token is valid, and no grant is for it.
     NoGrant,
     /// The issuer does not answer.
     IssuerAway,
+    /// Headers that only the proxy may send come from elsewhere, or twice.
+    Forged,
 }
 
 /// Finds the caller of a request.
@@ -81,6 +75,7 @@ pub enum AuthError {
 pub struct Authenticator {
     tokens: Tokens,
     issuers: Vec<KnownIssuer>,
+    proxy: Option<Proxy>,
     configured: Vec<ServeIssuer>,
     /// The public address, without a slash at its end.
     public_url: String,
@@ -92,11 +87,7 @@ pub struct Authenticator {
 struct KnownIssuer {
     configured: ServeIssuer,
     keys: IssuerKeys,
-    introspection: Option<IntrospectionEndpoint>,
 }
-
-/// The secret of the introspection of an issuer, with its variables filled in.
-pub type FilledSecret<'s> = dyn Fn(&str) -> Result<String, String> + 's;
 
 impl From<Tokens> for Authenticator {
     fn from(tokens: Tokens) -> Self {
@@ -105,33 +96,30 @@ impl From<Tokens> for Authenticator {
 }
 
 impl Authenticator {
-    /// The callers of a server: static tokens, and those of the configured issuers. Files of keys are relative to `root`.
-    pub fn new(
-        tokens: Tokens,
-        serve: &Serve,
-        root: &Path,
-        filled: &FilledSecret<'_>,
-    ) -> Result<Self, String> {
-        let mut issuers = Vec::with_capacity(serve.issuers.len());
-        for configured in &serve.issuers {
-            let end = format!("@{}", grants::place(&configured.issuer));
-            if let Some(caller) = tokens.callers().find(|caller| caller.name.ends_with(&end)) {
-                let name = &caller.name;
-                return Err(format!("the token \"{name}\" has a name that a caller of an issuer may have"));
-            }
-            let introspection = match &configured.introspection {
-                Some(endpoint) => {
-                    let secret = filled(&endpoint.client_secret)?;
-                    Some(IntrospectionEndpoint::new(endpoint.url.clone(), endpoint.client_id.clone(), secret))
-                }
-                None => None,
-            };
-            let keys = IssuerKeys::new(configured, root);
-            issuers.push(KnownIssuer { configured: configured.clone(), keys, introspection });
-        }
-        let public_url = serve.public_url.as_deref().unwrap_or_default().trim_end_matches('/').to_string();
+    /// The callers of a server: static tokens, those of the configured issuers, and people whom the proxy names, which has
+    /// this secret. Files of keys are relative to `root`.
+    pub fn new(tokens: Tokens, serve: &Serve, root: &Path, secret: Option<&str>) -> Result<Self, String> {
+        let proxy = serve.proxy.as_ref().map(|proxy| Proxy::new(proxy, secret)).transpose()?;
         let configured = serve.issuers.clone();
-        Ok(Self { tokens, issuers, configured, public_url, verified: VerifiedTokens::default() })
+        let places = configured.iter().map(|issuer| grants::place(&issuer.issuer));
+        for place in places.chain(proxy.iter().map(|_| proxy::PLACE)) {
+            let end = format!("@{place}");
+            if let Some(Caller { name, .. }) = tokens.callers().find(|caller| caller.name.ends_with(&end)) {
+                return Err(format!(
+                    "the token \"{name}\" has a name that a caller of an issuer or a proxy may have"
+                ));
+            }
+        }
+        if proxy.is_some() && configured.iter().any(|issuer| grants::place(&issuer.issuer) == proxy::PLACE) {
+            return Err("an issuer with the address https://proxy cannot be used beside a proxy".into());
+        }
+        let known = |issuer: &ServeIssuer| KnownIssuer {
+            configured: issuer.clone(),
+            keys: IssuerKeys::new(issuer, root),
+        };
+        let issuers = configured.iter().map(known).collect();
+        let public_url = serve.public_url.as_deref().unwrap_or_default().trim_end_matches('/').to_string();
+        Ok(Self { tokens, issuers, proxy, configured, public_url, verified: VerifiedTokens::default() })
     }
 
     /// The same server at this address, where the configuration has no public one.
@@ -142,11 +130,6 @@ impl Authenticator {
         self
     }
 
-    /// The static tokens.
-    pub fn tokens(&self) -> &Tokens {
-        &self.tokens
-    }
-
     /// The public address, without a slash at its end.
     pub fn public_url(&self) -> &str {
         &self.public_url
@@ -154,7 +137,23 @@ impl Authenticator {
 
     /// Whether everybody may come in.
     pub fn is_open(&self) -> bool {
-        self.tokens.is_empty() && self.issuers.is_empty()
+        !self.takes_tokens() && self.proxy.is_none()
+    }
+
+    /// Whether callers may show tokens.
+    pub fn takes_tokens(&self) -> bool {
+        !self.tokens.is_empty() || self.has_issuers()
+    }
+
+    /// Whether callers may show tokens of an issuer.
+    pub fn has_issuers(&self) -> bool {
+        !self.issuers.is_empty()
+    }
+
+    /// A hash of the callers as they are configured, with their rights.
+    pub(super) fn fingerprint(&self) -> blake3::Hash {
+        let issuers = serde_json::json!(self.configured).to_string();
+        blake3::hash(format!("{}\n{issuers}", self.tokens.fingerprint()).as_bytes())
     }
 
     /// The bearer token of a request, for servers that are called with it; `None` for one of our own tokens.
@@ -164,14 +163,10 @@ impl Authenticator {
         std::str::from_utf8(shown).ok().filter(|_| !is_ours).map(SecretToken::new)
     }
 
-    /// Whether callers may show tokens of an issuer.
-    pub fn has_issuers(&self) -> bool {
-        !self.issuers.is_empty()
-    }
-
     /// Callers with every combination of roles and profiles that there can be.
     pub fn callers(&self) -> Result<Vec<Caller>, String> {
-        let mut callers = grants::combinations(&self.configured)?;
+        let of_proxy = self.proxy.as_ref().map(Proxy::roles).unwrap_or_default();
+        let mut callers = grants::combinations(&self.configured, of_proxy)?;
         callers.extend(self.tokens.callers().cloned());
         Ok(callers)
     }
@@ -181,55 +176,66 @@ impl Authenticator {
         self.issuers.iter().for_each(|issuer| issuer.keys.warm_up());
     }
 
-    /// The keys of a configured issuer.
-    pub fn keys_of(&self, issuer: &str) -> Option<&IssuerKeys> {
-        self.issuers.iter().find(|known| known.configured.issuer == issuer).map(|known| &known.keys)
-    }
-
-    /// The caller with these claims of a verified token of a configured issuer.
-    pub fn caller_of_claims(&self, issuer: &str, claims: &Claims) -> Result<Caller, AuthError> {
-        let known = self.configured.iter().find(|known| known.issuer == issuer);
-        caller_of_claims(known.ok_or(AuthError::Invalid(JwtProblem::Issuer))?, claims)
+    /// The person whom the proxy names; an error for a request that is none of its own and names one.
+    pub(super) fn by_proxy(&self, request: &Parts) -> Result<Option<Caller>, AuthError> {
+        self.proxy.as_ref().map_or(Ok(None), |proxy| proxy.caller(request))
     }
 
     /// The caller of a request. A token that is known does not wait.
-    pub async fn caller(&self, headers: &HeaderMap, resource: Resource<'_>) -> Result<Caller, AuthError> {
-        match self.known(headers, resource) {
+    pub(super) async fn caller(&self, request: &Parts, resource: Resource<'_>) -> Result<Caller, AuthError> {
+        match self.known(request, resource) {
             Some(known) => known,
-            None => Box::pin(self.verify(headers, resource)).await,
+            None => {
+                let token = std::str::from_utf8(shown_token(&request.headers)?);
+                let verified = Box::pin(self.verify(token.map_err(|_| AuthError::Wrong)?)).await?;
+                self.for_resource(&verified, resource)
+            }
         }
     }
 
-    /// The caller as far as nothing has to be verified: everybody, a static token, a remembered one.
-    pub fn known(&self, headers: &HeaderMap, resource: Resource<'_>) -> Option<Result<Caller, AuthError>> {
-        if self.issuers.is_empty() {
-            return Some(self.tokens.caller(headers));
+    /// The caller as far as nothing has to be verified: everybody, one whom the proxy names, a static token, a remembered
+    /// one.
+    pub(super) fn known(&self, request: &Parts, resource: Resource<'_>) -> Option<Result<Caller, AuthError>> {
+        if let Some(by_proxy) = self.by_proxy(request).transpose() {
+            return Some(by_proxy);
         }
-        let shown = match shown_token(headers) {
+        if self.is_open() {
+            return Some(Ok(Caller::default()));
+        }
+        let shown = match shown_token(&request.headers) {
             Ok(shown) => shown,
             Err(problem) => return Some(Err(problem)),
         };
-        let of = |verified: &Verified| match self.is_for(&verified.audience, resource) {
-            true => Ok(verified.caller.clone()),
-            false => Err(AuthError::Invalid(JwtProblem::Audience)),
-        };
-        let remembered = self.verified.get(shown, now(), of);
-        remembered.or_else(|| self.tokens.of_hash(&blake3::hash(shown)).cloned().map(Ok))
+        let remembered = self.verified.get(shown, now(), |verified| self.for_resource(verified, resource));
+        let known = remembered.or_else(|| self.tokens.of_hash(&blake3::hash(shown)).cloned().map(Ok));
+        known.or_else(|| (!self.has_issuers()).then_some(Err(AuthError::Wrong)))
     }
 
-    async fn verify(&self, headers: &HeaderMap, resource: Resource<'_>) -> Result<Caller, AuthError> {
-        let shown = std::str::from_utf8(shown_token(headers)?).map_err(|_| AuthError::Wrong)?;
-        let verified = match UnverifiedJwt::read(shown) {
+    /// The caller with this token, for a person who types it: of any resource of this server.
+    pub(super) async fn verified(&self, token: &str) -> Result<Verified, AuthError> {
+        let known = self.tokens.of_hash(&blake3::hash(token.as_bytes())).cloned();
+        match known {
+            Some(caller) => Ok(Verified { caller, audience: Audience::Configured, until: i64::MAX }),
+            None if self.has_issuers() => Box::pin(self.verify(token)).await,
+            None => Err(AuthError::Wrong),
+        }
+    }
+
+    async fn verify(&self, token: &str) -> Result<Verified, AuthError> {
+        let verified = match UnverifiedJwt::read(token) {
             Some(token) => self.of_jwt(&token).await?,
-            None if UnverifiedJwt::is_like(shown) => return Err(AuthError::Invalid(JwtProblem::Malformed)),
-            None => self.of_opaque(shown).await?,
+            None if UnverifiedJwt::is_like(token) => return Err(AuthError::Invalid(JwtProblem::Malformed)),
+            None => return Err(AuthError::Wrong),
         };
-        let caller = match self.is_for(&verified.audience, resource) {
+        self.verified.remember(token.as_bytes(), verified.clone(), now());
+        Ok(verified)
+    }
+
+    fn for_resource(&self, verified: &Verified, resource: Resource<'_>) -> Result<Caller, AuthError> {
+        match self.is_for(&verified.audience, resource) {
             true => Ok(verified.caller.clone()),
             false => Err(AuthError::Invalid(JwtProblem::Audience)),
-        };
-        self.verified.remember(shown.as_bytes(), verified, now());
-        caller
+        }
     }
 
     async fn of_jwt(&self, token: &UnverifiedJwt<'_>) -> Result<Verified, AuthError> {
@@ -237,47 +243,19 @@ impl Authenticator {
         let known = self.issuers.iter().find(|known| Some(&known.configured.issuer) == issuer.as_ref());
         let known = known.ok_or(AuthError::Invalid(JwtProblem::Issuer))?;
         let configured = &known.configured;
-        let rules = TokenRules {
-            issuer: &configured.issuer,
-            algorithms: &configured.algorithms,
-            clock_skew: configured.clock_skew(),
-        };
-        token.precheck(&rules).map_err(AuthError::Invalid)?;
+        let name = configured.issuer.as_str();
+        token.precheck().map_err(AuthError::Invalid)?;
         let keys = known.keys.for_token(token).await.map_err(|KeysUnavailable| AuthError::IssuerAway)?;
         let is_ours = |audience: &str| self.is_ours(configured, audience);
-        let mut verified = token.verified(&rules, &keys, is_ours);
+        let mut verified = token.verified(name, &keys, is_ours);
         if verified.as_ref().err() == Some(&JwtProblem::Signature)
             && let Some(newer) = known.keys.newer_than(&keys).await
         {
-            verified = token.verified(&rules, &newer, is_ours);
+            verified = token.verified(name, &newer, is_ours);
         }
         let claims = verified.map_err(AuthError::Invalid)?;
         let until = claims.expiry().unwrap_or_default().saturating_mul(1000);
         self.verified_caller(configured, &claims, until)
-    }
-
-    async fn of_opaque(&self, token: &str) -> Result<Verified, AuthError> {
-        let mut issuers = self.issuers.iter();
-        let asked = issuers.find_map(|known| Some((&known.configured, known.introspection.as_ref()?)));
-        let (configured, endpoint) = asked.ok_or(AuthError::Wrong)?;
-        let (at, hash) = (now(), blake3::hash(token.as_bytes()));
-        if self.verified.is_refused(&hash, at) {
-            return Err(AuthError::Inactive);
-        }
-        let claims = endpoint.claims(token).await.map_err(|problem| {
-            let issuer = configured.issuer.as_str();
-            tracing::warn!(issuer, problem, "an issuer does not answer about a token");
-            AuthError::IssuerAway
-        })?;
-        let Some(claims) = claims.filter(|claims| is_current(claims, configured, at)) else {
-            self.verified.refuse(hash, at);
-            return Err(AuthError::Inactive);
-        };
-        if !claims.audiences().any(|audience| self.is_ours(configured, audience)) {
-            return Err(AuthError::Invalid(JwtProblem::Audience));
-        }
-        let expiry = claims.expiry().map_or(i64::MAX, |seconds| seconds.saturating_mul(1000));
-        self.verified_caller(configured, &claims, expiry.min(at.saturating_add(introspection::REMEMBERED)))
     }
 
     fn verified_caller(
@@ -309,7 +287,8 @@ impl Authenticator {
         }
     }
 
-    fn is_for(&self, audience: &Audience, resource: Resource<'_>) -> bool {
+    /// Whether a token with this audience is for a resource.
+    pub(super) fn is_for(&self, audience: &Audience, resource: Resource<'_>) -> bool {
         match audience {
             Audience::Configured => true,
             Audience::Resources(own) => own.iter().any(|audience| resource.is(audience, &self.public_url)),
@@ -357,14 +336,6 @@ fn caller_of_claims(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, Aut
     })
 }
 
-/// Whether an answer about an opaque token holds now: it may be stored, or of another issuer.
-fn is_current(claims: &Claims, issuer: &ServeIssuer, at: i64) -> bool {
-    let (seconds, skew) = (at / 1000, issuer.clock_skew() as i64);
-    claims.text("iss").is_none_or(|named| named == issuer.issuer)
-        && claims.expiry().is_none_or(|expiry| seconds < expiry.saturating_add(skew))
-        && claims.not_before().is_none_or(|start| start <= seconds.saturating_add(skew))
-}
-
 impl std::fmt::Display for AuthError {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -378,10 +349,12 @@ impl std::fmt::Display for AuthError {
             }
             AuthError::TooLong => write!(to, "this token has more than {} bytes", jwt::MAX_TOKEN),
             AuthError::Invalid(problem) => problem.fmt(to),
-            AuthError::Inactive => to.write_str("this token is not valid any more"),
             AuthError::Nameless => to.write_str("this token does not name its caller"),
             AuthError::NoGrant => to.write_str("this token gives no rights here"),
             AuthError::IssuerAway => to.write_str("the issuer of this token does not answer"),
+            AuthError::Forged => {
+                to.write_str("the headers of this request name a person as only the proxy may")
+            }
         }
     }
 }

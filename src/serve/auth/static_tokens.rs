@@ -1,13 +1,14 @@
-//! Bearer tokens: the callers who may come in, with their names, roles profiles and strongest effects. Only hashes
+//! Bearer tokens (RFC 6750), and the configured ones: the callers who may come in, with their names, roles profiles and strongest effects. Only hashes
 //! are kept, and comparing them takes the same time for every token.
 
 use std::sync::Arc;
 
 use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 
 use super::AuthError;
-use super::bearer::shown_token;
+use super::jwt::MAX_TOKEN;
 use crate::config::ServeToken;
 use crate::exec::Caller;
 use crate::tool::Effect;
@@ -56,7 +57,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Whether everybody may come in.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -66,13 +67,17 @@ impl Tokens {
         self.known.iter().map(|(_, caller)| caller)
     }
 
-    /// The caller with the token in these headers.
-    pub(super) fn caller(&self, headers: &HeaderMap) -> Result<Caller, AuthError> {
-        if self.known.is_empty() {
-            return Ok(Caller::default());
+    /// A hash of the tokens, with their rights.
+    pub(super) fn fingerprint(&self) -> blake3::Hash {
+        let rights = |caller: &Caller| {
+            serde_json::json!([&*caller.name, caller.roles, caller.profiles.as_deref(), caller.allow])
+                .to_string()
+        };
+        let mut hasher = blake3::Hasher::new();
+        for (hash, caller) in &self.known {
+            hasher.update(hash.as_bytes()).update(rights(caller).as_bytes());
         }
-        let shown = blake3::hash(shown_token(headers)?);
-        self.of_hash(&shown).cloned().ok_or(AuthError::Wrong)
+        hasher.finalize()
     }
 
     /// The caller whose token has this hash.
@@ -86,24 +91,22 @@ impl Tokens {
         }
         found
     }
+}
 
-    /// A proof that somebody has shown a known token, for a session. Without the key nothing is learned of the token from it.
-    pub fn seal(&self, token: &str, key: &[u8; 32]) -> Option<String> {
-        let shown = blake3::hash(token.as_bytes().trim_ascii());
-        self.of_hash(&shown)?;
-        Some(blake3::keyed_hash(key, shown.as_bytes()).to_hex().to_string())
+/// The one bearer token of a request.
+pub(super) fn shown_token(headers: &HeaderMap) -> Result<&[u8], AuthError> {
+    let mut shown = headers.get_all(AUTHORIZATION).iter();
+    let first = shown.next().ok_or(AuthError::Missing)?.as_bytes();
+    // A proxy could have checked the other one.
+    if shown.next().is_some() {
+        return Err(AuthError::Twice);
     }
-
-    /// The caller whose token was sealed, as long as the token is configured.
-    pub fn sealed(&self, seal: &str, key: &[u8; 32]) -> Option<&Caller> {
-        let mut found = None;
-        for (known, caller) in &self.known {
-            let own = blake3::keyed_hash(key, known.as_bytes()).to_hex();
-            if bool::from(own.as_bytes().ct_eq(seal.as_bytes())) {
-                found = Some(caller);
-            }
-        }
-        found
+    let (scheme, token) = first.split_at_checked(7).ok_or(AuthError::NotBearer)?;
+    match token.trim_ascii() {
+        _ if !scheme.eq_ignore_ascii_case(b"bearer ") => Err(AuthError::NotBearer),
+        b"" => Err(AuthError::NotBearer),
+        token if token.len() > MAX_TOKEN => Err(AuthError::TooLong),
+        token => Ok(token),
     }
 }
 
@@ -115,9 +118,18 @@ impl std::fmt::Debug for Tokens {
 
 #[cfg(test)]
 mod tests {
-    use http::header::AUTHORIZATION;
-
+    use super::super::{Authenticator, Resource};
     use super::*;
+
+    /// The caller with these headers.
+    fn caller(tokens: &Tokens, headers: &[&str]) -> Result<Caller, AuthError> {
+        let request = headers
+            .iter()
+            .fold(http::Request::builder(), |request, value| request.header(AUTHORIZATION, *value));
+        let (request, ()) = request.body(()).unwrap().into_parts();
+        let whole = Resource { root: "", is_mcp: false };
+        Authenticator::from(tokens.clone()).known(&request, whole).unwrap()
+    }
 
     #[test]
     fn a_token_brings_its_roles_and_no_other_gets_in() {
@@ -130,9 +142,7 @@ mod tests {
             profiles: Vec::new(),
         };
         tokens.add("0123456789abcdef", &configured).unwrap();
-        let caller = |value: &str| {
-            tokens.caller(&[(AUTHORIZATION, value.parse().unwrap())].into_iter().collect::<HeaderMap>())
-        };
+        let caller = |value: &str| caller(&tokens, &[value]);
         let roles = Some(vec!["a".to_string(), "b".to_string()]);
         let amy = Caller { name: "AMY".into(), roles, allow: Effect::Write, ..Caller::default() };
         assert_eq!(caller("Bearer 0123456789abcdef"), Ok(amy.clone()));
@@ -141,7 +151,7 @@ mod tests {
         for wrong in ["Bearer ", "Basic 0123456789abcdef", "Bearer", "0123456789abcdef"] {
             assert_eq!(caller(wrong), Err(AuthError::NotBearer), "{wrong}");
         }
-        assert_eq!(tokens.caller(&HeaderMap::new()), Err(AuthError::Missing));
+        assert_eq!(super::tests::caller(&tokens, &[]), Err(AuthError::Missing));
         assert!(!format!("{tokens:?}").contains("0123"));
     }
 
@@ -172,6 +182,6 @@ mod tests {
         let error = Tokens::default().add("hunter2", &ServeToken::default()).unwrap_err();
         assert!(!error.contains("hunter2"), "{error}");
         assert!(Tokens::default().add("with a space in the middle", &ServeToken::default()).is_err());
-        assert_eq!(Tokens::default().caller(&HeaderMap::new()), Ok(Caller::default()));
+        assert_eq!(caller(&Tokens::default(), &[]), Ok(Caller::default()));
     }
 }

@@ -1,33 +1,31 @@
-//! Tokens that were verified, remembered until they expire, and refused ones for a moment. The memory is asked with each
+//! Tokens that were verified, remembered until they expire. The memory is asked with each
 //! request, so its hash is a fast one with a secret key, and the token itself is compared.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{PoisonError, RwLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::exec::Caller;
 
 /// Most tokens that are remembered.
 const MAX_TOKENS: usize = 10_000;
-/// Most refused opaque tokens that are remembered.
-const MAX_REFUSED: usize = 1_000;
-/// Milliseconds for which a refused opaque token is not asked about again.
-const REFUSED_FOR: i64 = 10_000;
 
 /// A verified token.
 #[derive(Clone, Debug)]
-pub(super) struct Verified {
+pub(in crate::serve) struct Verified {
     /// Its caller.
-    pub(super) caller: Caller,
+    pub(in crate::serve) caller: Caller,
     /// Its audiences that are ours.
-    pub(super) audience: Audience,
+    pub(in crate::serve) audience: Audience,
     /// Milliseconds of Unix time until which it is remembered.
-    pub(super) until: i64,
+    pub(in crate::serve) until: i64,
 }
 
 /// The resources that a token is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::serve) enum Audience {
     /// Every endpoint: one of the audiences that the configuration names.
     Configured,
     /// These addresses.
@@ -42,7 +40,6 @@ type KnownTokens = HashMap<u64, (Box<[u8]>, Verified)>;
 pub(super) struct VerifiedTokens {
     known: RwLock<KnownTokens>,
     hasher: RandomState,
-    refused: RwLock<HashMap<blake3::Hash, i64>>,
 }
 
 impl std::fmt::Debug for VerifiedTokens {
@@ -73,20 +70,6 @@ impl VerifiedTokens {
         }
         known.insert(self.hasher.hash_one(shown), (shown.into(), verified));
     }
-
-    /// Whether this opaque token was refused a moment ago.
-    pub(super) fn is_refused(&self, hash: &blake3::Hash, now: i64) -> bool {
-        let refused = self.refused.read().unwrap_or_else(PoisonError::into_inner);
-        refused.get(hash).is_some_and(|at| now < at.saturating_add(REFUSED_FOR))
-    }
-
-    pub(super) fn refuse(&self, hash: blake3::Hash, now: i64) {
-        let mut refused = self.refused.write().unwrap_or_else(PoisonError::into_inner);
-        if refused.len() >= MAX_REFUSED {
-            refused.clear();
-        }
-        refused.insert(hash, now);
-    }
 }
 
 #[cfg(test)]
@@ -100,14 +83,11 @@ mod tests {
     #[test]
     fn a_token_is_remembered_until_it_expires() {
         let tokens = VerifiedTokens::default();
-        let hash = blake3::hash(b"token");
         tokens.remember(b"token", verified(100), 0);
         assert!(tokens.get(b"token", 99, |_| ()).is_some());
         assert!(tokens.get(b"token", 100, |_| ()).is_none());
         assert!(tokens.get(b"tokem", 99, |_| ()).is_none());
         assert!(!format!("{tokens:?}").contains("token"));
-        tokens.refuse(hash, 0);
-        assert!(tokens.is_refused(&hash, REFUSED_FOR - 1) && !tokens.is_refused(&hash, REFUSED_FOR));
     }
 
     #[test]
@@ -115,11 +95,9 @@ mod tests {
         let tokens = VerifiedTokens::default();
         for number in 0..(MAX_TOKENS as i64 + 10) {
             tokens.remember(&number.to_le_bytes(), verified(number + 1), 0);
-            tokens.refuse(blake3::hash(&number.to_le_bytes()), 0);
         }
         let count = tokens.known.read().unwrap().len();
         assert!(count <= MAX_TOKENS && count > MAX_TOKENS / 3, "{count}");
-        assert!(tokens.refused.read().unwrap().len() <= MAX_REFUSED);
         let last = (MAX_TOKENS as i64 + 9).to_le_bytes();
         assert!(tokens.get(&last, 0, |_| ()).is_some());
         // Tokens of equal expiry are no reason to grow.

@@ -35,7 +35,7 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     }
     // Findings of the catalog are for callers who may read them.
     let resource = Resource { root: catalog.root(), is_mcp: false };
-    let caller = shared.authenticator.caller(&request.headers, resource).await;
+    let caller = shared.authenticator.caller(&request, resource).await;
     let caller = caller.map_err(|refused| refused_caller::problem(&shared, refused, resource))?;
     let context = PageContext { catalog: &catalog, caller: &caller, visitor: None };
     let detail = detail(context, is_ready);

@@ -44,8 +44,7 @@ pub(super) struct ParseBody<'b> {
     #[serde(deserialize_with = "provider")]
     pub(super) provider: Provider,
     #[serde(borrow)]
-    pub(super) response: Option<&'b RawValue>,
-    pub(super) stream: Option<String>,
+    pub(super) response: &'b RawValue,
 }
 
 /// `POST /v1/results`.
@@ -144,15 +143,17 @@ pub(super) fn prompt() -> Value {
 
 /// The operation of `POST /v1/parse`.
 pub(super) fn parse() -> Value {
-    let own = json!({
-        "response": { "description": "The body of the response." },
-        "stream": { "type": "string", "description": "In its place, the text of a stream: server-sent events, JSON lines, or a list of chunks." },
-    });
+    let own = json!({ "response": { "description": "The body of the response." } });
     let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "create_issue", "input": { "title": "Door is stuck" } });
     let example = json!({ "provider": "anthropic", "response": { "content": [call] } });
     let answer = json!({ "type": "array", "items": { "type": "object" } });
     let summary = "The calls in the response of a provider, each with arguments that fit or an error";
-    operation("parse", summary, (schema(&["provider"], own, &["provider"]), example), (JSON, answer))
+    operation(
+        "parse",
+        summary,
+        (schema(&["provider"], own, &["provider", "response"]), example),
+        (JSON, answer),
+    )
 }
 
 /// The operation of `POST /v1/results`.

@@ -13,7 +13,7 @@ use crate::config::Surface;
 use crate::exec::Caller;
 use crate::finding::Severity;
 use crate::provider::call::Parser;
-use crate::provider::{self, AnsweredCalls, PayloadRequest, Provider, ResponseStream};
+use crate::provider::{self, AnsweredCalls, PayloadRequest, Provider};
 use crate::render::{DOCS, PromptSection, Templates};
 use crate::report;
 use crate::serve::RequestCatalog;
@@ -111,17 +111,8 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
 pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
         let body: ParseBody<'_> = read(body)?;
-        let response = match (body.response, &body.stream) {
-            (Some(response), None) => response.get().to_string(),
-            (None, Some(text)) => {
-                let mut stream = ResponseStream::new(body.provider);
-                stream.push(text.as_bytes());
-                stream.body().map_err(|error| refused(error.to_string()))?
-            }
-            _ => return Err(refused("send `response`, or the text of a stream as `stream`")),
-        };
         let parser = Parser::of_profile(job.catalog, &job.profile, body.provider);
-        let entries = parser.parse(&response).map_err(|error| refused(error.to_string()))?;
+        let entries = parser.parse(body.response.get()).map_err(|error| refused(error.to_string()))?;
         let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
         Ok((Media::Json, format!("{text}\n")))
     })

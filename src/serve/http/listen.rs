@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -65,8 +67,8 @@ impl Listener {
                 () = &mut stop => break,
             };
             match (accepted, Arc::clone(&permits).try_acquire_owned()) {
-                (Ok((stream, _)), Ok(permit)) => {
-                    tokio::spawn(answer(stream, permit, Arc::clone(&service), open.watcher()));
+                (Ok(connection), Ok(permit)) => {
+                    tokio::spawn(answer(connection, permit, Arc::clone(&service), open.watcher()));
                 }
                 (Ok((stream, _)), Err(_)) => {
                     service.metrics().connection_rejected();
@@ -125,13 +127,19 @@ async fn refuse(mut stream: TcpStream, _place: OwnedSemaphorePermit) {
 }
 
 /// Serves one connection, from first to last.
-async fn answer(stream: TcpStream, permit: OwnedSemaphorePermit, service: Arc<HttpService>, open: Watcher) {
+async fn answer(
+    (stream, peer): (TcpStream, SocketAddr),
+    permit: OwnedSemaphorePermit,
+    service: Arc<HttpService>,
+    open: Watcher,
+) {
     let _ = stream.set_nodelay(true);
     let limits = service.limits();
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(Duration::from_secs(limits.write_seconds)));
     let own = Arc::clone(&service);
-    let answering = service_fn(move |request| {
+    let answering = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
         let service = Arc::clone(&own);
         async move { Ok::<_, Infallible>(service.answer(request).await) }
     });

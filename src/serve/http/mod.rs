@@ -3,10 +3,11 @@
 //! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones.
 //! 2. [`service`] finds the caller of each request ([`host_check`], the token), its profile ([`requested_profile`]), and
 //!    gives it to the router of [`routes`]. Slow work, such as [`pages`], runs on other threads.
-//! 3. People [`sign_in`] to the pages; a browser without a session gets the page of signing in.
+//! 3. People [`sign_in`] to the pages; a browser without a token gets the form for that.
 
 mod address;
 mod caller;
+mod caller_places;
 mod catalog_files;
 mod docs;
 mod functions;
@@ -53,7 +54,6 @@ pub use super::response::problem::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
 pub use service::HttpService;
-pub use sign_in::SignIns;
 
 /// Most pieces of slow work at once.
 const MAX_SLOW: usize = 4;
@@ -66,7 +66,7 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) struct Shared {
     hosts: Hosts,
     authenticator: Authenticator,
-    sign_ins: SignIns,
+    sign_in: sign_in::SignIn,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
     slow_work: Arc<Semaphore>,

@@ -42,8 +42,7 @@ impl<'v> PageContext<'v> {
         self.refuse_forbidden(path)?;
         let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
-        let csrf = self.visitor.map(Visitor::sign_out_value).unwrap_or_default();
-        let site = self.personal(cache.site(), &csrf).with_notice(notice.as_deref());
+        let site = self.personal(cache.site()).with_notice(notice.as_deref());
         let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
         let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
         let made = match searched {
@@ -58,11 +57,11 @@ impl<'v> PageContext<'v> {
     }
 
     /// The site with the name of the person who reads it.
-    fn personal<'s>(self, site: Site<'s>, csrf: &'s str) -> Site<'s>
+    fn personal<'s>(self, site: Site<'s>) -> Site<'s>
     where
         'v: 's,
     {
-        site.with_person(self.visitor.map(|visitor| Person { name: &visitor.name, csrf }))
+        site.with_person(self.visitor.map(|visitor| Person { name: &visitor.name, csrf: &visitor.csrf }))
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
@@ -90,8 +89,7 @@ impl<'v> PageContext<'v> {
 
     /// The page for an address without content.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
-        let csrf = self.visitor.map(Visitor::sign_out_value).unwrap_or_default();
-        let page = self.personal(self.cache().site(), &csrf).not_found(path).map_err(internal)?;
+        let page = self.personal(self.cache().site()).not_found(path).map_err(internal)?;
         Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
     }
 }

@@ -15,6 +15,7 @@ pub(super) fn problem(shared: &Shared, refused: AuthError, resource: Resource<'_
     let code = match refused {
         AuthError::Twice => ProblemCode::BadRequest,
         AuthError::NoGrant => ProblemCode::InsufficientScope,
+        AuthError::Forged => return Problem::new(ProblemCode::ProxyRefused, refused.to_string()),
         AuthError::IssuerAway => {
             let later = [(RETRY_AFTER, HeaderValue::from_static("5"))];
             return Problem::new(ProblemCode::IssuerUnavailable, refused.to_string()).header(later);

@@ -114,7 +114,7 @@ pub(super) const MCP: &str = "/mcp";
 const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 
 /// Every route, in the order of `openapi.json`.
-static TABLE: [RouteEntry; 34] = [
+static TABLE: [RouteEntry; 31] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
         .answered(|| post(reload::reload)),
     RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
@@ -125,18 +125,8 @@ static TABLE: [RouteEntry; 34] = [
         .answered(|| post(jobs::parse)),
     RouteEntry::new("/v1/results", Route::Function, Operation::Described("post", job_request::results))
         .answered(|| post(jobs::results)),
-    RouteEntry::new(
-        "/v1/workspace.tar",
-        Route::Catalog,
-        Operation::Described("get", workspace::tar_operation),
-    )
-    .answered(|| get(workspace::tar)),
-    RouteEntry::new(
-        "/v1/workspace.zip",
-        Route::Catalog,
-        Operation::Described("get", workspace::zip_operation),
-    )
-    .answered(|| get(workspace::zip)),
+    RouteEntry::new("/v1/workspace.tar", Route::Catalog, Operation::Described("get", workspace::operation))
+        .answered(|| get(workspace::tar)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| get(functions::read).post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
@@ -204,9 +194,6 @@ static TABLE: [RouteEntry; 34] = [
     RouteEntry::new("/sign-in", Route::SignIn, Operation::Undescribed)
         .answered(|| get(sign_in::show).post(sign_in::sign_in)),
     RouteEntry::new("/sign-out", Route::SignIn, Operation::Undescribed).answered(|| post(sign_in::sign_out)),
-    RouteEntry::new("/sign-in/start", Route::SignIn, Operation::Undescribed).answered(|| get(sign_in::start)),
-    RouteEntry::new("/sign-in/callback", Route::SignIn, Operation::Undescribed)
-        .answered(|| get(sign_in::callback)),
     RouteEntry::new("/assets/{file}", Route::Page, Operation::Undescribed).open(),
     RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),

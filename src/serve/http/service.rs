@@ -19,9 +19,7 @@ use tower::ServiceExt;
 use super::functions::TRACE;
 use super::requested_profile::{self, PathProfile};
 use super::sign_in::Visitor;
-use super::{
-    Hosts, MAX_SLOW, Response, Shared, SignIns, caller, docs, functions, refused_caller, routes, sign_in,
-};
+use super::{Hosts, MAX_SLOW, Response, Shared, caller, docs, functions, refused_caller, routes, sign_in};
 use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
 use crate::functions::Function;
@@ -57,7 +55,7 @@ impl HttpService {
     pub fn new(
         live: Arc<LiveCatalog>,
         hosts: Hosts,
-        (authenticator, sign_ins): (Authenticator, SignIns),
+        authenticator: Authenticator,
         limits: ServeLimits,
     ) -> Self {
         let metrics = Arc::new(Metrics::default());
@@ -65,7 +63,7 @@ impl HttpService {
         let shared = Arc::new(Shared {
             hosts,
             authenticator,
-            sign_ins,
+            sign_in: Default::default(),
             limits,
             metrics,
             call_limiter: limiter,
@@ -180,14 +178,16 @@ impl HttpService {
         self.shared.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
         let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
+        let root = path.map(PathProfile::root);
+        let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
+        let refused = |refused| refused_caller::problem(&self.shared, refused, resource);
+        let by_proxy = self.shared.authenticator.by_proxy(request).map_err(refused)?;
         if route == Route::SignIn {
             return Ok((catalog, stranger(), None));
         }
-        let root = path.map(PathProfile::root);
-        let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
         // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
         if routes::is_open(request.uri.path()) && !chooses() {
-            let known = self.shared.authenticator.known(&request.headers, resource).and_then(Result::ok);
+            let known = self.shared.authenticator.known(request, resource).and_then(Result::ok);
             return match known {
                 Some(caller) => Ok((
                     requested_profile::of_request(catalog, &caller, path, &request.headers)?,
@@ -197,15 +197,18 @@ impl HttpService {
                 None => Ok((catalog, stranger(), None)),
             };
         }
-        let visitor = match sign_in::takes_cookies(route, request) {
-            true => sign_in::visitor(&self.shared, &catalog.services().state, request).await?,
-            false => None,
+        let state = &*catalog.services().state;
+        let visitor = match by_proxy {
+            Some(caller) => Some(Visitor::of_proxy(caller)),
+            None if sign_in::takes_cookies(route, request) => {
+                sign_in::visitor(&self.shared, state, request, resource).await?
+            }
+            None => None,
         };
         let caller = match &visitor {
-            Some(visitor) => Ok(visitor.caller.clone()),
-            None => self.shared.authenticator.caller(&request.headers, resource).await,
+            Some(visitor) => visitor.caller.clone(),
+            None => self.shared.authenticator.caller(request, resource).await.map_err(refused)?,
         };
-        let caller = caller.map_err(|refused| refused_caller::problem(&self.shared, refused, resource))?;
         let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
         Ok((catalog, caller, visitor))
     }
@@ -238,7 +241,7 @@ impl HttpService {
         })
     }
 
-    /// The answer to a request that is not admitted: to a browser that may sign in, the page for that.
+    /// The answer to a request that is not admitted: to a browser that may sign in, the form for that.
     fn refused(&self, problem: &Problem, route: Route, request: &Parts, wanted: &Uri) -> Response {
         let may_sign_in = problem.is_unauthorized() && sign_in::takes_cookies(route, request);
         if may_sign_in && reads_pages(&request.headers) {

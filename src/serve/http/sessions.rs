@@ -16,8 +16,9 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
+use super::caller_places::{CallerPlace, CallerPlaces};
 use super::{RequestContext, Response};
-use crate::exec::{Caller, CallerPlace, CallerPlaces};
+use crate::exec::Caller;
 use crate::functions::Services;
 use crate::serve::response::media::Media;
 use crate::serve::response::no_store;

@@ -1,7 +1,4 @@
-//! `/v1/workspace.tar` and `/v1/workspace.zip`: the workspace of a job, as `seed` writes it into a new folder. The query
-//! holds the values of the job.
-
-use std::io::{Cursor, Write};
+//! `/v1/workspace.tar`: the workspace of a job, as `seed` writes it into a new folder. The query holds the values of the job.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -13,24 +10,13 @@ use crate::serve::response::Tagged;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
+/// The media type of the archive.
+const MEDIA: &str = "application/x-tar";
 /// Rights of each file: its owner writes, all others read.
 const MODE: u32 = 0o644;
 
 /// `GET /v1/workspace.tar`.
 pub(super) async fn tar(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "application/x-tar", tar_of).await
-}
-
-/// `GET /v1/workspace.zip`.
-pub(super) async fn zip(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "application/zip", zip_of).await
-}
-
-async fn answer(
-    context: RequestContext,
-    media: &'static str,
-    archive: fn(Vec<folder::Content>) -> std::io::Result<Vec<u8>>,
-) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, .. } = context;
     let values = values(request.uri.query().unwrap_or_default())?;
     let template = WorkspaceTemplate { folder: catalog.workspace_template().cloned(), values };
@@ -38,11 +24,11 @@ async fn answer(
     let making = move || {
         let Job { catalog, profile, templates } = Job::of(&catalog, &caller);
         let files = seeded_files(&Docs::new(catalog, profile, templates), &template)?;
-        archive(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
+        tar_of(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
     };
     let made: Result<Vec<u8>, RenderError> = shared.slowly(making).await?;
     let bytes = made.map_err(problem)?;
-    Ok(Tagged::of_type(Bytes::from(bytes), media).answer())
+    Ok(Tagged::of_type(Bytes::from(bytes), MEDIA).answer())
 }
 
 /// Values of the job are the caller's; the template, and its place on this machine, are the operator's.
@@ -86,22 +72,8 @@ fn tar_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-/// The files as a zip archive, without times; the response is compressed as a whole.
-fn zip_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
-    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let options = zip::write::SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Stored)
-        .last_modified_time(zip::DateTime::default())
-        .unix_permissions(MODE);
-    for (path, content) in files {
-        archive.start_file(path, options)?;
-        archive.write_all(&content)?;
-    }
-    Ok(archive.finish()?.into_inner())
-}
-
-/// The operation of an archive, for `openapi.json`.
-fn operation(media: &str) -> Value {
+/// The operation, for `openapi.json`.
+pub(super) fn operation() -> Value {
     let summary = "The workspace of a job, as `seed` writes it; the query holds the values of the job";
     json!({
         "summary": summary,
@@ -110,19 +82,9 @@ fn operation(media: &str) -> Value {
             "schema": { "type": "object", "additionalProperties": { "type": "string" } },
         }],
         "responses": {
-            "200": { "description": summary, "content": { media: { "schema": { "type": "string", "format": "binary" } } } },
+            "200": { "description": summary, "content": { MEDIA: { "schema": { "type": "string", "format": "binary" } } } },
             "304": openapi::unchanged(),
             "default": { "$ref": "#/components/responses/Error" },
         },
     })
-}
-
-/// The operation of the tar archive.
-pub(super) fn tar_operation() -> Value {
-    operation("application/x-tar")
-}
-
-/// The operation of the zip archive.
-pub(super) fn zip_operation() -> Value {
-    operation("application/zip")
 }

@@ -69,6 +69,8 @@ pub enum ProblemCode {
     StateUnavailable,
     /// A form comes from another page, or from an earlier session.
     FormRefused,
+    /// The headers name a person as only the proxy may.
+    ProxyRefused,
 }
 
 impl ProblemCode {
@@ -121,6 +123,9 @@ impl ProblemCode {
             ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
             ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
             ProblemCode::FormRefused => (403, "load the page again, and send its form"),
+            ProblemCode::ProxyRefused => {
+                (403, "send the request through the proxy, or without the headers that only it sends")
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 //! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool per operation.
 //!
-//! 0. [`overlay`] changes the document as its source says.
 //! 1. [`paths`] lists the operations in the order of the document.
 //! 2. [`operation`] reads one of them; a mistake in it goes into the [`report`] and affects nothing else.
 //! 3. [`parameter`] and [`body`] turn a request into arguments; [`flatten`] takes a plain body apart.
@@ -24,7 +23,6 @@ mod lower;
 mod media;
 mod name;
 mod operation;
-pub(super) mod overlay;
 mod parameter;
 mod paths;
 mod report;

@@ -90,24 +90,6 @@ pub const CASES: &[Case] = &[
         ("a.json", Some(1), ""),
     ),
     (
-        "openapi-overlay-invalid",
-        &[
-            ("toolcrib.toml", "[[source]]\npath = \"a.yaml\"\nopenapi_overlays = [\"o.yaml\"]\n"),
-            ("a.yaml", "openapi: 3.1.0\npaths:\n  /a:\n    get: {summary: Reads.}\n"),
-            ("o.yaml", "overlay: 1.1.0\nactions:\n- target: $.info[\n  remove: true\n"),
-        ],
-        ("o.yaml", Some(3), "/actions/0/target"),
-    ),
-    (
-        "openapi-overlay-unused",
-        &[
-            ("toolcrib.toml", "[[source]]\npath = \"a.yaml\"\nopenapi_overlays = [\"o.yaml\"]\n"),
-            ("a.yaml", "openapi: 3.1.0\npaths:\n  /a:\n    get: {summary: Reads.}\n"),
-            ("o.yaml", "overlay: 1.1.0\nactions:\n- target: $.paths['/b']\n  remove: true\n"),
-        ],
-        ("o.yaml", Some(3), "/actions/0/target"),
-    ),
-    (
         "definition-invalid",
         &[("a.json", "{\"tools\":[\n1,\n{\"parameters\":{}}]}")],
         ("a.json", Some(2), "/tools/0"),

@@ -57,7 +57,6 @@ fn requests() -> Vec<(&'static str, Value)> {
     }
     for name in ["read_vault", "vault.read", "open_vault", "read_valt"] {
         requests.push(("expand_tool", json!({"tool_id": name})));
-        requests.push(("expand_tool", json!({"tool_id": name, "known_version": "0000000000"})));
         requests.push(("call_tool", json!({"tool_id": name, "arguments": {"secret": "x"}})));
         requests.push(("call_tool", json!({"tool_id": name, "arguments": {"secret": 7}})));
         requests.push(("read_tool_doc", json!({"name": name})));

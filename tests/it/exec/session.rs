@@ -1,4 +1,4 @@
-//! Sessions: stronger errors on repeats, the context, keys that run once, and the trace.
+//! Sessions: the context, keys that run once, and the trace.
 
 use serde_json::{Value, json};
 use toolcrib::state::{EventKind, EventQuery};
@@ -7,105 +7,6 @@ use super::{Bench, WRITES, code, warned};
 
 fn task() -> Value {
     json!({"project_id": "p", "title": "Buy nails"})
-}
-
-#[test]
-fn the_same_mistake_never_gets_the_same_answer_three_times() {
-    let bench = Bench::new(WRITES).in_session("s");
-    let mut texts = std::collections::BTreeSet::new();
-    for turn in 1..=6 {
-        let answer = bench.run("create_task", json!({}));
-        let error = &answer["error"];
-        assert_eq!(code(&answer), if turn < 3 { "VALIDATION_ERROR" } else { "LOOP_STOPPED" }, "{turn}");
-        assert_eq!(error["help"].is_object(), turn >= 2, "{answer}");
-        assert!(error["example"]["args"].is_object(), "{answer}");
-        assert!(texts.insert(error.to_string()), "{turn}: {answer}");
-    }
-    // In another session, or without one, nothing was counted.
-    let other = bench.call_in(&bench.session("t"), "tool_exec", json!({"op": "create_task", "args": {}}));
-    assert_eq!(code(&other), "VALIDATION_ERROR");
-    let bench = Bench::new(WRITES);
-    for _ in 0..4 {
-        assert_eq!(code(&bench.run("create_task", json!({}))), "VALIDATION_ERROR");
-    }
-}
-
-#[test]
-fn other_mistakes_with_one_op_bring_its_whole_doc() {
-    let bench = Bench::new(WRITES).in_session("s");
-    for turn in 1..=4 {
-        let answer = bench.run("create_task", json!({"title": turn}));
-        assert_eq!(code(&answer), "VALIDATION_ERROR");
-        assert_eq!(answer["error"]["help"].is_object(), turn >= 3, "{turn}: {answer}");
-        assert_eq!(
-            answer["error"]["next_action"].as_str().unwrap().contains(&format!("{turn} times")),
-            turn >= 3
-        );
-    }
-}
-
-#[test]
-fn an_unknown_op_is_stopped_too() {
-    let bench = Bench::new(WRITES).in_session("s");
-    let answers: Vec<Value> = (0..4).map(|_| bench.run("onto.nothing", json!({}))).collect();
-    let codes: Vec<&str> = answers.iter().map(code).collect();
-    assert_eq!(codes, ["NOT_FOUND", "NOT_FOUND", "LOOP_STOPPED", "LOOP_STOPPED"]);
-    assert_ne!(answers[2]["error"], answers[3]["error"]);
-}
-
-/// A command that counts its runs in a file, and fails while another is there.
-fn failing(bench: impl Fn(&str) -> Bench) -> (Bench, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let script = "echo x >> $0/runs; test ! -e $0/broken";
-    let backend = json!({"type": "command", "argv": ["/bin/sh", "-c", script, folder.path()]});
-    let tool = |name: &str, effect: &str| {
-        json!({"name": name, "effect": effect, "description": "Do it.", "backend": backend.clone(),
-            "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": false}})
-    };
-    std::fs::write(folder.path().join("broken"), "").unwrap();
-    (bench(&json!([tool("do_it", "write"), tool("look", "read")]).to_string()), folder)
-}
-
-#[test]
-fn a_stopped_write_is_not_run_until_it_has_worked_or_time_has_passed() {
-    let (bench, folder) = failing(|tools| {
-        Bench::of(tools, &format!("{WRITES}\n[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n"), None)
-            .in_session("s")
-    });
-    let runs = || std::fs::read_to_string(folder.path().join("runs")).unwrap_or_default().lines().count();
-    let call = |op: &str, x: i64| {
-        bench.exec(json!({"op": op, "args": {"x": x}, "idempotency_key": format!("k{x}{}", runs())}))
-    };
-    let mut texts = std::collections::BTreeSet::new();
-    for turn in 1..=5 {
-        let answer = call("do_it", 1);
-        assert_eq!(code(&answer), if turn < 3 { "BACKEND_ERROR" } else { "LOOP_STOPPED" }, "{answer}");
-        assert!(texts.insert(answer["error"].to_string()), "{answer}");
-    }
-    assert_eq!(runs(), 2, "what is stopped is not run");
-    // A dry run, another call, a read, and another session go on.
-    assert_eq!(bench.exec(json!({"op": "do_it", "args": {"x": 1}, "dry_run": true}))["ok"], true);
-    assert_eq!(code(&call("do_it", 2)), "BACKEND_ERROR");
-    for _ in 0..4 {
-        call("look", 1);
-    }
-    assert_eq!(runs(), 7);
-    // Once a call of the op has worked, the count starts anew.
-    std::fs::remove_file(folder.path().join("broken")).unwrap();
-    assert_eq!(call("do_it", 2)["ok"], true);
-    std::fs::write(folder.path().join("broken"), "").unwrap();
-    assert_eq!(code(&call("do_it", 1)), "BACKEND_ERROR");
-}
-
-#[test]
-fn a_second_failure_points_to_help_only_where_it_is() {
-    let bench = Bench::new(WRITES).in_session("s");
-    for _ in 0..2 {
-        let answer = bench.run("onto.nothing", json!({}));
-        assert!(!answer["error"]["next_action"].as_str().unwrap().contains("`help`"), "{answer}");
-    }
-    let answers: Vec<Value> = (0..4).map(|_| bench.call("tool_exec", json!({}))).collect();
-    assert!(!answers[3].to_string().contains("``"), "{}", answers[3]);
 }
 
 #[test]

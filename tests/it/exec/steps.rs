@@ -33,11 +33,6 @@ const TOOLS: &str = r#"
       - {id: send, op: note.send, args: {to: {$from: read, pointer: /result/owner}, token: {$arg: /token}}}
       - {id: again, op: note.get, args: {id: {$arg: /id}}}
     result: {sent: {$from: send}, id: {$arg: /id}}
-- name: twice
-  op: note.twice
-  description: Publishes a note within another tool.
-  parameters: {type: object, properties: {id: {type: string}}, required: [id], additionalProperties: false}
-  backend: {type: steps, steps: [{id: first, op: note.put, args: {text: one}}, {id: inner, op: note.publish, args: {id: {$arg: /id}}}]}
 - name: agree
   op: note.agree
   description: Writes a note, and asks a person before the second one.
@@ -148,20 +143,19 @@ fn a_failure_after_a_write_says_what_was_done_and_the_same_key_goes_on() {
 }
 
 #[test]
-fn a_call_without_a_key_is_given_one_to_go_on_with_also_through_tools_within_tools() {
+fn a_call_without_a_key_is_given_one_to_go_on_with() {
     let notes = Notes::new(WRITES);
-    let failed = notes.run(json!({"op": "note.twice", "args": {"id": "n"}}));
-    assert_eq!(told(&failed), [("first", "ok"), ("inner", "error")], "{failed}");
-    assert_eq!(failed["error"]["details"]["steps"][1]["error"]["steps"][1]["id"], "write", "{failed}");
+    let failed = notes.run(json!({"op": "note.publish", "args": {"id": "n"}}));
+    assert_eq!(told(&failed)[2], ("send", "error"), "{failed}");
     let next = failed["error"]["next_action"].as_str().unwrap();
     let key = next.rsplit_once("\"idempotency_key\": \"").unwrap().1.split_once('"').unwrap().0;
     notes.repair();
-    let done = notes.run(json!({"op": "note.twice", "args": {"id": "n"}, "idempotency_key": key}));
+    let done = notes.run(json!({"op": "note.publish", "args": {"id": "n"}, "idempotency_key": key}));
     assert_eq!(done["result"]["sent"], "sent", "{done}");
-    assert_eq!(notes.written(), ["one", "Hello!"]);
-    let again = notes.run(json!({"op": "note.twice", "args": {"id": "n"}}));
+    assert_eq!(notes.written(), ["Hello!"]);
+    let again = notes.run(json!({"op": "note.publish", "args": {"id": "n"}}));
     assert_eq!(again["ok"], true, "{again}");
-    assert_eq!(notes.written().len(), 4);
+    assert_eq!(notes.written().len(), 2);
 }
 
 #[test]
@@ -214,8 +208,8 @@ fn the_effect_is_the_strongest_of_the_steps_and_every_setting_counts_for_it() {
     let catalog = notes.bench.context.view.catalog();
     let effect = |name: &str| catalog.named(name).unwrap().effect;
     assert_eq!(
-        [effect("look"), effect("publish"), effect("twice"), effect("clean")],
-        [Effect::Read, Effect::Write, Effect::Write, Effect::Destructive]
+        [effect("look"), effect("publish"), effect("clean")],
+        [Effect::Read, Effect::Write, Effect::Destructive]
     );
     assert!(!catalog.named("publish").unwrap().effect_is_guess());
     // A tool with a step that is a dry run by default is one too.
@@ -226,7 +220,7 @@ fn the_effect_is_the_strongest_of_the_steps_and_every_setting_counts_for_it() {
     let readers = Notes::new("");
     for (function, input) in [
         ("tool_exec", json!({"op": "note.publish", "args": {"id": "n"}})),
-        ("tool_exec_read", json!({"op": "note.twice", "args": {"id": "n"}})),
+        ("tool_exec_read", json!({"op": "note.publish", "args": {"id": "n"}})),
     ] {
         let refused = readers.bench.call(function, input);
         assert_eq!(code(&refused), "PERMISSION_DENIED", "{refused}");
@@ -340,25 +334,16 @@ fn steps_count_only_where_the_source_is_trusted_and_only_whole() {
 }
 
 #[test]
-fn steps_that_never_end_or_go_too_deep_are_findings_and_are_not_run() {
-    let steps = |name: usize, inner: &str| {
+fn a_tool_with_steps_is_no_step_of_another() {
+    let steps = |name: &str, inner: &str| {
         format!(
-            "- {{name: s{name}, op: s.s{name}, description: Calls on., parameters: {{type: object}}, \
+            "- {{name: {name}, op: s.{name}, description: Calls on., parameters: {{type: object}}, \
              backend: {{type: steps, steps: [{{id: a, op: {inner}}}]}}}}\n"
         )
     };
-    let mut tools = TOOLS.to_string();
-    tools.push_str(&steps(0, "note.look"));
-    for level in 1..5 {
-        tools.push_str(&steps(level, &format!("s.s{}", level - 1)));
-    }
-    tools.push_str(&steps(7, "s.s8"));
-    tools.push_str(&steps(8, "s.s7"));
-    tools.push_str(&steps(9, "s.s9"));
+    let tools = format!("{TOOLS}{}{}", steps("outer", "note.look"), steps("itself", "s.itself"));
     let notes = Notes::of(&tools, WRITES, None);
-    // `note.look` is a level itself.
-    assert_eq!(notes.run(json!({"op": "s.s2", "args": {}}))["ok"], true);
-    for op in ["s.s3", "s.s4", "s.s7", "s.s8", "s.s9"] {
+    for op in ["s.outer", "s.itself"] {
         let answer = notes.run(json!({"op": op, "args": {}}));
         assert_eq!(code(&answer), "NO_BACKEND", "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().ends_with("its steps are wrong"), "{answer}");

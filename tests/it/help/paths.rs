@@ -150,28 +150,6 @@ fn a_session_knows_what_it_was_told() {
 }
 
 #[test]
-fn the_same_wrong_path_is_not_answered_the_same_three_times() {
-    let context = FunctionContext::of(view(&example("buildos").catalog));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let ask = |arguments: Value| {
-        let function = Function::named("tool_help").unwrap();
-        serde_json::from_slice::<Value>(&runtime.block_on(function.call(&context, arguments)).json()).unwrap()
-    };
-    for wrong in
-        [json!({"path": "onto.tsak", "session": "s"}), json!({"paths": ["no", "such"], "session": "s"})]
-    {
-        let told: Vec<Value> = (0..4).map(|_| ask(wrong.clone())).collect();
-        let codes: Vec<&str> = told.iter().map(|told| told["error"]["code"].as_str().unwrap()).collect();
-        assert_eq!(codes, ["NOT_FOUND", "NOT_FOUND", "LOOP_STOPPED", "LOOP_STOPPED"]);
-        let different: std::collections::HashSet<String> = told.iter().map(Value::to_string).collect();
-        assert_eq!(different.len(), 4, "{told:?}");
-    }
-    assert_eq!(ask(json!({"path": "onto.tsak", "session": "t"}))["error"]["code"], "NOT_FOUND");
-    let unnamed = json!({"path": "onto.tsak"});
-    assert_eq!(ask(unnamed.clone()), ask(unnamed), "without a session nothing is counted");
-}
-
-#[test]
 fn examples_in_refusals_are_of_this_catalog() {
     let context = FunctionContext::of(view(&example("github").catalog));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

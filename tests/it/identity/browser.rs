@@ -30,11 +30,6 @@ impl Browser {
         self.follow(Method::GET, url, None)
     }
 
-    /// Opens an address, and follows nothing.
-    pub fn step(&mut self, url: &str) -> Page {
-        self.send(Method::GET, &Url::parse(url).unwrap(), None)
-    }
-
     /// Sends a form of a page with these fields beside the hidden ones, and follows redirects.
     pub fn submit(&mut self, page: &Page, action: &str, fields: &[(&str, &str)]) -> Page {
         let form = page.form(action);

@@ -22,24 +22,22 @@ use crate::issuer::Issuer;
 use crate::serve::{Server, client};
 
 /// Secrets of the configuration, by their variables. They are values for tests.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 3] = [
     ("OPERATOR", "known-secret-token-of-the-operator"),
     ("ROBOT_SECRET", "known-secret-of-the-robot:%&/+"),
-    ("PAGES_SECRET", "known-secret-of-the-pages"),
-    ("READER_SECRET", "known-secret-of-the-introspection"),
+    ("PROXY_SECRET", "known-secret-of-the-proxy"),
 ];
 
 /// The clients of the secrets, as HTTP's basic authentication has them.
-const CLIENTS: [(&str, usize); 3] = [("robot", 1), ("pages", 2), ("reader", 3)];
+const CLIENTS: [(&str, usize); 1] = [("robot", 1)];
 
 const PERSON_SECRET: &str = "known-secret-of-an-agent";
 
 /// One way to act towards each API, and for each a tool that repeats the token.
-const WAYS: [&str; 3] = ["service", "exchange", "caller"];
+const WAYS: [&str; 2] = ["service", "caller"];
 
 struct Everything {
     issuer: Arc<Issuer>,
-    opaque: Arc<Issuer>,
     hosted: Protected,
     apis: Vec<ProtectedApi>,
     server: Server,
@@ -62,20 +60,16 @@ fn tools() -> String {
     Value::Array(tools.collect()).to_string()
 }
 
-fn config(issuer: &Issuer, opaque: &Issuer, hosted: &Protected, apis: &[ProtectedApi]) -> String {
+fn config(issuer: &Issuer, hosted: &Protected, apis: &[ProtectedApi]) -> String {
     let mut config = format!(
         "[state]\nurl = \"state.db\"\n[exec]\nresult_bytes = 300\n[[source]]\npath = \"tools.json\"\n\
          [[source]]\nserver = \"hosted\"\nmcp = {{ url = \"{}\", auth = {{ shared = true }} }}\n\
          [[serve.token]]\nenv = \"OPERATOR\"\nname = \"operator\"\nroles = [\"*\"]\n\
          [[serve.issuer]]\nissuer = \"{}\"\naudience = [\"{audience}\"]\n\
-         [[serve.issuer]]\nissuer = \"{other}\"\naudience = [\"{audience}\"]\n\
-         introspection = {{ url = \"{other}/introspect\", client_id = \"reader\", client_secret = \"${{READER_SECRET}}\" }}\n\
-         [serve.sign_in]\nissuer = \"{}\"\nclient_id = \"pages\"\nclient_secret = \"${{PAGES_SECRET}}\"\n",
+         [serve.proxy]\nsecret = \"${{PROXY_SECRET}}\"\nroles = [\"reader\"]\n",
         hosted.url,
         issuer.url(),
-        issuer.url(),
-        audience = apis[2].url,
-        other = opaque.url(),
+        audience = apis[1].url,
     );
     for (way, api) in WAYS.iter().zip(apis) {
         let client = match *way {
@@ -95,16 +89,12 @@ fn config(issuer: &Issuer, opaque: &Issuer, hosted: &Protected, apis: &[Protecte
 
 impl Everything {
     fn start() -> Self {
-        let (issuer, opaque) = (Arc::new(Issuer::start()), Arc::new(Issuer::start()));
-        opaque.behave(|behaviour| behaviour.opaque = true);
+        let issuer = Arc::new(Issuer::start());
         issuer.register("robot", VARIABLES[1].1, &[]);
-        opaque.register("reader", VARIABLES[3].1, &[]);
-        for issuer in [&issuer, &opaque] {
-            issuer.register("agent", PERSON_SECRET, &[]);
-        }
+        issuer.register("agent", PERSON_SECRET, &[]);
         let hosted = Protected::start(&issuer, true);
         let apis: Vec<ProtectedApi> = WAYS.iter().map(|_| ProtectedApi::start(&issuer)).collect();
-        let config = config(&issuer, &opaque, &hosted, &apis);
+        let config = config(&issuer, &hosted, &apis);
         let catalog = folder(&[("tools.json", &tools()), ("toolcrib.toml", &config)]);
         let state = tempfile::tempdir().unwrap();
         let run = |arguments: &[&str]| run(&catalog, &state, arguments);
@@ -114,9 +104,8 @@ impl Everything {
         let home = [("XDG_STATE_HOME", text(state.path()))];
         let more = ["--log-level", "trace", "--surface", "full"];
         let server = Server::start(text(catalog.path()), &more, &[&VARIABLES[..], &home].concat());
-        issuer.register("pages", VARIABLES[2].1, &[&server.url("/sign-in/callback")]);
         let (said, found) = (Mutex::new(said), Mutex::default());
-        Self { issuer, opaque, hosted, apis, server, catalog, state, said, found }
+        Self { issuer, hosted, apis, server, catalog, state, said, found }
     }
 
     fn run(&self, arguments: &[&str]) -> String {
@@ -162,7 +151,7 @@ impl Everything {
     /// A token of an issuer by client credentials.
     fn token(&self, issuer: &Issuer) -> String {
         let form =
-            [("grant_type", "client_credentials"), ("resource", self.apis[2].url.as_str()), ("scope", "a")];
+            [("grant_type", "client_credentials"), ("resource", self.apis[1].url.as_str()), ("scope", "a")];
         let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let asking =
             client().post(format!("{}/token", issuer.url())).basic_auth("agent", Some(PERSON_SECRET));
@@ -176,43 +165,29 @@ impl Everything {
         let headers = page.headers.iter().filter(|(name, _)| *name != "set-cookie");
         let headers: String = headers.map(|(name, value)| format!("{name}: {value:?}\n")).collect();
         self.heard(place, &format!("{headers}\n{}", page.text));
-        for kind in ["toolcrib-session", "toolcrib-browser"] {
+        for kind in ["toolcrib-session", "toolcrib-form"] {
             let cookie = browser.cookie(&self.server.url(""), kind);
             self.found.lock().unwrap().extend(cookie.map(|(_, value)| value));
         }
     }
 
-    /// A person signs in at the issuer, looks around, and signs out; the callback is sent once more.
-    fn person(&self) {
+    /// A person signs in with a token, looks around, and signs out.
+    fn person(&self, signed: &str) {
         let mut browser = Browser::default();
-        let mut url = self.server.url("/sign-in/start?return=%2F");
-        let mut callback = String::new();
-        for _ in 0..6 {
-            let page = browser.step(&url);
-            if url.starts_with(&self.server.url("")) {
-                self.page(&browser, url.split('?').next().unwrap(), &page);
-            }
-            if url.contains("/sign-in/callback") {
-                callback.clone_from(&url);
-            }
-            let Some(next) = page.headers.get("location") else { break };
-            url = reqwest::Url::parse(&url).unwrap().join(next.to_str().unwrap()).unwrap().to_string();
-        }
-        let home = browser.open(&self.server.url("/"));
-        assert!(home.text.contains("Sign out"), "{}", home.text);
-        for path in ["/", "/tools/who_caller.html", "/search.html?q=who", "/sign-in", "/nothing"] {
-            let page = browser.open(&self.server.url(path));
-            self.page(&browser, path, &page);
-        }
-        let again = browser.step(&callback);
-        assert!(again.status >= 400 || again.status == 303, "{}", again.status);
-        self.page(&browser, "the callback, once more", &again);
-        let out = browser.submit(&home, "/sign-out", &[]);
-        self.page(&browser, "/sign-out", &out);
-        let page = browser.open(&self.server.url("/sign-in"));
-        for token in [VARIABLES[0].1, "nobody-has-this-secret-token"] {
-            let answer = browser.submit(&page, "/sign-in", &[("token", token)]);
+        for token in [VARIABLES[0].1, "nobody-has-this-secret-token", signed] {
+            let page = browser.open(&self.server.url("/sign-in"));
+            self.page(&browser, "/sign-in", &page);
+            let answer = browser.submit(&page, "/sign-in", &[("token", token), ("return", "/")]);
             self.page(&browser, "/sign-in", &answer);
+            for path in ["/", "/tools/who_caller.html", "/search.html?q=who", "/sign-in", "/nothing"] {
+                let page = browser.open(&self.server.url(path));
+                self.page(&browser, path, &page);
+            }
+            let home = browser.open(&self.server.url("/"));
+            if home.status == 200 {
+                let out = browser.submit(&home, "/sign-out", &[]);
+                self.page(&browser, "/sign-out", &out);
+            }
         }
         let mut found = self.found.lock().unwrap();
         found.sort();
@@ -226,15 +201,11 @@ impl Everything {
         let basic = |(id, place): (&str, usize)| STANDARD.encode(format!("{id}:{}", VARIABLES[place].1));
         secrets.extend(CLIENTS.map(basic));
         secrets.push("nobody-has-this-secret-token".into());
-        for issuer in [&self.issuer, &self.opaque] {
-            secrets.extend(issuer.given());
-            for sent in issuer.received("/token").iter().chain(&issuer.received("/introspect")) {
-                let fields = form_urlencoded::parse(sent.as_bytes()).into_owned();
-                let names = ["code_verifier", "client_secret", "refresh_token", "subject_token", "token"];
-                secrets.extend(
-                    fields.filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value),
-                );
-            }
+        secrets.extend(self.issuer.given());
+        for sent in self.issuer.received("/token") {
+            let fields = form_urlencoded::parse(sent.as_bytes()).into_owned();
+            let names = ["code_verifier", "client_secret", "refresh_token", "subject_token", "token"];
+            secrets.extend(fields.filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value));
         }
         secrets.extend(self.found.lock().unwrap().iter().cloned());
         secrets.extend_from_slice(more);
@@ -265,9 +236,9 @@ fn run(catalog: &TempDir, state: &TempDir, arguments: &[&str]) -> (String, Strin
 #[test]
 fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     let mut all = Everything::start();
-    let (signed, opaque) = (all.token(&all.issuer), all.token(&all.opaque));
+    let (signed, opaque) = (all.token(&all.issuer), "known-opaque-token-of-nobody".to_string());
     let wrong = all.issuer.token().audience("https://elsewhere.example").sign();
-    let old = all.issuer.token().audience(&all.apis[2].url).seconds(-7_000).sign();
+    let old = all.issuer.token().audience(&all.apis[1].url).seconds(-7_000).sign();
     let operator = VARIABLES[0].1;
 
     // Calls in every way, and their results, errors and dry runs.
@@ -285,7 +256,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     assert_eq!(all.call("whoami", &signed)["result"], "whoami for amy", "the sign-in of the operator");
     all.call("admin", &signed);
     for (method, params) in [
-        ("tools/call", json!({"name": "echo_exchange", "arguments": {}})),
+        ("tools/call", json!({"name": "echo_caller", "arguments": {}})),
         ("tools/call", json!({"name": "whoami", "arguments": {}})),
         ("tools/list", json!({})),
         ("resources/list", json!({})),
@@ -310,10 +281,18 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
         all.get("/mcp", &authorization);
         all.get("/", &authorization);
     }
-    for path in ["/", "/mcp", "/v1/tool_search", "/tools/who_caller.md", "/sign-in/callback", "/nothing"] {
+    for path in ["/", "/mcp", "/v1/tool_search", "/tools/who_caller.md", "/sign-in", "/nothing"] {
         all.get(&format!("{path}?query=who&access_token={signed}&code={operator}"), "");
     }
-    all.person();
+    all.person(&signed);
+
+    // A proxy, and somebody who pretends to be one.
+    for secret in [VARIABLES[2].1, "nobody-has-this-secret-token"] {
+        for path in ["/", "/v1", "/metrics"] {
+            let headers = [("x-forwarded-user", "amy"), ("x-proxy-secret", secret), ("accept", "text/html")];
+            all.told(path, all.server.get(path, &headers));
+        }
+    }
 
     // Pages and counters, for the operator too.
     for token in [operator, &signed] {
@@ -338,7 +317,6 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     end_sign_in(all.state.path());
     let again = all.call("whoami", &signed);
     all.issuer.behave(|behaviour| behaviour.is_dead = true);
-    all.opaque.behave(|behaviour| behaviour.is_dead = true);
     for way in WAYS {
         all.call(&format!("who_{way}"), &signed);
         all.call(&format!("who_{way}"), &format!("{opaque}-unknown"));
@@ -369,7 +347,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     places.extend(files(all.state.path()));
     let log = all.server.log.lock().unwrap().clone();
     assert!(log.contains("TRACE") && log.contains("/v1/tool_exec"), "the log has every detail");
-    let secrets = all.secrets(&[wrong, old]);
+    let secrets = all.secrets(&[wrong, old, opaque]);
     search(&places, &secrets);
     // The file of a sign-in has its tokens, and no secret of anybody else.
     let configured: Vec<String> = VARIABLES.iter().map(|(_, value)| value.to_string()).collect();

@@ -1,49 +1,41 @@
-//! People sign in to the pages.
+//! People sign in to the pages with a token, and attacks on them: each is refused, and nobody is signed in by it.
 
-use rusqlite::Connection;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::browser::{Browser, set_cookies};
+use super::browser::{Browser, set_cookies, told};
+use super::resource_server::{GRANTS, protected};
 use crate::fixture;
 use crate::issuer::Issuer;
 use crate::serve::{Server, TOOLS, client, header};
 
-pub const READER: &str = "reader-token-0123456789";
-pub const ADMIN: &str = "admin-token-0123456789";
-pub const TOKENS: &str = "[[serve.token]]\nenv = \"T_READER\"\nname = \"amy\"\nroles = [\"reader\"]\n\n\
-                          [[serve.token]]\nenv = \"T_ADMIN\"\nname = \"root\"\nroles = [\"*\"]\n";
-pub const VARIABLES: [(&str, &str); 3] =
-    [("T_READER", READER), ("T_ADMIN", ADMIN), ("CLIENT_SECRET", "client-secret-of-toolcrib")];
+const READER: &str = "reader-token-0123456789";
+const ADMIN: &str = "admin-token-0123456789";
+const TOKENS: &str = "[[serve.token]]\nenv = \"T_READER\"\nname = \"amy\"\nroles = [\"reader\"]\n\n\
+                      [[serve.token]]\nenv = \"T_ADMIN\"\nname = \"root\"\nroles = [\"*\"]\n";
+const VARIABLES: [(&str, &str); 2] = [("T_READER", READER), ("T_ADMIN", ADMIN)];
 
 /// A server with tokens.
 fn guarded() -> Server {
     Server::with(TOKENS, &VARIABLES)
 }
 
-/// The configuration of a server whose people sign in at this issuer.
-pub fn with_provider(issuer: &Issuer, more: &str) -> String {
-    let url = issuer.url();
-    format!(
-        "{more}\n[[serve.issuer]]\nissuer = \"{url}\"\n\n[[serve.issuer.grant]]\nclaim = \"groups\"\nvalue = \"engineers\"\n\
-         roles = [\"reader\"]\n\n[[serve.issuer.grant]]\nclaim = \"groups\"\nvalue = \"operators\"\nroles = [\"*\"]\n\n\
-         [serve.sign_in]\nissuer = \"{url}\"\nclient_id = \"toolcrib\"\nclient_secret = \"${{CLIENT_SECRET}}\"\n"
-    )
-}
-
-/// A server at which people sign in with this issuer.
-pub fn behind(issuer: &Issuer, more: &str) -> Server {
-    let server = Server::with(&with_provider(issuer, more), &VARIABLES);
-    issuer.register("toolcrib", "client-secret-of-toolcrib", &[&server.url("/sign-in/callback")]);
-    server
-}
-
 /// A browser whose person has signed in with a token.
-pub fn signed_in(server: &Server, token: &str) -> Browser {
+fn signed_in(server: &Server, token: &str) -> Browser {
     let mut browser = Browser::default();
     let page = browser.open(&server.url("/"));
     let page = browser.submit(&page, "/sign-in", &[("token", token)]);
     assert_eq!((page.status, page.url.path()), (200, "/"), "{}", page.text);
     browser
+}
+
+/// Whether the person of a browser is signed in.
+fn is_in(server: &Server, browser: &Browser) -> bool {
+    browser.clone().open(&server.url("/")).status == 200
 }
 
 #[test]
@@ -81,7 +73,7 @@ fn a_person_signs_in_with_a_token_and_out_again() {
     let page = browser.open(&server.url("/tools/list_items.html?a=b"));
     let wrong = browser.submit(&page, "/sign-in", &[("token", "wrong-token-0123456789")]);
     assert_eq!(wrong.status, 401);
-    assert!(wrong.text.contains("This token is not known here."), "{}", wrong.text);
+    assert!(wrong.text.contains("this token is not known"), "{}", wrong.text);
     assert!(!wrong.text.contains("wrong-token"), "what was typed does not come back");
     let page = browser.submit(&wrong, "/sign-in", &[("token", READER)]);
     assert_eq!(
@@ -140,119 +132,8 @@ fn a_person_sees_what_their_roles_see_and_nothing_else() {
     assert_eq!(admin.open(&server.url("/tools/wipe_disks.html")).status, 200);
 }
 
-#[test]
-fn a_person_signs_in_at_the_identity_provider() {
-    let issuer = Issuer::start();
-    let server = behind(&issuer, "");
-    let mut browser = Browser::default();
-    let page = browser.open(&server.url("/tools/list_items.html"));
-    let host = issuer.url().trim_start_matches("http://");
-    assert!(page.text.contains(&format!("Sign in with {host}")), "{}", page.text);
-    assert!(!page.text.contains("name=\"token\""), "there are no tokens to type");
-    let page = browser.open(&server.url("/sign-in/start?return=%2Ftools%2Flist_items.html"));
-    assert_eq!((page.status, page.url.path()), (200, "/tools/list_items.html"), "{}", page.text);
-    assert!(page.text.contains("<b dir=\"auto\">Amy</b>"), "{}", page.text);
-    assert_eq!(browser.open(&server.url("/tools/wipe_disks.html")).status, 404);
-    let asked = issuer.received("/authorize").join("\n");
-    for part in
-        ["response_type=code", "code_challenge_method=S256", "nonce=", "state=", "scope=openid+profile"]
-    {
-        assert!(asked.contains(part), "{asked}");
-    }
-    assert!(!asked.contains("client-secret-of-toolcrib"));
-    // The person signs out there too. No token is in the address.
-    let out = browser.submit(&page, "/sign-out", &[]);
-    let next =
-        out.text.split("http-equiv=\"refresh\" content=\"0; url=").nth(1).unwrap().split('"').next().unwrap();
-    let next = next.replace("&#x2F;", "/").replace("&amp;", "&");
-    assert!(next.starts_with(&format!("{}/logout?client_id=toolcrib&", issuer.url())), "{next}");
-    assert!(!next.contains("ey"), "{next}");
-    assert_eq!(browser.open(&next).url.path(), "/sign-in");
-    assert_eq!(browser.open(&server.url("/")).status, 401);
-}
-
-#[test]
-fn rights_are_those_of_the_groups_and_without_any_nobody_comes_in() {
-    let issuer = Issuer::start();
-    let server = behind(&issuer, "");
-    issuer.behave(|issuer| drop(issuer.user.insert("groups".into(), "operators".into())));
-    let mut operator = Browser::default();
-    assert_eq!(operator.open(&server.url("/sign-in/start?return=/tools/wipe_disks.html")).status, 200);
-    issuer.behave(|issuer| {
-        issuer.user.insert("groups".into(), "guests".into());
-        issuer.user.insert("name".into(), "<script>alert(1)</script>".into());
-    });
-    let mut guest = Browser::default();
-    let page = guest.open(&server.url("/sign-in/start"));
-    assert_eq!(page.status, 403);
-    assert!(
-        page.text.contains("you have no rights here") && !page.text.contains("<script>alert"),
-        "{}",
-        page.text
-    );
-    assert_eq!(guest.cookie(&server.url(""), "toolcrib-session"), None);
-    issuer.behave(|issuer| drop(issuer.user.insert("groups".into(), "engineers".into())));
-    let page = guest.open(&server.url("/sign-in/start"));
-    assert!(page.status == 200 && page.text.contains("&lt;script&gt;alert"), "{}", page.text);
-    assert!(!page.text.contains("<script>alert"), "a name is text");
-}
-
-#[test]
-fn a_provider_that_is_away_is_told_and_stops_nobody_else() {
-    let issuer = Issuer::start();
-    let server = behind(&issuer, TOKENS);
-    issuer.behave(|issuer| issuer.is_dead = true);
-    let mut browser = Browser::default();
-    let page = browser.open(&server.url("/"));
-    assert!(page.text.contains("name=\"token\"") && page.text.contains("Sign in with "), "{}", page.text);
-    let failed = browser.open(&server.url("/sign-in/start"));
-    assert_eq!(failed.status, 502);
-    assert!(failed.text.contains("does not answer as it should"), "{}", failed.text);
-    let page = browser.submit(&failed, "/sign-in", &[("token", READER)]);
-    assert_eq!(page.status, 200, "{}", page.text);
-    let out = browser.submit(&page, "/sign-out", &[]);
-    assert_eq!((out.status, out.url.path()), (200, "/sign-in"));
-    issuer.behave(|issuer| issuer.is_dead = false);
-    // Its keys are asked for again after a pause.
-    let started = std::time::Instant::now();
-    while browser.open(&server.url("/sign-in/start")).status != 200 {
-        assert!(started.elapsed().as_secs() < 60, "the provider is back");
-        std::thread::sleep(std::time::Duration::from_millis(200));
-    }
-}
-
-#[test]
-fn a_person_who_does_not_agree_is_asked_again() {
-    let issuer = Issuer::start();
-    let server = behind(&issuer, "");
-    issuer.behave(|issuer| issuer.agrees = false);
-    let mut browser = Browser::default();
-    let page = browser.open(&server.url("/sign-in/start?return=/findings.html"));
-    assert_eq!(page.status, 403);
-    assert!(
-        page.text.contains("has not let you in") && page.text.contains("return=%2Ffindings.html"),
-        "{}",
-        page.text
-    );
-}
-
-#[test]
-fn another_name_of_the_server_leads_to_its_public_address() {
-    let issuer = Issuer::start();
-    let server = behind(&issuer, "");
-    let (_, port) = server.address.rsplit_once(':').unwrap();
-    let mut browser = Browser::default();
-    let page = browser.open(&format!("http://localhost:{port}/sign-in/start?return=/findings.html"));
-    assert_eq!(
-        (page.status, page.url.as_str()),
-        (200, server.url("/findings.html").as_str()),
-        "{}",
-        page.text
-    );
-}
-
 /// A folder with a catalog, and a server on it with state in a file.
-pub fn stored(folder: &TempDir, config: &str, variables: &[(&str, &str)]) -> Server {
+fn stored(folder: &TempDir, config: &str, variables: &[(&str, &str)]) -> Server {
     fixture::write(folder.path(), "tools.json", TOOLS);
     fixture::write(folder.path(), "toolcrib.toml", config);
     let state = folder.path().join("state.db");
@@ -269,56 +150,128 @@ fn at(browser: &Browser, from: &str, to: &Server) -> Browser {
 }
 
 #[test]
-fn replicas_share_sessions_and_a_restart_ends_none() {
+fn replicas_share_sign_ins_and_a_restart_ends_none() {
     let folder = tempfile::tempdir().unwrap();
     let one = stored(&folder, TOKENS, &VARIABLES);
-    let mut browser = signed_in(&one, READER);
+    let browser = signed_in(&one, READER);
     let two = stored(&folder, TOKENS, &VARIABLES);
-    let mut there = at(&browser, &one.address, &two);
-    let page = there.open(&two.url("/"));
-    assert_eq!(page.status, 200);
-    there.submit(&page, "/sign-out", &[]);
-    assert_eq!(browser.open(&one.url("/")).status, 401, "signed out at the other replica");
-    let (browser, before) = (signed_in(&one, READER), one.address.clone());
+    assert_eq!(at(&browser, &one.address, &two).open(&two.url("/")).status, 200);
+    let before = one.address.clone();
     drop((one, two));
     let again = stored(&folder, TOKENS, &VARIABLES);
     assert_eq!(at(&browser, &before, &again).open(&again.url("/")).status, 200);
 }
 
 #[test]
-fn a_session_ends_with_its_time_and_with_its_token() {
+fn a_change_of_the_callers_ends_sign_ins() {
     let folder = tempfile::tempdir().unwrap();
     let server = stored(&folder, TOKENS, &VARIABLES);
-    let mut browser = signed_in(&server, READER);
-    let db = Connection::open(folder.path().join("state.db")).unwrap();
-    db.execute("UPDATE sign_ins SET until = 1", []).unwrap();
-    assert_eq!(browser.open(&server.url("/")).status, 401);
     let (browser, before) = (signed_in(&server, READER), server.address.clone());
     drop(server);
+    let without = TOKENS.split("\n\n").nth(1).unwrap();
     let changed = [("T_READER", "another-token-0123456789"), ("T_ADMIN", ADMIN)];
-    let again = stored(&folder, TOKENS, &changed);
-    let mut there = at(&browser, &before, &again);
-    assert_eq!(there.open(&again.url("/")).status, 401, "the token of the session is known no more");
+    let promoted = TOKENS.replace("roles = [\"reader\"]", "roles = [\"admin\"]");
+    for (config, variables) in [(without, VARIABLES), (TOKENS, changed), (promoted.as_str(), VARIABLES)] {
+        let again = stored(&folder, config, &variables);
+        let mut there = at(&browser, &before, &again);
+        assert_eq!(there.open(&again.url("/")).status, 401, "{config}");
+    }
+}
+
+/// A cookie of a person, and the facts in it.
+fn cookie(server: &Server, browser: &Browser) -> (String, Value, String) {
+    let (name, value) = browser.cookie(&server.url(""), "toolcrib-session").unwrap();
+    let (facts, signature) = value.split_once('.').unwrap();
+    let facts = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(facts).unwrap()).unwrap();
+    (name, facts, signature.to_string())
 }
 
 #[test]
-fn rights_of_a_session_are_those_of_the_configuration_now() {
+fn a_cookie_has_no_token_and_ends_with_it() {
     let issuer = Issuer::start();
-    let folder = tempfile::tempdir().unwrap();
-    let config = with_provider(&issuer, "");
-    let server = stored(&folder, &config, &VARIABLES);
-    issuer.register("toolcrib", "client-secret-of-toolcrib", &[&server.url("/sign-in/callback")]);
+    let (server, _folder) = protected(&issuer, GRANTS);
+    let token = issuer.token().audience(&server.url("/mcp")).scope("tools:read").seconds(4).sign();
     let mut browser = Browser::default();
-    assert_eq!(browser.open(&server.url("/sign-in/start")).status, 200);
-    let before = server.address.clone();
-    drop(server);
-    let without = config.replace("value = \"engineers\"", "value = \"others\"");
-    let again = stored(&folder, &without, &VARIABLES);
-    assert_eq!(at(&browser, &before, &again).open(&again.url("/")).status, 401);
-    drop(again);
-    let with = config.replace("roles = [\"reader\"]", "roles = [\"admin\"]");
-    let again = stored(&folder, &with, &VARIABLES);
-    assert_eq!(at(&browser, &before, &again).open(&again.url("/tools/wipe_disks.html")).status, 200);
+    let page = browser.open(&server.url("/tools/read_note.html"));
+    let page = browser.submit(&page, "/sign-in", &[("token", &token)]);
+    assert_eq!((page.status, page.url.path()), (200, "/tools/read_note.html"), "{}", page.text);
+    let (_, facts, _) = cookie(&server, &browser);
+    assert!(facts["name"].as_str().unwrap().starts_with("amy@"), "{facts}");
+    assert!(token.split('.').skip(1).all(|part| !facts.to_string().contains(part)), "{facts}");
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(browser.open(&server.url("/")).status, 401, "the token has expired, and so the cookie");
+    // Tokens that are no more, or never were, are refused like those in a header.
+    let other = Issuer::start();
+    let mcp = server.url("/mcp");
+    for (token, status, why) in [
+        (issuer.token().audience(&mcp).scope("tools:read").seconds(-60).sign(), 401, "has expired"),
+        (
+            issuer.token().audience("https://other.example/mcp").scope("tools:read").sign(),
+            401,
+            "another resource",
+        ),
+        (issuer.token().audience(&mcp).scope("other").sign(), 403, "no rights here"),
+        (other.token().audience(&mcp).scope("tools:read").sign(), 401, "another issuer"),
+        (issuer.token().audience(&mcp).scope("tools:read").forged(), 401, "signature"),
+        ("nobody-has-this-token".into(), 401, "is not known"),
+    ] {
+        let page = browser.open(&server.url("/sign-in"));
+        let refused = browser.submit(&page, "/sign-in", &[("token", &token)]);
+        assert!(refused.status == status && refused.text.contains(why), "{why}: {}", refused.text);
+        assert_eq!(browser.open(&server.url("/")).status, 401);
+    }
+}
+
+#[test]
+fn a_sign_in_to_one_profile_is_for_no_other() {
+    let issuer = Issuer::start();
+    let (server, _folder) =
+        protected(&issuer, "[profile.notes]\ninclude = [\"read_note\"]\n[profile.plans]\n");
+    let token = issuer.token().audience(&server.url("/p/notes/mcp")).sign();
+    let mut browser = Browser::default();
+    let page = browser.open(&server.url("/p/notes/"));
+    let page = browser.submit(&page, "/sign-in", &[("token", &token)]);
+    assert_eq!((page.status, page.url.path()), (200, "/p/notes/"), "{}", page.text);
+    for elsewhere in ["/", "/p/plans/"] {
+        assert_eq!(browser.open(&server.url(elsewhere)).status, 401, "{elsewhere}");
+    }
+}
+
+#[test]
+fn forged_cookies_sign_nobody_in() {
+    let (server, other) = (guarded(), guarded());
+    let (amy, elsewhere) = (signed_in(&server, READER), signed_in(&other, ADMIN));
+    let (name, facts, signature) = cookie(&server, &amy);
+    let (_, of_other, other_signature) = cookie(&other, &elsewhere);
+    let text = |facts: &Value| URL_SAFE_NO_PAD.encode(facts.to_string());
+    let mut admin = facts.clone();
+    admin["roles"] = json!(["*"]);
+    let mut longer = facts.clone();
+    longer["until"] = json!(i64::MAX);
+    let own = amy.cookie(&server.url(""), "toolcrib-session").unwrap().1;
+    let facts = own.split_once('.').unwrap().0;
+    for forged in [
+        format!("{}.{signature}", text(&admin)),
+        format!("{}.{signature}", text(&longer)),
+        // Signed with the key of another server.
+        format!("{}.{other_signature}", text(&of_other)),
+        elsewhere.cookie(&other.url(""), "toolcrib-session").unwrap().1,
+        format!("{facts}.{}", "0".repeat(64)),
+        format!("{facts}."),
+        facts.to_string(),
+        ADMIN.to_string(),
+        String::new(),
+    ] {
+        let mut browser = Browser::default();
+        browser.plant(&server.url(""), (name.clone(), forged.clone()));
+        assert_eq!(browser.open(&server.url("/")).status, 401, "{forged}");
+    }
+    let twice = format!("{name}={own}; {name}={own}");
+    assert_eq!(
+        server.get("/", &[("cookie", &twice)]).status(),
+        401,
+        "another server may have set one of them"
+    );
 }
 
 #[test]
@@ -328,8 +281,8 @@ fn cookies_are_for_this_server_alone() {
     for host in ["tools.example.com", "127.0.0.1"] {
         let page = server.get("/", &[("accept", "text/html"), ("host", host)]);
         let [cookie] = set_cookies(&page).try_into().unwrap();
-        assert!(cookie.starts_with("__Host-toolcrib-browser="), "{cookie}");
-        for attribute in ["; HttpOnly", "; Secure", "; SameSite=Lax", "; Path=/"] {
+        assert!(cookie.starts_with("__Host-toolcrib-form="), "{cookie}");
+        for attribute in ["; HttpOnly", "; Secure", "; SameSite=Strict", "; Path=/"] {
             assert!(cookie.contains(attribute), "{cookie}");
         }
         assert!(!cookie.contains("Domain"), "{cookie}");
@@ -338,8 +291,18 @@ fn cookies_are_for_this_server_alone() {
     let (_, port) = server.address.rsplit_once(':').unwrap();
     let page = server.get("/", &[("accept", "text/html")]);
     let [cookie] = set_cookies(&page).try_into().unwrap();
-    assert!(cookie.starts_with(&format!("toolcrib-browser-{port}=")), "{cookie}");
-    assert!(cookie.contains("; HttpOnly; SameSite=Lax; Path=/") && !cookie.contains("Secure"), "{cookie}");
+    assert!(cookie.starts_with(&format!("toolcrib-form-{port}=")), "{cookie}");
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict; Path=/") && !cookie.contains("Secure"), "{cookie}");
+    let mut browser = Browser::default();
+    let page = browser.open(&server.url("/"));
+    let csrf = page.form("/sign-in").into_iter().find(|(name, _)| name == "csrf").unwrap().1;
+    let (name, value) = browser.cookie(&server.url(""), "toolcrib-form").unwrap();
+    let signed = client().post(server.url("/sign-in")).header("cookie", format!("{name}={value}"));
+    let signed = signed.header("content-type", "application/x-www-form-urlencoded");
+    let signed = signed.body(format!("csrf={csrf}&token={READER}&return=/")).send().unwrap();
+    let [session, form] = set_cookies(&signed).try_into().unwrap();
+    assert!(session.contains("; HttpOnly; SameSite=Strict; Path=/; Max-Age=28"), "{session}");
+    assert!(form.contains("Max-Age=0"), "{form}");
 }
 
 #[test]
@@ -389,7 +352,9 @@ fn a_cookie_reads_pages_and_calls_nothing() {
             .as_u16()
     };
     assert_eq!(with(server.asking("/registry.json")), 200);
-    for path in ["/v1", "/v1/tool_help?path=list_items", "/v1/sessions/a", "/mcp"] {
+    for path in
+        ["/v1", "/v1/tool_help?path=list_items", "/v1/sessions/a", "/v1/workspace.tar", "/metrics", "/mcp"]
+    {
         assert_eq!(with(server.asking(path)), 401, "GET {path}");
     }
     for path in ["/v1/tool_exec", "/v1/tools/list_items", "/mcp", "/", "/tools/list_items.md"] {
@@ -410,44 +375,174 @@ fn an_open_server_asks_nobody_to_sign_in() {
     let page = browser.open(&server.url("/"));
     assert!(page.status == 200 && !page.text.contains("Sign"), "{}", page.text);
     assert_eq!(page.header("cache-control"), "no-cache");
-    assert_eq!(browser.open(&server.url("/sign-in/start")).status, 404);
+    assert_eq!(browser.open(&server.url("/sign-in/nowhere")).status, 404);
 }
 
-/// The worked configuration of the docs, with the issuer of the test in place of that of the page.
 #[test]
-fn a_team_behind_its_identity_provider_works_as_documented() {
-    let issuer = Issuer::start();
-    let page = std::fs::read_to_string(fixture::package().join("docs/identity.md")).unwrap();
-    let (_, section) = page.split_once("\n## A team behind its identity provider\n").unwrap();
-    let section = section.split("\n## ").next().unwrap().replace("https://login.example.com", issuer.url());
-    let blocks = |language: &str| -> String {
-        let begins = format!("```{language}\n");
-        section.split(&begins).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+fn login_csrf_signs_nobody_in() {
+    let server = guarded();
+    let mut browser = Browser::default();
+    let page = browser.open(&server.url("/"));
+    let csrf = page.form("/sign-in").into_iter().find(|(name, _)| name == "csrf").unwrap().1;
+    let (name, value) = browser.cookie(&server.url(""), "toolcrib-form").unwrap();
+    let (own, other) = (format!("{name}={value}"), format!("{name}={}", "0".repeat(64)));
+    let evil = "https://evil.example".to_string();
+    let post = |cookie: Option<&str>, csrf: &str, origin: Option<&str>| {
+        let body = format!("csrf={csrf}&token={READER}&return=/");
+        let request = client().post(server.url("/sign-in")).body(body);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let request = cookie.into_iter().fold(request, |request, cookie| request.header("cookie", cookie));
+        let response = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+        let response = response.send().unwrap();
+        let sets = response.headers().get_all("set-cookie").iter();
+        let is_in = sets.filter(|set| set.to_str().unwrap().starts_with("toolcrib-session")).count() > 0;
+        (response.status().as_u16(), is_in)
     };
-    let tools = r#"[
-      {"name": "deploy", "allowed_roles": ["engineer"], "description": "Deploy.", "parameters": {"type": "object", "properties": {}}},
-      {"name": "wipe", "allowed_roles": ["admin"], "description": "Wipe.", "parameters": {"type": "object", "properties": {}}}
-    ]"#;
-    let folder = fixture::folder(&[("tools.json", tools), ("toolcrib.toml", &blocks("toml"))]);
-    let secret = [("TOOLCRIB_CLIENT_SECRET", "client-secret-of-toolcrib")];
-    let server = Server::start(fixture::text(folder.path()), &[], &secret);
-    issuer.register("toolcrib", "client-secret-of-toolcrib", &[&server.url("/sign-in/callback")]);
-    let commands = blocks("sh").replace("http://127.0.0.1:7878", &server.url(""));
-    let ran = std::process::Command::new("sh").args(["-ec", &commands]).output().unwrap();
-    let told = String::from_utf8_lossy(&ran.stdout);
-    let to_issuer = format!("location: {}/authorize?", issuer.url());
-    for part in ["HTTP/1.1 401", "<h1>Sign in</h1>", "HTTP/1.1 303", &to_issuer] {
-        assert!(ran.status.success() && told.contains(part), "{part}: {told}");
+    let home = server.url("");
+    assert_eq!(post(None, &csrf, Some(&home)), (403, false), "without the cookie of the page");
+    assert_eq!(post(Some(&other), &csrf, Some(&home)), (403, false), "with the form of another browser");
+    assert_eq!(post(Some(&own), "", Some(&home)), (403, false), "without the value of the form");
+    assert_eq!(post(Some(&own), &"0".repeat(64), Some(&home)), (403, false), "with a made-up value");
+    assert_eq!(post(Some(&own), &csrf, Some(&evil)), (403, false), "from another site");
+    assert_eq!(post(Some(&own), &csrf, Some("null")), (403, false), "from a page that hides its origin");
+    assert_eq!(post(Some(&own), &csrf, Some(&home)), (303, true));
+    let as_json = client().post(server.url("/sign-in")).header("cookie", &own);
+    let as_json = as_json.header("content-type", "application/json").body("{}").send().unwrap();
+    assert_eq!(as_json.status(), 415);
+}
+
+#[test]
+fn a_cookie_that_somebody_has_planted_is_replaced() {
+    let server = guarded();
+    let attacker = signed_in(&server, READER);
+    let mut victim = Browser::default();
+    victim.plant(&server.url(""), attacker.cookie(&server.url(""), "toolcrib-session").unwrap());
+    let page = victim.open(&server.url("/sign-in"));
+    assert!(page.text.contains("as <b dir=\"auto\">amy</b>"), "{}", page.text);
+    // Signing in ends the session that the browser had.
+    let mut fresh = Browser::default();
+    let page = fresh.open(&server.url("/"));
+    fresh.plant(&server.url(""), attacker.cookie(&server.url(""), "toolcrib-session").unwrap());
+    let page = fresh.submit(&page, "/sign-in", &[("token", ADMIN)]);
+    assert!(page.text.contains("root"), "{}", page.text);
+    assert!(!is_in(&server, &attacker));
+}
+
+#[test]
+fn signing_out_takes_a_form_of_the_same_session() {
+    let server = guarded();
+    let (mut amy, mut root) = (signed_in(&server, READER), signed_in(&server, ADMIN));
+    let page = amy.open(&server.url("/"));
+    let others = root.open(&server.url("/")).form("/sign-out")[0].1.clone();
+    for csrf in ["", "0", &"0".repeat(64), &others] {
+        let refused = amy.submit(&page, "/sign-out", &[("csrf", csrf)]);
+        assert_eq!(refused.status, 403, "{csrf}");
+        assert!(refused.text.contains("FORM_REFUSED"), "{}", refused.text);
+        assert!(is_in(&server, &amy));
     }
-    let mut engineer = Browser::default();
-    let page = engineer.open(&server.url("/sign-in/start?return=/tools/deploy.html"));
-    assert_eq!((page.status, page.url.path()), (200, "/tools/deploy.html"), "{}", page.text);
-    assert!(page.text.contains("Signed in as <b dir=\"auto\">Amy</b>"), "{}", page.text);
-    assert_eq!(engineer.open(&server.url("/tools/wipe.html")).status, 404);
-    issuer.behave(|issuer| drop(issuer.user.insert("groups".into(), "operators".into())));
-    let mut operator = Browser::default();
-    assert_eq!(
-        operator.open(&server.url("/sign-in/start?return=/tools/wipe.html")).url.path(),
-        "/tools/wipe.html"
-    );
+    let (name, value) = amy.cookie(&server.url(""), "toolcrib-session").unwrap();
+    let evil = client().post(server.url("/sign-out")).header("cookie", format!("{name}={value}"));
+    let evil = evil.header("origin", "https://evil.example").body("").send().unwrap();
+    assert_eq!((evil.status().as_u16(), is_in(&server, &amy)), (403, true));
+    let read =
+        client().get(server.url("/sign-out")).header("cookie", format!("{name}={value}")).send().unwrap();
+    assert_eq!((read.status().as_u16(), is_in(&server, &amy)), (405, true), "a link signs nobody out");
+}
+
+#[test]
+fn nobody_is_led_to_another_site() {
+    let server = guarded();
+    let bad = [
+        "https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "///evil.example",
+        "/\t/evil.example", "/\n/evil.example", "javascript:alert(1)", "http:evil.example",
+        "%2F%2Fevil.example", "/\r\nset-cookie: a=b", "data:text/html,a", " https://evil.example",
+    ];
+    for address in bad {
+        let encoded: String = form_urlencoded::byte_serialize(address.as_bytes()).collect();
+        let mut browser = Browser::default();
+        let page = browser.open(&server.url(&format!("/sign-in?return={encoded}")));
+        assert!(page.form("/sign-in").contains(&("return".into(), "/".into())), "{address:?}: {}", page.text);
+        let page = browser.submit(&page, "/sign-in", &[("token", READER), ("return", address)]);
+        assert_eq!((page.status, page.url.as_str()), (200, server.url("/").as_str()), "{address:?}");
+        assert!(browser.visited.iter().all(|url| !url.starts_with("https://evil")), "{:?}", browser.visited);
+    }
+    // A host that is not ours gets no answer that could lead there.
+    let refused = server.get("/sign-in", &[("host", "evil.example")]);
+    assert_eq!(told(&refused), (403, String::new()));
+}
+
+#[test]
+fn a_token_in_an_address_is_none() {
+    let server = guarded();
+    for name in ["token", "access_token", "id_token", "session", "csrf", "authorization"] {
+        for path in ["/", "/sign-in", "/registry.json"] {
+            let mut browser = Browser::default();
+            let page = browser.open(&server.url(&format!("{path}?{name}={ADMIN}")));
+            assert_eq!(page.status, if path == "/sign-in" { 200 } else { 401 }, "{path} {name}");
+            assert!(!is_in(&server, &browser), "{path} {name}");
+        }
+    }
+    let form = client().post(server.url(&format!("/sign-in?token={ADMIN}&csrf=a"))).body("");
+    let form = form.header("content-type", "application/x-www-form-urlencoded").send().unwrap();
+    assert_eq!(form.status(), 403);
+}
+
+#[test]
+fn other_sites_can_neither_frame_nor_load_what_a_person_sees() {
+    let server = guarded();
+    let mut amy = signed_in(&server, READER);
+    for path in
+        ["/", "/search-index.js", "/registry.json", "/tools/list_items.md", "/payloads/list_items.json"]
+    {
+        assert_eq!(
+            amy.open(&server.url(path)).header("cross-origin-resource-policy"),
+            "same-origin",
+            "{path}"
+        );
+    }
+    for page in [amy.open(&server.url("/")), Browser::default().open(&server.url("/"))] {
+        let policy = page.header("content-security-policy");
+        assert!(
+            policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'self'"),
+            "{policy}"
+        );
+        assert_eq!(
+            page.header("referrer-policy"),
+            "same-origin",
+            "else a browser hides the origin of its forms"
+        );
+    }
+}
+
+#[test]
+fn nothing_that_signs_in_is_in_the_log_or_in_state() {
+    let folder = tempfile::tempdir().unwrap();
+    fixture::write(folder.path(), "tools.json", TOOLS);
+    fixture::write(folder.path(), "toolcrib.toml", TOKENS);
+    let state = folder.path().join("state.db");
+    let more = ["--state", fixture::text(&state), "--log-level", "trace"];
+    let server = Server::start(fixture::text(folder.path()), &more, &VARIABLES);
+    let mut browser = signed_in(&server, READER);
+    let mut secrets = vec![READER.to_string(), ADMIN.into()];
+    secrets.extend(browser.cookie(&server.url(""), "toolcrib-session").map(|(_, value)| value));
+    let page = browser.open(&server.url("/"));
+    browser.submit(&page, "/sign-out", &[]);
+    browser.open(&server.url("/"));
+    secrets.extend(browser.cookie(&server.url(""), "toolcrib-form").map(|(_, value)| value));
+    let mut places = vec![("log".to_string(), server.log.lock().unwrap().clone().into_bytes())];
+    for file in std::fs::read_dir(folder.path()).unwrap().flatten() {
+        if file.file_name().to_string_lossy().starts_with("state.db") {
+            places
+                .push((file.file_name().to_string_lossy().into_owned(), std::fs::read(file.path()).unwrap()));
+        }
+    }
+    assert!(places.len() >= 2 && secrets.len() == 4, "{secrets:?}");
+    for (place, bytes) in places {
+        for secret in &secrets {
+            assert!(
+                !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
+                "{secret} is in {place}"
+            );
+        }
+    }
 }

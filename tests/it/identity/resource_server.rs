@@ -68,8 +68,7 @@ fn for_mcp(issuer: &Issuer, server: &Server, scope: &str) -> String {
 #[test]
 fn a_client_finds_the_issuer_by_the_refusal_and_gets_in_with_its_token() {
     let issuer = Issuer::start();
-    let (server, _folder) =
-        protected(&issuer, &format!("scopes = [\"tools:read\", \"tools:write\"]\n{GRANTS}"));
+    let (server, _folder) = protected(&issuer, GRANTS);
     for path in ["/mcp", "/p/none/mcp", "/tools/read_note.md", "/v1"] {
         let refused = server.get(path, &[]);
         assert_eq!(refused.status(), 401, "{path}");
@@ -117,7 +116,7 @@ fn static_tokens_stay_beside_an_issuer() {
 }
 
 #[test]
-fn each_algorithm_that_is_configured_is_accepted() {
+fn each_algorithm_of_a_public_key_is_accepted() {
     let issuer = Issuer::start();
     let (server, _folder) = protected(&issuer, "");
     for algorithm in ["RS256", "ES256", "EdDSA"] {
@@ -126,9 +125,6 @@ fn each_algorithm_that_is_configured_is_accepted() {
         assert_eq!(mcp(&server, "/mcp", &token, "tools/list", json!({})).status(), 200, "{algorithm}");
     }
     assert_eq!(issuer.requests("/jwks"), 1, "the keys are read once");
-    let (server, _folder) = protected(&issuer, "algorithms = [\"RS256\"]");
-    let refused = asked(&server, "/mcp", &for_mcp(&issuer, &server, ""));
-    assert!(header(&refused, "www-authenticate").contains("an algorithm that is not allowed"));
 }
 
 #[test]
@@ -293,41 +289,6 @@ fn keys_may_lie_in_a_file() {
     assert_eq!(asked(&server, "/v1", &for_mcp(&issuer, &server, "x")).status(), 200);
 }
 
-#[test]
-fn opaque_tokens_are_asked_about_once_in_a_while() {
-    let issuer = Issuer::start();
-    issuer.register("toolcrib", "introspection-secret", &[]);
-    issuer.behave(|behaviour| behaviour.opaque = true);
-    let secret = format!(
-        "introspection = {{ url = \"{}/introspect\", client_id = \"toolcrib\", client_secret = \"${{T_SECRET}}\" }}",
-        issuer.url()
-    );
-    let config = format!("{}\n{secret}\n{GRANTS}", table(&issuer));
-    let (server, _folder) = served(&config, &[("T_SECRET", "introspection-secret")]);
-    let token = client_token(&issuer, &server.url("/mcp"), "tools:read");
-    for _ in 0..5 {
-        assert_eq!(asked(&server, "/tools/read_note.md", &token).status(), 200);
-    }
-    assert_eq!(issuer.requests("/introspect"), 1);
-    assert_eq!(called(&server, "write_note", &token).status(), 403);
-    for _ in 0..5 {
-        assert_eq!(asked(&server, "/v1", "opaque-unknown").status(), 401);
-    }
-    assert_eq!(issuer.requests("/introspect"), 2, "a refused token is remembered for a moment");
-    let elsewhere = client_token(&issuer, "https://other.example.com/mcp", "tools:read");
-    assert_eq!(asked(&server, "/v1", &elsewhere).status(), 401);
-    // A token in the form of a signed one is never sent to an issuer that it does not name.
-    let other = Issuer::start();
-    let before = issuer.requests("/introspect");
-    assert_eq!(asked(&server, "/v1", &for_mcp(&other, &server, "tools:read")).status(), 401);
-    assert_eq!(asked(&server, "/v1", "eyJhbGciOiJub25lIn0.e30.").status(), 401);
-    assert_eq!(issuer.requests("/introspect"), before);
-    let log = server.log.lock().unwrap().clone();
-    for secret in ["introspection-secret", token.as_str()] {
-        assert!(!log.contains(secret), "{log}");
-    }
-}
-
 /// A token by client credentials.
 pub(super) fn client_token(issuer: &Issuer, resource: &str, scope: &str) -> String {
     issuer.register("agent", "agent-secret-0123", &[]);
@@ -426,20 +387,11 @@ fn a_configuration_that_would_let_in_the_wrong_ones_is_refused() {
     let issuer = "[[serve.issuer]]\nissuer = \"https://login.example.com\"\n";
     for (config, said) in [
         ("[[serve.issuer]]\nissuer = \"http://login.example.com\"", "https address"),
-        (&format!("{issuer}algorithms = [\"none\"]"), "none"),
-        (&format!("{issuer}algorithms = [\"HS256\"]"), "HS256"),
-        (&format!("{issuer}algorithms = []"), "name the algorithms"),
         (&format!("{issuer}jwks = \"http://keys.example.com/\""), "https address"),
         (&format!("{issuer}{issuer}"), "has this name"),
         (&format!("{issuer}[[serve.issuer.grant]]\nroles = [\"a\"]"), "a `scope`, or a `claim`"),
         (&format!("{issuer}[[serve.issuer.grant]]\nscope = \"a\"\nprofiles = [\"b\"]"), "no profile"),
         (&format!("serve.public_url = \"tools.example.com\"\n{issuer}"), "without a path"),
-        (
-            &format!(
-                "{issuer}introspection = {{ url = \"https://a.example/\", client_id = \"a\", client_secret = \"${{T_NOT_SET}}\" }}"
-            ),
-            "T_NOT_SET",
-        ),
         (
             &format!("{issuer}[[serve.token]]\nenv = \"T_AMY\"\nname = \"amy@login.example.com\""),
             "of an issuer",

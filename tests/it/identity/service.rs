@@ -1,4 +1,4 @@
-//! Credentials of a service, and tokens exchanged for callers.
+//! Credentials of a service, and tokens of callers that are passed on.
 
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use crate::issuer::Issuer;
 use crate::serve::Server;
 
 mod page;
-mod under_load;
 
 /// The secret of the client, and the variable that holds it.
 const SECRET: &str = "test-secret-of-the-robot:%&";
@@ -62,9 +61,6 @@ fn start(folder: &TempDir) -> Server {
 
 const ROBOT: &str =
     "as = \"service\"\nissuer = \"ISSUER\"\nclient_id = \"robot\"\nclient_secret = \"${ROBOT_SECRET}\"";
-const EXCHANGE: &str =
-    "as = \"exchange\"\nissuer = \"ISSUER\"\nclient_id = \"robot\"\nclient_secret = \"${ROBOT_SECRET}\"";
-
 /// The envelope of a call with this token.
 fn call(server: &Server, tool: &str, token: &str) -> Value {
     let asking = server.posting("/v1/tool_exec", json!({ "op": tool, "args": {} }));
@@ -306,57 +302,6 @@ fn a_service_lists_and_calls_the_tools_of_a_hosted_server_in_both_wires() {
         assert_eq!(call(&server, "admin", "")["result"], "admin for robot");
         assert_eq!(issuer.requests("/token"), 2);
         assert_nowhere(&server, &[SECRET]);
-    }
-}
-
-/// The table of the issuer whose tokens callers have; `audience` is in their tokens.
-fn callers(issuer: &Issuer, audience: &str) -> String {
-    format!("[[serve.issuer]]\nissuer = \"{}\"\naudience = [\"{audience}\"]\n", issuer.url())
-}
-
-#[test]
-fn each_caller_reaches_a_hosted_server_with_a_token_exchanged_for_its_own() {
-    for is_newer in [true, false] {
-        let issuer = issuer();
-        let hosted = Protected::start(&issuer, is_newer);
-        let settings = format!("{EXCHANGE}\nscopes = [\"tools:read\"]");
-        let (server, _folder) =
-            before_mcp(&hosted, &issuer, &settings, &callers(&issuer, "https://tools.example"));
-        let tokens =
-            ["amy", "bob"].map(|person| (person, token_of(&issuer, person, "https://tools.example")));
-        let before = issuer.requests("/token");
-        std::thread::scope(|scope| {
-            let calls: Vec<_> = (0..12)
-                .map(|at| {
-                    let (person, token) = &tokens[at % 2];
-                    let server = &server;
-                    scope.spawn(move || (person, call(server, "whoami", token)))
-                })
-                .collect();
-            for called in calls {
-                let (person, envelope) = called.join().unwrap();
-                assert_eq!(envelope["result"], format!("whoami for {person}"), "{envelope}");
-            }
-        });
-        assert_eq!(issuer.requests("/token") - before, 2, "one exchange for each caller");
-        let form = last_form(&issuer);
-        assert_eq!(field(&form, "grant_type"), Some("urn:ietf:params:oauth:grant-type:token-exchange"));
-        assert_eq!(field(&form, "subject_token_type"), Some("urn:ietf:params:oauth:token-type:access_token"));
-        assert_eq!(field(&form, "resource"), Some(hosted.url.as_str()));
-        assert_nowhere(&server, &[SECRET, &tokens[0].1, &tokens[1].1]);
-    }
-}
-
-#[test]
-fn each_caller_reaches_an_api_with_a_token_exchanged_for_its_own() {
-    let issuer = issuer();
-    let api = ProtectedApi::start(&issuer);
-    let (server, _folder) =
-        before_api(&api, &issuer, &format!("{EXCHANGE}\n{}", callers(&issuer, "https://tools.example")));
-    for person in ["amy", "bob", "amy"] {
-        let token = token_of(&issuer, person, "https://tools.example");
-        assert_eq!(call(&server, "who", &token)["result"]["sub"], person);
-        assert!(api.seen().iter().all(|sent| !sent.contains(&token)), "its own token stays here");
     }
 }
 

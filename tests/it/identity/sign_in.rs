@@ -10,8 +10,6 @@ use operator::{Login, Operator, browse};
 mod asked;
 mod client;
 mod flow;
-#[cfg(feature = "keyring")]
-mod keyring;
 mod operator;
 mod over_http;
 

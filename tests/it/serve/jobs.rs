@@ -1,6 +1,5 @@
 //! Answers to job starters are what the command line writes.
 
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -27,19 +26,6 @@ fn every_file(root: &Path) -> fixture::Tree {
     let named =
         |entry: &walkdir::DirEntry| entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_string();
     files.map(|entry| (named(&entry), std::fs::read(entry.path()).unwrap())).collect()
-}
-
-/// The files of a zip archive.
-fn unzip(bytes: &[u8]) -> fixture::Tree {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
-    let mut files = fixture::Tree::new();
-    for index in 0..archive.len() {
-        let mut file = archive.by_index(index).unwrap();
-        let mut content = Vec::new();
-        file.read_to_end(&mut content).unwrap();
-        files.insert(file.name().unwrap().to_string(), content);
-    }
-    files
 }
 
 #[test]
@@ -70,8 +56,6 @@ fn a_workspace_has_the_bytes_that_seed_writes() {
             let tar = server.get(&path, &[]).bytes().unwrap();
             untar(&tar, unpacked.path());
             fixture::assert_same_tree(&every_file(unpacked.path()), &every_file(&workspace));
-            let zip = server.get(&path.replace(".tar", ".zip"), &[]).bytes().unwrap();
-            fixture::assert_same_tree(&unzip(&zip), &every_file(&workspace));
             assert_eq!(server.get(&path, &[]).bytes().unwrap(), tar, "the same bytes each time");
         }
     }
@@ -80,7 +64,7 @@ fn a_workspace_has_the_bytes_that_seed_writes() {
 #[test]
 fn an_unchanged_workspace_is_not_sent_again() {
     let server = Server::start(fixture::text(&catalog()), &[], &[]);
-    for path in ["/v1/workspace.tar", "/p/creator/v1/workspace.zip"] {
+    for path in ["/v1/workspace.tar", "/p/creator/v1/workspace.tar"] {
         let first = server.get(path, &[]);
         let tag = header(&first, "etag").to_string();
         assert_eq!(server.get(path, &[("if-none-match", &tag)]).status(), 304);
@@ -195,7 +179,6 @@ fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
         ("payload", json!({"provider": "openai", "surfaces": "full"}), "did you mean surface?"),
         ("prompt", json!({"tokens": -1}), "`tokens`: expected at least 0"),
         ("prompt", json!({"tokens": 1e30}), "is not as `/openapi.json` describes it"),
-        ("parse", json!({"provider": "openai", "stream": 1}), "`stream`: expected string"),
         ("results", json!({"provider": "openai", "results": [1]}), "`results/0`: expected object"),
         ("results", json!({"provider": "openai", "results": [["a"]]}), "`results/0`: expected object"),
     ] {
@@ -227,7 +210,7 @@ fn an_address_below_v1_without_a_function_is_not_found() {
         assert_eq!(header(&answer, "allow"), "POST", "{path}");
     }
     let described = server.get("/openapi.json", &[]).json::<Value>().unwrap();
-    for path in ["/v1/workspace.tar", "/v1/workspace.zip", "/registry.json", "/tools/{name}.md"] {
+    for path in ["/v1/workspace.tar", "/registry.json", "/tools/{name}.md"] {
         assert!(described["paths"][path]["get"]["responses"]["304"].is_object(), "{path}");
     }
 }
@@ -272,17 +255,6 @@ fn a_model_is_asked_and_answered_as_the_command_line_would() {
 }
 
 #[test]
-fn a_stream_is_read_as_its_response() {
-    let server = Server::start(fixture::text(&catalog()), &[], &[]);
-    let stream = concat!(
-        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"todo_list\",\"input\":{}}}\n\n",
-        "data: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_stop\"}\n\n"
-    );
-    let calls = posted(&server, "/v1/parse", &json!({"provider": "anthropic", "stream": stream}));
-    assert_eq!(serde_json::from_str::<Value>(&calls).unwrap()[0]["name"], "todo_list");
-}
-
-#[test]
 fn what_is_wrong_with_a_request_of_a_job_is_told() {
     let server = Server::start(fixture::text(&catalog()), &[], &[]);
     let cases = [
@@ -290,7 +262,7 @@ fn what_is_wrong_with_a_request_of_a_job_is_told() {
         ("payload", json!({}), "missing required property"),
         ("payload", json!({"provider": "anthropic", "surfce": "full"}), "did you mean surface"),
         ("payload", json!({"provider": "anthropic", "surface": "full", "load": ["Files"]}), "toolset"),
-        ("parse", json!({"provider": "anthropic"}), "send `response`"),
+        ("parse", json!({"provider": "anthropic"}), "`response`: missing"),
         ("parse", json!({"provider": "anthropic", "response": "no"}), ""),
         ("results", json!({"provider": "anthropic", "results": []}), "the list is empty"),
         ("results", json!({"provider": "anthropic", "results": [{"name": "x"}]}), "has no `envelope`"),

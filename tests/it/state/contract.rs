@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib::state::{
     Approval, ApprovalStatus, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, EventQuery, HiddenValue,
-    Session, SignIn, StateStore, StoredResult, now, random_id,
+    Session, StateStore, StoredResult, now, random_id,
 };
 use toolcrib::tool::Effect;
 
@@ -25,7 +25,6 @@ pub fn all(again: Again<'_>) {
         approvals_are_bound(again).await;
         sessions_are_their_callers_own(again).await;
         results_are_kept_for_a_while(again).await;
-        sign_ins_end_and_are_taken_once(again).await;
         events_come_back_in_order(again).await;
         numbers_are_seen_in_order(again).await;
         what_is_old_is_forgotten(again).await;
@@ -233,23 +232,6 @@ async fn sessions_are_their_callers_own(again: Again<'_>) {
     one.record_doc_read(&amy, "onto.task.get", "v2").await.unwrap();
     assert_eq!(other.doc_read_version(&amy, "onto.task.get").await, Ok(Some("v2".into())));
     assert_eq!(other.doc_read_version(&bob, "onto.task.get").await, Ok(None));
-    for count in 1..=3 {
-        let state = if count == 2 { &other } else { &one };
-        assert_eq!(state.count_failure(&amy, "f1").await, Ok(count));
-    }
-    assert_eq!(one.count_failure(&bob, "f1").await, Ok(1));
-    assert_eq!(
-        (other.failure_count(&amy, "f1").await, other.failure_count(&amy, "f2").await),
-        (Ok(3), Ok(0))
-    );
-    assert!(
-        one.has_failed(&amy)
-            && !one.has_failed(&Session { caller: Arc::from("eve"), id: Arc::clone(&amy.id) })
-    );
-    one.count_failure(&amy, "g1").await.unwrap();
-    other.clear_failures(&amy, "f").await.unwrap();
-    assert_eq!((one.failure_count(&amy, "f1").await, one.failure_count(&amy, "g1").await), (Ok(0), Ok(1)));
-    assert_eq!((one.failure_count(&bob, "f1").await, one.count_failure(&amy, "f1").await), (Ok(1), Ok(1)));
     assert_eq!(one.session_context(&amy).await, Ok(None));
     one.set_session_context(&amy, &json!({"project": 1})).await.unwrap();
     one.set_session_context(&amy, &json!({"project": 2})).await.unwrap();
@@ -271,32 +253,6 @@ async fn results_are_kept_for_a_while(again: Again<'_>) {
     let past = StoredResult { id: random_id("r"), until: now() - 1, ..kept };
     one.store_result(&past).await.unwrap();
     assert_eq!(other.stored_result("amy", &past.id).await, Ok(None));
-}
-
-async fn sign_ins_end_and_are_taken_once(again: Again<'_>) {
-    let (one, other) = (again(), again());
-    let sign_in = |until: i64| SignIn {
-        id: random_id("hash"),
-        data: "{\"name\": \"Amy \u{e9}\"}".into(),
-        until: now() + until,
-    };
-    let (session, second) = (sign_in(60_000), sign_in(60_000));
-    one.store_sign_in(&session).await.unwrap();
-    one.store_sign_in(&second).await.unwrap();
-    assert_eq!(other.sign_in(&session.id).await, Ok(Some(session.clone())));
-    assert_eq!(other.sign_in(&session.id).await, Ok(Some(session.clone())), "it is still there");
-    let (first, other_taker) = tokio::join!(one.take_sign_in(&second.id), other.take_sign_in(&second.id));
-    assert!(
-        first.clone().unwrap().is_some() != other_taker.clone().unwrap().is_some(),
-        "{first:?} {other_taker:?}"
-    );
-    assert_eq!(one.sign_in(&second.id).await, Ok(None));
-    assert_eq!(other.take_sign_in(&session.id).await, Ok(Some(session.clone())));
-    assert_eq!(one.sign_in(&session.id).await, Ok(None));
-    let past = sign_in(-1);
-    one.store_sign_in(&past).await.unwrap();
-    assert_eq!((one.sign_in(&past.id).await, one.take_sign_in(&past.id).await), (Ok(None), Ok(None)));
-    assert!(!format!("{session:?}").contains("Amy"));
 }
 
 fn call(session: &str) -> Event {

@@ -15,7 +15,6 @@ from ._catalog import (
     Provider,
     Surface,
     Tool,
-    ToolCallStream,
     Written,
     open,
 )
@@ -40,6 +39,6 @@ from .errors import (
 __all__ = [
     "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "ConversionError", "Error", "FieldError", "Finding",
     "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
-    "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "ToolCallStream", "UnknownProfile",
+    "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "UnknownProfile",
     "UnknownTool", "WriteError", "Written", "open",
 ]

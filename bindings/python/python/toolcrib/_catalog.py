@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -17,7 +17,7 @@ from ._call import Call, calls_of
 from ._definitions import Definitions
 from ._finding import Finding, Place, findings_of
 from ._functions import FunctionTool
-from ._plain import is_response, json_text, plain_result
+from ._plain import json_text, plain_result
 from .errors import ArgumentError, FindingsError
 
 Provider = Literal[
@@ -82,23 +82,6 @@ class Payload(dict[str, Any]):
     """Findings on what this provider's schemas cannot say."""
     text: str
     """The same body as the JSON text that ``toolcrib payload`` prints."""
-
-
-class ToolCallStream:
-    """A response that arrives in chunks: bytes as the provider sent them, or the events of its SDK."""
-
-    def __init__(self, core: _toolcrib.CallStream) -> None:
-        self._core = core
-
-    def push(self, chunk: Any) -> None:
-        """Takes the next chunk: bytes or text of the response, or an event as a dict or an object of the SDK."""
-        if isinstance(chunk, str):
-            chunk = chunk.encode()
-        self._core.push(chunk if isinstance(chunk, bytes) else json_text(chunk).encode() + b"\n")
-
-    def finish(self) -> list[Call]:
-        """The calls of the whole response. A stream that was cut short is an error."""
-        return calls_of(self._core.finish())
 
 
 class Catalog:
@@ -197,30 +180,12 @@ class Catalog:
     def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
         """The calls of a response, each with arguments that fit or with what is wrong with it.
 
-        ``response`` is JSON text, a dict, an object of the provider's SDK, or an iterable of the events of a stream.
+        ``response`` is JSON text, a dict, or an object of the provider's SDK: of a stream, the final message.
         """
         if hasattr(response, "__aiter__") or inspect.isawaitable(response):
-            message = "this is async: await it, and a stream with `parse_stream`"
+            message = "this is async: await it, and pass the final message of a stream"
             raise ArgumentError(message, "argument_invalid")
-        if not is_response(response):
-            stream = self.stream(provider, profile=profile)
-            for event in response:
-                stream.push(event)
-            return stream.finish()
         return calls_of(self._core.parse(provider, json_text(response), profile))
-
-    async def parse_stream(
-        self, provider: Provider, events: AsyncIterable[Any], *, profile: str | None = None
-    ) -> list[Call]:
-        """The calls of a stream whose events are awaited."""
-        stream = self.stream(provider, profile=profile)
-        async for event in events:
-            stream.push(event)
-        return stream.finish()
-
-    def stream(self, provider: Provider, *, profile: str | None = None) -> ToolCallStream:
-        """A response that arrives in chunks."""
-        return ToolCallStream(self._core.stream(provider, profile))
 
     def results(
         self,

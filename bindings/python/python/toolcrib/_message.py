@@ -11,7 +11,7 @@ _MEANT = re.compile(r'did you mean "(.+?)"')
 _KNOWN = re.compile(r'there is no \w+ "(.*?)"; \w+ are: (.+)')
 _LOOKS_LIKE = re.compile(r"; this looks like (.+)$")
 _TEMPLATE = re.compile(r"^ *--> (.+):(\d+):(\d+)$", re.MULTILINE)
-_JSON = re.compile(r"expected the (body|stream) .* line (\d+) column (\d+)")
+_JSON = re.compile(r"expected the body .* line (\d+) column (\d+)")
 _ANSWERED = re.compile(r"^call (\d+) of the list")
 _FILE = re.compile(r"^(?:there is no catalog at|cannot (?:write|create|read)) (.+?)(?:: .*)?$")
 
@@ -32,7 +32,7 @@ def place_in(message: str) -> Place | None:
     if found := _TEMPLATE.search(message):
         return Place(found[1], "", int(found[2]), int(found[3]))
     if found := _JSON.search(message):
-        return Place("response.json", "", int(found[2]), int(found[3]))
+        return Place("response.json", "", int(found[1]), int(found[2]))
     if found := _ANSWERED.match(message):
         return Place("results.json", f"/{int(found[1]) - 1}")
     if found := _FILE.match(message.partition("\n")[0]):

@@ -101,13 +101,6 @@ def _text_of(value: bytes) -> str:
         return base64.b64encode(value).decode()
 
 
-def is_response(value: Any) -> bool:
-    """Whether a value is a whole response, and not an iterable of events."""
-    if isinstance(value, (str, bytes, bytearray, Mapping, list)):
-        return True
-    return hasattr(value, "model_dump_json") or not hasattr(value, "__iter__")
-
-
 def _default(value: Any) -> Any:
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)

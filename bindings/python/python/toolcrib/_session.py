@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,9 +22,6 @@ from ._toolsets import load_toolsets
 from ._waiting import in_thread, is_async
 from .errors import ConversionError, Error, UnknownTool
 
-STOP_AFTER = 3
-"""Equal failures after which a call is stopped."""
-
 Run = Callable[[Mapping[str, Any]], Any]
 
 
@@ -33,7 +29,7 @@ class Session:
     """Runs the calls of one agent.
 
     A call runs only with arguments that fit. The doc of a tool that ``[exec] require_doc`` covers has to be read first: the
-    refusal carries it, and the next call passes. A call that has failed equally often is stopped. The functions
+    refusal carries it, and the next call passes. The functions
     ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec``, ``tool_batch`` and ``load_toolset`` are answered here.
 
     ``run`` has functions for tools that are not Python functions of the catalog, by name. Each takes the arguments as one
@@ -59,7 +55,6 @@ class Session:
         self._functions = dict(catalog.functions)
         self._require_docs = require_docs
         self._read: dict[str, str] = {}
-        self._failures: Counter[str] = Counter()
         self._ours: dict[str, Run] = {
             "read_tool_doc": self._read_tool_doc,
             "tool_search": self._tool_search,
@@ -89,11 +84,8 @@ class Session:
         return calls, self._reply(provider, answered)
 
     async def aturn(self, provider: Provider, response: Any) -> tuple[list[Call], Any]:
-        """The same, with async functions among the tools; ``response`` may be a stream whose events are awaited."""
-        if hasattr(response, "__aiter__"):
-            calls = await self.catalog.parse_stream(provider, response, profile=self.profile)
-        else:
-            calls = self.catalog.parse(provider, response, profile=self.profile)
+        """The same, with async functions among the tools."""
+        calls = self.catalog.parse(provider, response, profile=self.profile)
         answered = [(call, await self.arun(call)) for call in calls]
         return calls, self._reply(provider, answered)
 
@@ -123,9 +115,9 @@ class Session:
             if inspect.isawaitable(result) or inspect.isasyncgen(result):
                 _close(result)
                 raise TypeError(f"`{answer.name}` is an async function, and this job is not: use `arun`, `aturn`, or what your framework awaits")
-            return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
+            return _succeeded(list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
-            return self._failed(answer, error)
+            return _failed(error)
 
     async def arun(self, call: Call) -> Envelope:
         """The same for functions that may be async. Others run in a thread of their own, so that nothing waits for them."""
@@ -141,9 +133,9 @@ class Session:
                 result = await in_thread(answer.run)
             result = await result if inspect.isawaitable(result) else result
             result = [one async for one in result] if inspect.isasyncgen(result) else result
-            return self._succeeded(answer, list(result) if inspect.isgenerator(result) else result)
+            return _succeeded(list(result) if inspect.isgenerator(result) else result)
         except Exception as error:
-            return self._failed(answer, error)
+            return _failed(error)
 
     def _begin(self, call: Call, receipt: str | None = None) -> Envelope | _Running:
         name = call.name or ""
@@ -153,32 +145,27 @@ class Session:
         if call.error is not None:
             hints = {**call.error.entry}
             code, message = str(hints.pop("code")).upper(), str(hints.pop("message"))
-            refused = refusal(code, message, "correct the call, and send it again", **hints)
-            return self._counted(name, call.entry.get("error"), refused)
+            return refusal(code, message, "correct the call, and send it again", **hints)
         arguments = call.arguments or {}
         if name in self._ours and name not in self._runs and name not in self._functions:
-            return _Running(name, arguments, partial(self._ours[name], arguments), is_read=True)
+            return _Running(name, arguments, partial(self._ours[name], arguments))
         tool = self.catalog.get(name)
         if tool is None:
-            return self._without_function(name, arguments)
+            return self._without_function(name)
         unread = self._without_doc(name, receipt)
         if unread:
             return unread
-        is_read = tool.effect == "read"
-        if not is_read and self._failures[_key(name, arguments, "run")] >= STOP_AFTER - 1:
-            message = f"stop: this same call of `{name}` was run {STOP_AFTER - 1} times, and failed; it is not run again"
-            return refusal("LOOP_STOPPED", message, _another_way(name), is_run=False)
         if name in self._functions:
             try:
-                return _Running(name, arguments, self._functions[name].bind(arguments), is_read)
+                return _Running(name, arguments, self._functions[name].bind(arguments))
             except ConversionError as error:
-                return self._counted(name, arguments, _unfit(error))
+                return _unfit(error)
         if name not in self._runs:
-            return self._without_function(name, arguments)
-        return _Running(name, arguments, partial(self._runs[name], arguments), is_read)
+            return self._without_function(name)
+        return _Running(name, arguments, partial(self._runs[name], arguments))
 
-    def _without_function(self, name: str, arguments: Any) -> Envelope:
-        return self._counted(name, arguments, refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name)))
+    def _without_function(self, name: str) -> Envelope:
+        return refusal("NOT_FOUND", f"nothing runs `{name}` here", _another_way(name))
 
     def _without_doc(self, name: str, receipt: str | None) -> Envelope | None:
         is_required, current = self.catalog.receipt(name)
@@ -189,30 +176,6 @@ class Session:
         self._read[name] = current
         message = f"the doc of `{name}` has to be read before it is called"
         return refusal("DOC_REQUIRED", message, "read `help` here, then send the call again", help=self.catalog.help(name, profile=self.profile))
-
-    def _succeeded(self, running: _Running, result: Any) -> Envelope:
-        told = plain_result(mcp_result(result) if is_mcp_result(result) else result)
-        for key in [key for key in self._failures if key.startswith(running.name + "\n")]:
-            del self._failures[key]
-        return {"ok": True, "result": told}
-
-    def _failed(self, running: _Running, error: Exception) -> Envelope:
-        if not running.is_read:
-            self._failures[_key(running.name, running.arguments, "run")] += 1
-        code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
-        hints = {"nearest": error.nearest} if isinstance(error, Error) and error.nearest else {}
-        message = str(error) if isinstance(error, Error) else told(error)
-        refused = refusal(code, well_formed(message), "correct the call, or try another way", **hints)
-        return self._counted(running.name, running.arguments, refused)
-
-    def _counted(self, name: str, arguments: Any, refused: Envelope) -> Envelope:
-        error = refused["error"]
-        key = _key(name, arguments, error["code"])
-        self._failures[key] += 1
-        if self._failures[key] < STOP_AFTER:
-            return refused
-        message = f"stop: this same call of `{name}` has failed {self._failures[key]} times with {error['code']}: {error['message']}"
-        return refusal("LOOP_STOPPED", message, _another_way(name), last_code=error["code"])
 
     def _read_tool_doc(self, given: Mapping[str, Any]) -> Any:
         names = [name for name in [given.get("name"), *(given.get("names") or [])] if name]
@@ -258,16 +221,22 @@ class _Running:
     name: str
     arguments: Mapping[str, Any]
     run: partial[Any]
-    is_read: bool
+
+
+def _succeeded(result: Any) -> Envelope:
+    return {"ok": True, "result": plain_result(mcp_result(result) if is_mcp_result(result) else result)}
+
+
+def _failed(error: Exception) -> Envelope:
+    code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
+    hints = {"nearest": error.nearest} if isinstance(error, Error) and error.nearest else {}
+    message = str(error) if isinstance(error, Error) else told(error)
+    return refusal(code, well_formed(message), "correct the call, or try another way", **hints)
 
 
 def _unfit(error: ConversionError) -> Envelope:
     message = f"the arguments do not fit: {well_formed(str(error))}"
     return refusal("SCHEMA", message, "correct the call, and send it again", field_errors=error.errors, nearest=[])
-
-
-def _key(name: str, arguments: Any, code: str) -> str:
-    return f"{name}\n{json.dumps(arguments, sort_keys=True, default=str)}\n{code}"
 
 
 def _another_way(name: str) -> str:

@@ -3,7 +3,6 @@
 mod argument;
 mod hostile;
 mod operation;
-mod overlay;
 mod schema;
 
 use serde_json::{Value, json};

@@ -10,11 +10,10 @@ fn the_page_about_tokens_for_servers_runs() {
     let issuer = issuer();
     issuer.register("toolcrib", SECRET, &[]);
     let reports = ProtectedApi::start(&issuer);
-    let (tickets, wiki) = (Protected::start(&issuer, true), Protected::start(&issuer, false));
+    let wiki = Protected::start(&issuer, false);
     let mut config = block.to_string();
     for (written, ours) in [
         ("https://reports.example.com/api", &*reports.url),
-        ("https://tickets.example.com/mcp", &*tickets.url),
         ("https://wiki.example.com/mcp", &*wiki.url),
         ("https://login.example.com", issuer.url()),
     ] {
@@ -25,25 +24,19 @@ fn the_page_about_tokens_for_servers_runs() {
     let tools = json!([tools[0]]).to_string();
     let dump = |tool: &str| DUMP.replace("\"whoami\"", &format!("\"{tool}\""));
     config.push_str(&format!(
-        "[[source]]\npath = \"tools.json\"\n[[source]]\npath = \"tickets.json\"\nserver = \"tickets\"\n\
-         [[source]]\npath = \"wiki.json\"\nserver = \"wiki\"\n\
+        "[[source]]\npath = \"tools.json\"\n[[source]]\npath = \"wiki.json\"\nserver = \"wiki\"\n\
          [[serve.issuer]]\nissuer = \"{}\"\naudience = [\"https://tools.example\", \"{}\"]\n",
         issuer.url(),
         wiki.url
     ));
-    let folder = fixture::folder(&[
-        ("tools.json", &tools),
-        ("tickets.json", &dump("whoami")),
-        ("wiki.json", &dump("admin")),
-        ("toolcrib.toml", &config),
-    ]);
+    let folder =
+        fixture::folder(&[("tools.json", &tools), ("wiki.json", &dump("admin")), ("toolcrib.toml", &config)]);
     let variables = [("TOOLCRIB_SECRET", SECRET)];
     let server = Server::start(fixture::text(folder.path()), &["--log-level", "trace"], &variables);
     for person in ["amy", "bob"] {
         let token = token_of(&issuer, person, "https://tools.example");
         assert_eq!(call(&server, "who", &token)["result"]["sub"], "toolcrib");
         assert!(issuer.received("/token").iter().any(|form| form.contains("scope=reports%3Aread")));
-        assert_eq!(call(&server, "whoami", &token)["result"], format!("whoami for {person}"));
         let of_wiki = scoped_token_of(&issuer, person, &wiki.url, "tools:read tools:admin");
         assert_eq!(call(&server, "admin", &of_wiki)["result"], format!("admin for {person}"));
         assert_nowhere(&server, &[SECRET, &token, &of_wiki]);

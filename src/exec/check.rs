@@ -1,0 +1,285 @@
+//! All checks of a call before it is run: the tool, its arguments, the effect that is allowed, the receipt of its page.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+
+use super::backend::Backends;
+use super::backend::failure::no_backend;
+use super::call::Call;
+use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
+use super::{EffectLimit, call_fields, resolve, select};
+use crate::arguments::{Repair, RepairKind, RepairQuestion, corrected, decoded, validate};
+use crate::catalog::{Callable, Tool};
+use crate::help::{Format, HelpOptions, of_tool};
+use crate::refusal::{ErrorCode, Refusal};
+use crate::tool::{Backend, Effect, NoSchemaMode};
+
+/// Makes all checks, in order; the first refusal ends them. The call has valid arguments afterwards.
+pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>, Refusal> {
+    let (index, tool) = resolve::find_tool(call)?;
+    call.request.op.clone_from(&tool.op);
+    call.tool = Some(Arc::clone(&tool));
+    separate(call, &tool)?;
+    leave_out_hidden(call, &tool);
+    let is_alone = call.request.extra_fields.is_empty();
+    call.repaired = match read_arguments(call, &tool) {
+        // Fields beside `args` would be lost.
+        Err(refusal) if is_alone => repair_by_model(call, &tool, refusal).await?,
+        read => read?,
+    };
+    if let Some(schema) = &tool.definition.result_schema {
+        select::check(&call.request.select, schema.value())?;
+    }
+    leave_out_hidden(call, &tool);
+    pass_gates(call, &tool)?;
+    require_doc(call, index, &tool).await?;
+    Ok(tool)
+}
+
+/// Leaves out arguments that the operator sets and hides: no caller can give them.
+fn leave_out_hidden(call: &mut Call, tool: &Tool) {
+    let request = &mut call.request;
+    for argument in tool.set_arguments.iter().filter(|argument| argument.set.hidden) {
+        let beside = request.extra_fields.shift_remove(&argument.name);
+        let among = request.args.as_object_mut().and_then(|args| args.shift_remove(&argument.name));
+        if beside.or(among).is_some() {
+            request.warnings.push(format!("`{}` is set by the operator, and was left out", argument.name));
+        }
+    }
+}
+
+/// Separates the fields of the call from the arguments of a tool that can be called.
+fn separate(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
+    let separated = call_fields::separate(&mut call.request, tool);
+    call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
+    separated?;
+    call.validated = Some(tool.parameters.is_checked());
+    if let Callable::No(reason) = tool.parameters.callable() {
+        let next = "choose another tool, or say that this one is broken";
+        let message = format!("`{}` cannot be called: {reason}", tool.op);
+        return Err(Refusal::new(ErrorCode::NoBackend, message, next));
+    }
+    Ok(())
+}
+
+/// Makes the arguments fit the schema of the tool, and returns the changes.
+fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> {
+    let (secrets, request) = (call.context.catalog().secrets(), &mut call.request);
+    let beside = std::mem::take(&mut request.extra_fields);
+    let repaired = validate(tool, secrets, &mut request.args, beside, &mut request.warnings)?;
+    // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
+    let mut valid = std::mem::take(&mut request.args);
+    call_fields::take_from_arguments(request, tool.parameters.schema(), &mut valid)?;
+    request.args = valid;
+    call.is_dry_run = request.dry_run.unwrap_or(call.is_dry_run);
+    Ok(repaired)
+}
+
+/// Arguments that a model has made fit, with the changes; else the refusal, with the reason in `details.repair` if a model was
+/// asked.
+async fn repair_by_model(call: &mut Call, tool: &Tool, refusal: Refusal) -> Result<Vec<Repair>, Refusal> {
+    let Some(question) = question(call, tool, &refusal) else { return Err(refusal) };
+    let Some(model) = call.context.repair_model() else { return Err(refusal) };
+    let asking = spawn_blocking(move || question.ask(&*model));
+    let answer = asking.await.unwrap_or_else(|_| Err("the model could not be asked".into()));
+    match answer.and_then(|answer| checked(call, tool, &answer)) {
+        Ok((arguments, mut repaired, notes)) => {
+            call.request.args = arguments;
+            call.request.warnings.push("the arguments did not fit, and a model has corrected them".into());
+            call.request.warnings.extend(notes);
+            call.repaired_by_model = true;
+            repaired.insert(0, Repair { pointer: String::new(), repair: RepairKind::Model });
+            Ok(repaired)
+        }
+        Err(reason) => Err(refusal.detail("repair", call.secrets().text(&reason))),
+    }
+}
+
+/// The question about a call that a model may repair. A call with a secret is sent to no model.
+fn question(call: &Call, tool: &Tool, refusal: &Refusal) -> Option<RepairQuestion> {
+    let allowed = match tool.effect {
+        Effect::Read => true,
+        Effect::Write => call.config().repair.as_ref()?.writes,
+        Effect::Destructive => false,
+    };
+    if !allowed || refusal.code != ErrorCode::ValidationError {
+        return None;
+    }
+    let (shown, hidden) = call.secrets().split(tool.parameters.schema(), call.arguments());
+    let given = match &shown {
+        Value::String(text) => text.clone(),
+        Value::Null => return None,
+        value => value.to_string(),
+    };
+    let is_open = hidden.is_empty() && call.secrets().text(&given) == given;
+    RepairQuestion::of(tool, &given, &refusal.message, &refusal.field_errors).filter(|_| is_open)
+}
+
+/// Arguments, with the changes that made them fit, and these in words.
+type Fit = (Value, Vec<Repair>, Vec<String>);
+
+/// The answer of the model, validated like the arguments of any call.
+fn checked(call: &Call, tool: &Tool, answer: &str) -> Result<Fit, String> {
+    let mut arguments = decoded(answer)
+        .ok()
+        .filter(Value::is_object)
+        .ok_or_else(|| "the model's answer is not one JSON object".to_string())?;
+    let mut notes = Vec::new();
+    let repaired = validate(tool, call.secrets(), &mut arguments, Default::default(), &mut notes).map_err(
+        |invalid| format!("the model's answer does not fit either: {}", Refusal::from(invalid).message),
+    )?;
+    Ok((arguments, repaired, notes))
+}
+
+/// Passes a call whose arguments are valid, or says why not. A dry run gets a warning about the gate that would stop it.
+fn pass_gates(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
+    if Backends::of(tool, call.config()).is_none() {
+        return Err(no_backend(tool, call.arguments()));
+    }
+    function_allows(call, tool)?;
+    let denied = effect_denied(call, tool);
+    match denied {
+        Some(failure) if !call.is_dry_run => return Err(failure),
+        Some(failure) => {
+            call.request.warnings.push(format!("to run it would be refused: {}", failure.message))
+        }
+        None => {}
+    }
+    if call.no_schema_mode() == Some(NoSchemaMode::ReadOnly) && tool.effect != Effect::Read {
+        let message = format!(
+            "`{}` has no schema, and without one only calls that change nothing are run; this one is {}",
+            tool.op,
+            kind(tool.effect)
+        );
+        let next = "do without it, or tell the user that the tool needs a schema";
+        return Err(Refusal::new(ErrorCode::PermissionDenied, message, next));
+    }
+    if call.no_schema_mode().is_some() {
+        call.request.warnings.push(NOT_CHECKED.into());
+    }
+    // A call with a key may have its answer already.
+    if tool.effect != Effect::Read && !call.is_dry_run && call.request.idempotency_key.is_none() {
+        require_writable(&*call.context, &mut call.request.warnings)?;
+    }
+    Ok(())
+}
+
+fn kind(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "a read",
+        Effect::Write => "a write",
+        Effect::Destructive => "destructive",
+    }
+}
+
+/// Refuses a write by a function that runs reads only.
+fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
+    match call.request.limit {
+        EffectLimit::ReadsOnly if tool.effect != Effect::Read => {
+            let message = format!(
+                "`{}` is {}, and {} runs reads only",
+                tool.op,
+                kind(tool.effect),
+                call.request.function
+            );
+            let next = "send the same call with tool_exec_write";
+            Err(Refusal::new(ErrorCode::PermissionDenied, message, next))
+        }
+        EffectLimit::WritesOnly if tool.effect == Effect::Read => {
+            call.request.warnings.push(CHANGES_NOTHING.into());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The strongest effect that the server allows this call. Where nothing is configured, a live server's tool that the client
+/// lists by its own name runs as it would without us: the client has asked its person.
+fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
+    let exec = &call.config().exec;
+    let as_direct = exec.allow.is_none()
+        && call.request.is_listed
+        && call.context.caller().asks_its_person
+        && matches!(Backends::of(tool, call.config()).as_deref(), Some(Backend::Mcp { .. }));
+    if as_direct { Effect::Destructive } else { exec.allow() }
+}
+
+/// The refusal of the first setting that forbids the effect of this tool.
+fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
+    let config = call.config();
+    let needed = tool.effect.as_str();
+    let profile = call.context.profile();
+    let of_profile = profile.and_then(|name| Some((name, config.profiles.get(name)?.allow?)));
+    let of_server = allowed_by_server(call, tool);
+    let (who, most, how) = if tool.effect > of_server {
+        let how =
+            format!("the operator allows it with `allow = \"{needed}\"` below `[exec]` in toolcrib.toml");
+        ("this server".to_string(), of_server, how)
+    } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
+        let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
+        (format!("the profile `{name}`"), allow, how)
+    } else if tool.effect > call.context.caller().allow && call.context.caller().name.is_empty() {
+        let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
+        ("this call".to_string(), call.context.caller().allow, how)
+    } else if tool.effect > call.context.caller().allow {
+        call.context.caller().note_lacked_right(!call.is_dry_run);
+        let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
+        ("your token or session".to_string(), call.context.caller().allow, how)
+    } else {
+        return None;
+    };
+    let most = match most {
+        Effect::Read => "reads only",
+        _ => "reads and writes, and nothing destructive",
+    };
+    let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
+    let next = format!("tell the user, and do not send it again before it is allowed: {how}");
+    Some(Refusal::new(ErrorCode::PermissionDenied, message, next))
+}
+
+/// Refuses a call whose doc has to be read and was not. The refusal carries help, so that the next call can pass.
+async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refusal> {
+    // The arguments of a step are its author's.
+    if call.request.step.is_some() || !call.config().exec.require_doc.covers(tool.effect) {
+        return Ok(());
+    }
+    let Some(doc) = call.context.doc(index) else { return Ok(()) };
+    let is_stale = match call.request.receipt.as_deref() {
+        Some(receipt) if receipt == doc.receipt => return Ok(()),
+        other => other.is_some(),
+    };
+    let session = call.context.caller().session();
+    if let Some(session) = &session {
+        let given = call.state().doc_read_version(session, &tool.op).await.ok().flatten();
+        if given.is_some_and(|version| version == doc.version) {
+            return Ok(());
+        }
+    }
+    let short_tokens = call.config().help.short_tokens;
+    let wanted = HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens };
+    let mut help = of_tool(tool, wanted);
+    help.insert("doc_version".into(), doc.version.as_str().into());
+    help.insert("receipt".into(), doc.receipt.as_str().into());
+    let given = match &session {
+        Some(session) => call.state().record_doc_read(session, &tool.op, &doc.version).await.is_ok(),
+        None => false,
+    };
+    let message = match is_stale {
+        true => {
+            format!("`receipt` is not that of the current doc of `{}`, which has to be read first", tool.op)
+        }
+        false => format!("the doc of `{}` has to be read before it is called", tool.op),
+    };
+    let next = match given {
+        true => "read `help` here, then send the call again",
+        false => "read `help` here, then send the call again with the `receipt` in it",
+    };
+    let mut failure = Refusal::new(ErrorCode::DocRequired, message, next);
+    if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {
+        (failure.example, failure.fill_in) = (Some(again.args), again.fill_in);
+    }
+    failure.help = Some(help);
+    Err(failure)
+}

@@ -1,0 +1,538 @@
+//! People at the pages: a form takes a token, and a signed cookie remembers the caller whose token it was.
+//!
+//! The cookie holds no token. It holds the caller, the resources that the token is for, and the time at which it ends. Its
+//! key comes from state, which replicas share, and from the configured callers, so that a change of these ends all cookies.
+//! A cookie is accepted where pages are read, and nowhere else. A proxy in front may name the person instead.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use axum::body::Body;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cookie::{Cookie, SameSite};
+use http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, LOCATION, REFERRER_POLICY, SET_COOKIE, VARY,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
+
+use super::{RequestContext, Response, Shared, functions};
+use crate::exec::Caller;
+use crate::serve::auth::{Audience, AuthError, Resource};
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{negotiated, with};
+use crate::serve::{RequestCatalog, Route};
+use crate::site::SignInPage;
+use crate::state::{StateStore, now, random_secret};
+use crate::tool::{Effect, clean_line};
+
+/// Most milliseconds after which a person has to sign in again; less where the token ends earlier.
+const LONGEST_MS: i64 = 8 * 3_600_000;
+/// Longest value of a cookie, in bytes: browsers keep 4,096 with the name and the attributes.
+const MAX_COOKIE: usize = 3_800;
+/// Most cookies that are remembered as ended.
+const MAX_ENDED: usize = 10_000;
+/// Longest address to return to, in bytes.
+const MAX_RETURN: usize = 2_048;
+/// Parameters of an address that are credentials: no page carries them on.
+const CREDENTIALS: [&str; 5] = ["access_token", "code", "id_token", "refresh_token", "token"];
+/// Most characters of a name that pages show.
+const MAX_SHOWN: usize = 80;
+
+const COOKIE_KEY: &str = "toolcrib 2026 cookie of a person at the pages";
+const FORM_KEY: &str = "toolcrib 2026 form of a page";
+
+/// The use of a cookie.
+const SESSION: &str = "session";
+const FORM: &str = "form";
+
+/// What signing in needs beside the callers.
+#[derive(Debug, Default)]
+pub(super) struct SignIn {
+    key: OnceCell<[u8; 32]>,
+    /// Cookies of people who have signed out, until they would have ended.
+    ended: Mutex<HashMap<blake3::Hash, i64>>,
+}
+
+/// A person who reads the pages.
+#[derive(Clone, Debug)]
+pub(super) struct Visitor {
+    pub(super) caller: Caller,
+    /// The name that pages show.
+    pub(super) name: String,
+    /// The value in the form that signs the person out; empty for one whom a proxy names.
+    pub(super) csrf: String,
+}
+
+/// The content of the cookie.
+#[derive(Serialize, Deserialize)]
+struct Session {
+    /// A number that no other session has.
+    id: String,
+    name: String,
+    roles: Vec<String>,
+    profiles: Option<Vec<String>>,
+    allow: Effect,
+    audience: Audience,
+    until: i64,
+}
+
+/// The fields of a form.
+#[derive(Debug, Default)]
+struct Fields {
+    csrf: String,
+    token: String,
+    return_to: String,
+}
+
+impl Visitor {
+    /// The person whom a proxy names.
+    pub(super) fn of_proxy(caller: Caller) -> Self {
+        let name = caller.name.rsplit_once('@').map_or(&*caller.name, |(name, _)| name);
+        let name = shown(&percent_encoding::percent_decode_str(name).decode_utf8_lossy());
+        Self { name, caller, csrf: String::new() }
+    }
+}
+
+impl SignIn {
+    async fn key(&self, shared: &Shared, state: &StateStore) -> Result<&[u8; 32], Problem> {
+        let made = self.key.get_or_try_init(async || {
+            let secret = state.hash_key().await?;
+            let callers = shared.authenticator.fingerprint();
+            Ok(blake3::derive_key(COOKIE_KEY, format!("{secret}\n{callers}").as_bytes()))
+        });
+        made.await.map_err(|error: crate::state::StateError| {
+            tracing::warn!(%error, "the key of sign-ins cannot be read");
+            Problem::new(ProblemCode::StateUnavailable, "nobody can sign in now")
+        })
+    }
+
+    fn end(&self, value: &str, until: i64) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|_, until| *until > now());
+        if ended.len() >= MAX_ENDED
+            && let Some(first) = ended.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
+        {
+            ended.remove(&first);
+        }
+        ended.insert(blake3::hash(value.as_bytes()), until);
+    }
+
+    fn has_ended(&self, value: &str) -> bool {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.contains_key(&blake3::hash(value.as_bytes()))
+    }
+}
+
+impl Session {
+    fn sealed(&self, key: &[u8; 32]) -> String {
+        let facts = URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default());
+        format!("{facts}.{}", blake3::keyed_hash(key, facts.as_bytes()).to_hex())
+    }
+
+    /// The session in a cookie that was signed with this key and has not ended.
+    fn read(value: &str, key: &[u8; 32], now: i64) -> Option<Self> {
+        let (facts, signature) = value.split_once('.')?;
+        // Hashes are compared in constant time.
+        let is_signed = blake3::Hash::from_hex(signature).ok()? == blake3::keyed_hash(key, facts.as_bytes());
+        let facts = URL_SAFE_NO_PAD.decode(facts).ok().filter(|_| is_signed)?;
+        serde_json::from_slice(&facts).ok().filter(|session: &Self| now < session.until)
+    }
+
+    fn caller(self) -> Caller {
+        Caller {
+            name: self.name.into(),
+            roles: Some(self.roles),
+            profiles: self.profiles.map(Into::into),
+            allow: self.allow,
+            ..Caller::default()
+        }
+    }
+}
+
+/// Whether a cookie is accepted: the request reads a page, or a file that pages link to, and shows no token.
+pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
+    let is_read = matches!(request.method, Method::GET | Method::HEAD);
+    let is_page = matches!(route, Route::Page | Route::Doc | Route::Catalog | Route::SignIn);
+    let is_api = request.uri.path().starts_with("/v1/");
+    is_page && is_read && !is_api && !request.headers.contains_key(AUTHORIZATION)
+}
+
+/// The person who has signed in with the browser of this request.
+pub(super) async fn visitor(
+    shared: &Shared,
+    state: &StateStore,
+    request: &Parts,
+    resource: Resource<'_>,
+) -> Result<Option<Visitor>, Problem> {
+    let Some((value, session)) = session(shared, state, request).await? else { return Ok(None) };
+    if !shared.authenticator.is_for(&session.audience, resource) {
+        return Ok(None);
+    }
+    let (csrf, caller) = (form_value(&value), session.caller());
+    Ok(Some(Visitor { name: shown(&caller.name), caller, csrf }))
+}
+
+/// The cookie of a request, and the session in it.
+async fn session(
+    shared: &Shared,
+    state: &StateStore,
+    request: &Parts,
+) -> Result<Option<(String, Session)>, Problem> {
+    let Some(value) = cookie_value(shared, request, SESSION) else { return Ok(None) };
+    let key = shared.sign_in.key(shared, state).await?;
+    let session = Session::read(&value, key, now()).filter(|_| !shared.sign_in.has_ended(&value));
+    Ok(session.map(|session| (value, session)))
+}
+
+/// `GET /sign-in`: the form, or the person who is signed in.
+pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, request, .. } = context;
+    let whole = Resource { root: "", is_mcp: false };
+    if let Some(visitor) = visitor(&shared, &*catalog.services().state, &request, whole).await? {
+        let page = SignInPage { person: Some(&visitor.name), csrf: &visitor.csrf, ..SignInPage::default() };
+        return rendered(&catalog, &request, StatusCode::OK, page);
+    }
+    let query = request.uri.query().unwrap_or_default();
+    let field = |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name);
+    let return_to = field("return").map(|(_, value)| value.into_owned()).unwrap_or_default();
+    let notice = field("signed-out").map(|_| "You are signed out.");
+    let page = SignInPage { return_to: &return_to, notice, ..SignInPage::default() };
+    ask(&shared, &catalog, &request, StatusCode::OK, page)
+}
+
+/// The form in place of a refusal, at the same address, to which the person returns.
+pub(super) fn refused(
+    shared: &Shared,
+    catalog: &RequestCatalog,
+    request: &Parts,
+    (problem, wanted): (&Problem, &str),
+) -> Response {
+    let page = SignInPage { return_to: wanted, ..SignInPage::default() };
+    match ask(shared, catalog, request, StatusCode::UNAUTHORIZED, page) {
+        Ok(mut page) => {
+            page.headers_mut().extend(problem.own_headers());
+            page
+        }
+        Err(failed) => failed.answer(&request.headers, ""),
+    }
+}
+
+/// The page with the form. The browser gets a cookie, from which the value of the form is made.
+fn ask(
+    shared: &Shared,
+    catalog: &RequestCatalog,
+    request: &Parts,
+    status: StatusCode,
+    page: SignInPage<'_>,
+) -> Result<Response, Problem> {
+    let known = cookie_value(shared, request, FORM);
+    let is_new = known.is_none();
+    let none = || Problem::new(ProblemCode::Internal, "this machine has no random numbers");
+    let secret = known.or_else(random_secret).ok_or_else(none)?;
+    let csrf = form_value(&secret);
+    let takes_token = shared.authenticator.takes_tokens();
+    let page = SignInPage { takes_token, return_to: safe(page.return_to), csrf: &csrf, ..page };
+    let mut response = rendered(catalog, request, status, page)?;
+    let cookie = is_new.then(|| set_cookie(shared, request, FORM, secret, None));
+    response.headers_mut().extend(cookie.flatten().map(|cookie| (SET_COOKIE, cookie)));
+    Ok(response)
+}
+
+fn rendered(
+    catalog: &RequestCatalog,
+    request: &Parts,
+    status: StatusCode,
+    page: SignInPage<'_>,
+) -> Result<Response, Problem> {
+    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let page = SignInPage { host, ..page }.render(catalog.unrestricted_view().templates());
+    let page = page.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+    let mut response = negotiated(status, page.content_type, page.body);
+    // Without a referrer, a browser hides the origin of its own form.
+    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    Ok(response)
+}
+
+/// `POST /sign-in`: a token, typed by a person.
+pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, request, body, .. } = context;
+    let fields = fields(&shared, &request, body).await?;
+    let asks_again = |status: StatusCode, problem: &str| {
+        let page =
+            SignInPage { return_to: &fields.return_to, problem: Some(problem), ..SignInPage::default() };
+        ask(&shared, &catalog, &request, status, page)
+    };
+    match cookie_value(&shared, &request, FORM) {
+        Some(secret) if is_form_of(&secret, &fields.csrf) => {}
+        Some(_) => return asks_again(StatusCode::FORBIDDEN, "This form was too old. Please sign in again."),
+        None => {
+            let problem =
+                "Your browser has not sent its cookie. Allow cookies of this site, and open it with https.";
+            return asks_again(StatusCode::FORBIDDEN, problem);
+        }
+    }
+    let verified = match shared.authenticator.verified(fields.token.trim()).await {
+        Ok(verified) => verified,
+        Err(AuthError::IssuerAway) => {
+            return asks_again(StatusCode::SERVICE_UNAVAILABLE, "The issuer of this token does not answer.");
+        }
+        Err(refused) => {
+            let status =
+                if refused == AuthError::NoGrant { StatusCode::FORBIDDEN } else { StatusCode::UNAUTHORIZED };
+            return asks_again(status, &format!("You are not signed in: {refused}."));
+        }
+    };
+    let state = &*catalog.services().state;
+    let key = shared.sign_in.key(&shared, state).await?;
+    let caller = verified.caller;
+    let session = Session {
+        id: random_secret().unwrap_or_default(),
+        name: caller.name.to_string(),
+        roles: caller.roles.unwrap_or_default(),
+        profiles: caller.profiles.map(|profiles| profiles.to_vec()),
+        allow: caller.allow,
+        audience: verified.audience,
+        until: verified.until.min(now().saturating_add(LONGEST_MS)),
+    };
+    let value = session.sealed(key);
+    if value.len() > MAX_COOKIE {
+        let problem = "This token has too many rights for a cookie. Ask the operator for one with fewer.";
+        return asks_again(StatusCode::FORBIDDEN, problem);
+    }
+    end(&shared, state, &request).await?;
+    let cookies = [
+        set_cookie(&shared, &request, SESSION, value, Some(session.until - now())),
+        set_cookie(&shared, &request, FORM, String::new(), Some(0)),
+    ];
+    Ok(see_other(safe(&fields.return_to), cookies))
+}
+
+/// `POST /sign-out`.
+pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, request, body, .. } = context;
+    let (fields, state) = (fields(&shared, &request, body).await?, &*catalog.services().state);
+    let session = session(&shared, state, &request).await?;
+    if session.is_some_and(|(value, _)| !is_form_of(&value, &fields.csrf)) {
+        let message = "this form is of another session, or of another site";
+        return Err(Problem::new(ProblemCode::FormRefused, message));
+    }
+    end(&shared, state, &request).await?;
+    let gone = [SESSION, FORM].map(|kind| set_cookie(&shared, &request, kind, String::new(), Some(0)));
+    let mut response = see_other("/sign-in?signed-out=1", gone);
+    let clear = HeaderName::from_static("clear-site-data");
+    response.headers_mut().insert(clear, HeaderValue::from_static("\"cache\""));
+    Ok(response)
+}
+
+/// Ends the session that the browser has, so that a copy of its cookie is of no use here.
+async fn end(shared: &Shared, state: &StateStore, request: &Parts) -> Result<(), Problem> {
+    let ended = session(shared, state, request).await?;
+    ended.into_iter().for_each(|(value, session)| shared.sign_in.end(&value, session.until));
+    Ok(())
+}
+
+/// Leads a browser to a page of this server, with cookies.
+fn see_other(path: &str, cookies: [Option<HeaderValue>; 2]) -> Response {
+    let mut headers = HeaderMap::new();
+    headers.extend(HeaderValue::try_from(path).map(|path| (LOCATION, path)));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.extend(cookies.into_iter().flatten().map(|cookie| (SET_COOKIE, cookie)));
+    with(StatusCode::SEE_OTHER, headers, Body::empty())
+}
+
+/// The fields of a form.
+async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<Fields, Problem> {
+    let kind = request.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        let problem =
+            Problem::new(ProblemCode::UnsupportedMediaType, "this address takes a form of its own pages");
+        return Err(problem.next("sign in with a browser, or send `Authorization: Bearer TOKEN`"));
+    }
+    let body = functions::whole(shared, body).await?;
+    let mut fields = Fields::default();
+    for (name, value) in form_urlencoded::parse(&body) {
+        let field = match &*name {
+            "csrf" => &mut fields.csrf,
+            "token" => &mut fields.token,
+            "return" => &mut fields.return_to,
+            _ => continue,
+        };
+        *field = value.into_owned();
+    }
+    Ok(fields)
+}
+
+/// Marks an answer that is for one person: no shared cache keeps it, no page of another origin loads it, and a browser
+/// sends the origin of its forms.
+pub(super) fn mark_as_personal(headers: &mut HeaderMap) {
+    if headers.get(CACHE_CONTROL).is_none_or(|known| known.as_bytes() != b"no-store") {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    let varies = headers.get(VARY).and_then(|known| known.to_str().ok());
+    let varies = varies.map_or_else(|| "cookie".to_string(), |known| format!("{known}, cookie"));
+    headers.insert(VARY, HeaderValue::try_from(varies).unwrap_or(HeaderValue::from_static("*")));
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    headers.insert(policy, HeaderValue::from_static("same-origin"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+}
+
+/// The port of this machine at which the browser asks without TLS; only there a cookie does without `Secure`.
+fn loopback_port(shared: &Shared, request: &Parts) -> Option<u16> {
+    let is_https = shared.authenticator.public_url().starts_with("https://");
+    shared.hosts.loopback_port(request).filter(|_| !is_https)
+}
+
+/// The name of a cookie. Over TLS, no other host can set or read it; servers at other ports of this machine share cookies.
+fn cookie_name(shared: &Shared, request: &Parts, kind: &str) -> String {
+    match loopback_port(shared, request) {
+        Some(port) => format!("toolcrib-{kind}-{port}"),
+        None => format!("__Host-toolcrib-{kind}"),
+    }
+}
+
+/// The value of a cookie. Two of one name are none: another server of this machine may have set one.
+fn cookie_value(shared: &Shared, request: &Parts, kind: &str) -> Option<String> {
+    let name = cookie_name(shared, request, kind);
+    let sent = request.headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    let mut found = sent.flat_map(Cookie::split_parse).flatten().filter(|cookie| cookie.name() == name);
+    let cookie = found.next().filter(|_| found.next().is_none())?;
+    Some(cookie.value().to_string()).filter(|value| !value.is_empty() && value.len() <= MAX_COOKIE)
+}
+
+/// The header that sets a cookie, until the browser ends or for these milliseconds.
+fn set_cookie(
+    shared: &Shared,
+    request: &Parts,
+    kind: &str,
+    value: String,
+    ms: Option<i64>,
+) -> Option<HeaderValue> {
+    let cookie = Cookie::build((cookie_name(shared, request, kind), value))
+        .path("/")
+        .http_only(true)
+        .secure(loopback_port(shared, request).is_none())
+        .same_site(SameSite::Strict);
+    let cookie = match ms {
+        Some(ms) => cookie.max_age(cookie::time::Duration::milliseconds(ms)),
+        None => cookie,
+    };
+    HeaderValue::try_from(cookie.build().to_string()).ok()
+}
+
+/// The value of a form whose browser has this cookie. The cookie cannot be found from it.
+fn form_value(cookie: &str) -> String {
+    blake3::Hash::from_bytes(blake3::derive_key(FORM_KEY, cookie.as_bytes())).to_hex().to_string()
+}
+
+fn is_form_of(cookie: &str, csrf: &str) -> bool {
+    let own = blake3::derive_key(FORM_KEY, cookie.as_bytes());
+    // Hashes are compared in constant time.
+    blake3::Hash::from_hex(csrf).is_ok_and(|sent| sent == own)
+}
+
+fn shown(name: &str) -> String {
+    clean_line(name).chars().take(MAX_SHOWN).collect()
+}
+
+/// The address, if it is a path of this server; else the home page. A browser must read no host in it, however it mends
+/// what is written. An address with credentials loses its parameters.
+fn safe(address: &str) -> &str {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>');
+    let is_path = address.starts_with('/') && !address.starts_with("//");
+    let is_ours = is_path && address.len() <= MAX_RETURN && address.bytes().all(is_plain);
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    // An address of signing in is not worth returning to.
+    let is_of_sign_in = path.split('/').any(|part| part == "sign-in" || part == "sign-out");
+    let shows =
+        |query: &str| form_urlencoded::parse(query.as_bytes()).any(|(name, _)| CREDENTIALS.contains(&&*name));
+    match address.split_once('?') {
+        _ if !is_ours || is_of_sign_in => "/",
+        Some((path, query)) if shows(query) => path,
+        _ => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(until: i64) -> Session {
+        Session {
+            id: "1".into(),
+            name: "amy".into(),
+            roles: vec!["reader".into()],
+            profiles: None,
+            allow: Effect::Read,
+            audience: Audience::Configured,
+            until,
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_of_its_key_unchanged_and_ends() {
+        let (own, other) = ([1; 32], [2; 32]);
+        let value = session(1000).sealed(&own);
+        assert_eq!(Session::read(&value, &own, 999).unwrap().caller().roles.unwrap(), ["reader"]);
+        assert!(Session::read(&value, &own, 1000).is_none(), "it has ended");
+        assert!(Session::read(&value, &other, 0).is_none(), "it is signed with another key");
+        let (facts, signature) = value.split_once('.').unwrap();
+        let mut admin = session(i64::MAX);
+        admin.roles = vec!["*".into()];
+        let forged = admin.sealed(&other);
+        let forged = forged.split_once('.').unwrap().0;
+        for bad in [
+            format!("{forged}.{signature}"),
+            format!("{facts}."),
+            facts.to_string(),
+            format!("{facts}.{}", "0".repeat(64)),
+            format!("{facts}x.{signature}"),
+            format!("{facts}.{signature}0"),
+            ".".into(),
+            String::new(),
+        ] {
+            assert!(Session::read(&bad, &own, 0).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cookies_that_have_ended_are_remembered_within_a_limit() {
+        let sign_in = SignIn::default();
+        for number in 0..MAX_ENDED + 10 {
+            sign_in.end(&number.to_string(), i64::MAX - number as i64);
+        }
+        assert!(sign_in.ended.lock().unwrap().len() <= MAX_ENDED);
+        assert!(sign_in.has_ended("0") && !sign_in.has_ended("x"));
+    }
+
+    #[test]
+    fn a_form_belongs_to_one_cookie() {
+        assert!(is_form_of("a", &form_value("a")));
+        for csrf in ["", "0", &"0".repeat(64), &form_value("b")] {
+            assert!(!is_form_of("a", csrf), "{csrf}");
+        }
+    }
+
+    #[test]
+    fn only_paths_of_this_server_are_returned_to() {
+        for good in ["/", "/tools/get_me.html", "/search.html?q=a%20b&c=//x", "/p/creator/", "/a//b", "/a@b"]
+        {
+            assert_eq!(safe(good), good);
+        }
+        assert_eq!(safe("/search.html?q=a&access_token=b"), "/search.html");
+        assert_eq!(safe("/?c%6fde=b"), "/");
+        let long = format!("/{}", "a".repeat(MAX_RETURN));
+        for bad in [
+            "", "//evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example/",
+            "javascript:alert(1)", "evil.example", "/\t/evil.example", "/\n/evil.example", " //evil.example",
+            "///evil.example", "/a\r\nset-cookie: x", "/ä", "/sign-in", "/sign-in?return=/", "/sign-out",
+            "/p/x/sign-in/start", &long,
+        ] {
+            assert_eq!(safe(bad), "/", "{bad}");
+        }
+    }
+}
