@@ -27,7 +27,7 @@ use crate::model::{EmbeddingModel, ModelUsage};
 pub use fuse::{POOL, fuse};
 pub use status::SemanticStatus;
 pub use text::text;
-pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors, cosine};
+pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors};
 
 /// Options of semantic search.
 #[derive(Clone, Debug)]
