@@ -5,11 +5,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::pages::PageContext;
-use super::request_context::RequestContext;
-use super::{Response, refused_caller};
+use super::{RequestContext, Response, refused_caller};
 use crate::serve::auth::Resource;
-use crate::serve::response::build::no_store;
-use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::media::{Media, preferred};
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::sources::AddressState;
 use crate::sources::mcp::{ServerState, Status};
@@ -50,7 +49,7 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         "ready": is_ready,
         "registry_version": view.version(),
         "tools": view.catalog().tools.len(),
-        "search": if view.is_search_ready() { "ready" } else { "being made" },
+        "search": if view.is_indexed() { "ready" } else { "being made" },
         "state": state(&catalog.services().state.health()),
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
