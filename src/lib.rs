@@ -27,7 +27,6 @@ mod api; // the interface for other programs
 #[doc(hidden)]
 pub mod arguments; // read, coerced, validated, explained, corrected
 #[doc(hidden)]
-pub mod bundle; // one immutable file of parts
 #[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
 #[cfg(feature = "cli")]
@@ -85,9 +84,6 @@ pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
-pub mod trust; // folders that the operator has trusted
-#[cfg(feature = "runtime")]
-#[doc(hidden)]
 pub mod watch; // when what a catalog is made of changes
 
 pub use api::{
@@ -95,7 +91,7 @@ pub use api::{
 };
 pub use arguments::{FieldError, Repair};
 pub use catalog::UnknownProfile;
-pub use config::Surface;
+pub use config::Mode;
 pub use finding::{Finding, Severity};
 pub use provider::call::CallError;
 pub use provider::{Provider, RequestHeader};

@@ -10,13 +10,13 @@ use tokio::time::timeout;
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
 use super::{ServeArgs, callers};
-use crate::catalog::{Catalog, CatalogCache, Checked};
+use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
 use crate::cli::reload::keep_current;
 use crate::cli::state::delete_old_state;
 use crate::cli::{CommandError, CommandResult, failed, print_note, render, services};
-use crate::config::{self, ServeSurface};
+use crate::config;
 use crate::guard::MISTAKE;
 use crate::serve::live::ServeOptions;
 use crate::serve::{Authenticator, ListingOptions, LiveCatalog};
@@ -90,7 +90,6 @@ impl Prepared {
         runtime.shutdown_background();
         // The servers that it has started end with it.
         let _ = following.join();
-        args.catalog.cache().iter().for_each(CatalogCache::wait);
         served.map_err(failed)
     }
 }
@@ -103,11 +102,14 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().collect();
-        let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
-        let addresses = self.catalog.addresses.clone();
-        let options =
-            Options { poll: self.poll, also, addresses, connections: connections.clone(), reading, cache };
+        let (reading, addresses) = (self.catalog.reading(), self.catalog.addresses.clone());
+        let options = Options {
+            poll: self.poll,
+            also: Vec::new(),
+            addresses,
+            connections: connections.clone(),
+            reading,
+        };
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 
@@ -130,14 +132,11 @@ impl ServeArgs {
         let configured = checked.catalog.config.serve.clone();
         let door = self.door(&configured, &checked.catalog)?;
         let shown = ListingOptions {
-            surface: self.surface.unwrap_or(configured.surface),
+            mode: self.mode.unwrap_or(configured.mode),
             tool_list: self.tool_list.or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let profile = checked.catalog.profile(self.profile.as_deref())?;
-        if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
-            print_note("no tool is bound in full; the surface core is as gateway");
-        }
+        checked.catalog.profile(self.profile.as_deref())?;
         let callers = door.as_ref().map(|(_, callers)| callers.callers()).transpose();
         let setting = ServeOptions {
             profile: self.profile.clone(),
@@ -147,6 +146,7 @@ impl ServeArgs {
             listing: shown,
             workspace_template: self.template.clone(),
         };
+        self.catalog.note_backends();
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if state.health().is_volatile {
             warn_of_approvals(&checked.catalog);
@@ -166,9 +166,8 @@ impl ServeArgs {
         }
         let names_callers =
             !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
-        if names_callers && self.catalog.workspace()?.is_found {
-            let message =
-                "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
+        if names_callers && self.catalog.workspace()?.found.is_some() {
+            let message = "toolcrib.toml was found and not named, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
         let callers = callers::configured(&self.catalog, configured)?;

@@ -15,7 +15,7 @@ fn client(name: &str, content: &str) -> (tempfile::TempDir, String) {
     let place = folder(&[("one.json", &tool("hello from one")), ("two.json", &tool("hello from two"))]);
     let arguments = |server: &str| {
         let catalog = place.path().join(format!("{server}.json"));
-        json!(["serve", "--stdio", "--surface", "full", catalog]).to_string()
+        json!(["serve", "--stdio", "--mode", "full", catalog]).to_string()
     };
     let toolcrib = json!(program(&[]).get_program().to_str()).to_string();
     let content = content.replace("SERVE one", &arguments("one")).replace("SERVE two", &arguments("two"));
@@ -29,7 +29,7 @@ fn run(arguments: &[&str]) -> Run {
 }
 
 fn names(file: &str) -> Vec<String> {
-    let payload = run(&["payload", "--provider", "mcp", "--surface", "full", "-c", file]);
+    let payload = run(&["payload", "--provider", "mcp", "--mode", "full", file]);
     let payload: Value =
         serde_json::from_str(&payload.stdout).unwrap_or_else(|_| panic!("{}", payload.stderr));
     payload["tools"]
@@ -72,7 +72,7 @@ fn a_clients_configuration_is_a_catalog() {
         ),
         (
             ".mcp.json",
-            r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--surface", "full", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
+            r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--mode", "full", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
             &["one__greet"],
         ),
     ];
@@ -103,7 +103,7 @@ fn a_server_that_fails_has_its_place_in_the_clients_file() {
         "mcp.json",
         "{\n  // first\n  \"mcpServers\": {\n    \"gone\": {\"command\": \"/no/such/program\"},\n    \"bad\": {\"args\": [], \"url\": \"ftp://x\"},\n    \"off\": {\"url\": \"https://example.com/mcp\", \"enabled\": false},\n    \"one\": {\"command\": TOOLCRIB, \"args\": SERVE one}\n  }\n}",
     );
-    let check = run(&["check", "--verbose", "-c", &file]);
+    let check = run(&["check", "--verbose", &file]);
     assert_eq!(check.code, 1);
     for told in [
         "mcp:gone gives no tools",
@@ -140,6 +140,6 @@ fn a_file_of_definitions_starts_no_server() {
     assert_eq!(names(text(&place.path().join("dump.json"))), ["a"]);
     assert!(!place.path().join("started").exists());
     write(place.path(), "mcp.json", entry);
-    run(&["check", "-c", text(&place.path().join("mcp.json"))]);
+    run(&["check", text(&place.path().join("mcp.json"))]);
     assert!(place.path().join("started").exists(), "the configuration of a client is one by its name");
 }
