@@ -159,6 +159,8 @@ impl<'a> Sampler<'a> {
 
     fn object(&mut self, parts: &Parts<'a>, depth: usize) -> Option<Value> {
         let properties = parts.properties();
+        // Looking at many names costs as much as making a value.
+        self.values += properties.len() / 64;
         let required = parts.required();
         let least = parts.limit("minProperties", f64::max).unwrap_or(0.0) as usize;
         let is_body = required.is_empty() && (depth > 0 || self.effect == Effect::Write);

@@ -107,10 +107,14 @@ pub(super) fn has_root(root: &Path) -> Result<bool, FolderError> {
     match fs::metadata(root) {
         Ok(meta) if meta.is_dir() => Ok(true),
         Ok(_) => Err(FolderError::NotAFolder { path: root.into() }),
-        // A folder cannot be created through a broken link.
-        Err(_) if look(root)? != Entry::Missing => Err(FolderError::NotAFolder { path: root.into() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(FolderError::io("read", root)(error)),
+        Err(error) => match look(root)? {
+            // Another run has made it meanwhile.
+            Entry::Folder => Ok(true),
+            Entry::Missing if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Entry::Missing => Err(FolderError::io("read", root)(error)),
+            // A folder cannot be created through a broken link.
+            _ => Err(FolderError::NotAFolder { path: root.into() }),
+        },
     }
 }
 
