@@ -17,8 +17,6 @@ use crate::state::StateStore;
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
-/// Milliseconds that a measurement waits for the vector of a query at least.
-const MEASURING_TIMEOUT_MS: u64 = 30_000;
 
 /// Services of a server: it waits for no vectors, and logs why there are none.
 pub(super) fn for_server(
@@ -48,16 +46,6 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     }
     let waits = matches!(services.semantic, SemanticSearch::On(_));
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
-}
-
-/// Services of a measurement: quality is measured, so that a slow answer counts like a fast one.
-pub(super) fn for_measuring(args: &CatalogArgs, catalog: &Catalog) -> Services {
-    let mut search = catalog.config.search.clone();
-    let unhurried = |semantic: &mut SearchSemantic| {
-        semantic.timeout_ms = semantic.timeout_ms.max(MEASURING_TIMEOUT_MS);
-    };
-    search.semantic.iter_mut().for_each(unhurried);
-    models(args, &search, 10 * EMBEDDING_WAIT)
 }
 
 /// Services with the models of search alone.
