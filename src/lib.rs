@@ -27,7 +27,6 @@ mod api; // the interface for other programs
 #[doc(hidden)]
 pub mod arguments; // read, coerced, validated, explained, corrected
 #[doc(hidden)]
-pub mod bundle; // one immutable file of parts
 #[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
 #[cfg(feature = "cli")]
@@ -83,9 +82,6 @@ pub mod state; // what outlives a call: keys, approvals, sessions, traces
 pub mod tokens; // token counts, offline
 #[doc(hidden)]
 pub mod tool; // the nouns of one tool
-#[cfg(feature = "runtime")]
-#[doc(hidden)]
-pub mod trust; // folders that the operator has trusted
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub mod watch; // when what a catalog is made of changes

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Catalog, Error, Found, FoundTool, summary};
 use crate::catalog::{self, CategoryTree, Resolved, Tool};
-use crate::help::{Format, Groups, HelpOptions, beginning, directory, of_tool};
+use crate::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
 use crate::render::Doc;
 use crate::search::{Hit, Index, IndexEntry, SearchRequest, Verdict};
 
@@ -91,8 +91,12 @@ pub(super) fn found(catalog: &catalog::Catalog, index: &Index, query: &str, limi
 }
 
 fn help_of(catalog: &catalog::Catalog, path: &str) -> Result<Map<String, Value>, Error> {
-    let short_tokens = catalog.config.help.short_tokens;
-    let options = HelpOptions { format: Format::Short, examples: false, schemas: false, short_tokens };
+    let options = HelpOptions {
+        format: Format::Short,
+        examples: false,
+        schemas: false,
+        short_tokens: help::SHORT_TOKENS,
+    };
     let unknown = match tool_of(catalog, path) {
         Ok(tool) => return Ok(of_tool(tool, options)),
         Err(unknown) => unknown,

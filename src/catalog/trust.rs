@@ -18,9 +18,9 @@ pub(super) struct OverlaidFields {
     pub(super) arguments: IndexMap<String, SetArgument>,
 }
 
-/// Help for a program that is not run because its `toolcrib.toml` was merely found.
-const FOUND: &str = "tell the operator to name the folder of toolcrib.toml as the catalog, or to trust it once with \
-                     `toolcrib trust DIR`; it was merely found";
+/// Help for a backend that is not used because its `toolcrib.toml` was found and not named.
+const FOUND: &str =
+    "tell the operator to name the folder of toolcrib.toml as the catalog; it was found and not named";
 
 /// Removes a program that the definition names without permission. Returns the text that the operator has to write
 /// for it to count, and a finding unless the operator has written it already.
@@ -30,7 +30,7 @@ pub(super) fn withhold(
     raw: &RawTool,
     workspace: &Workspace,
 ) -> (Option<String>, Option<Finding>) {
-    let is_found = workspace.is_found;
+    let is_found = workspace.found.is_some();
     match definition.backend {
         Some(Backend::Command(_) | Backend::Steps(_)) => {}
         // The server that it needs does not count either.

@@ -14,7 +14,7 @@ use strum::VariantArray;
 use toml_edit::DocumentMut;
 
 use super::catalog::{counted, word};
-use super::{CommandError, CommandResult, failed, print, print_note, trust};
+use super::{CommandError, CommandResult, failed, print, print_note, user_folder};
 use crate::config::{self, ServeMode, Source, Workspace};
 use crate::private_file;
 use crate::render::folder::write_whole;
@@ -96,7 +96,7 @@ impl AdoptArgs {
     }
 
     fn target(&self) -> Result<Target, CommandError> {
-        let own = trust::future_configuration_folder().ok_or_else(|| {
+        let own = user_folder::configuration_folder().ok_or_else(|| {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
         let folder = |name: &str, file: &Path| Folder::new(own.join(name), file);

@@ -155,7 +155,7 @@ struct Current {
 }
 
 impl Current {
-    /// Reads the catalog, if it is named or trusted and an approval may still be given or used.
+    /// Reads the catalog, if it is named and an approval may still be given or used.
     fn of(
         approvals: &[Approval],
         state: &dyn StateStore,
@@ -166,7 +166,7 @@ impl Current {
             approval.until > now
                 && matches!(approval.status, ApprovalStatus::Waiting | ApprovalStatus::Approved)
         };
-        if !approvals.iter().any(is_open) || !args.counts()? {
+        if !approvals.iter().any(is_open) || !args.is_named() {
             return Ok(Self { now, catalog: None, key: String::new() });
         }
         Ok(Self { now, catalog: Some(args.open()?.catalog), key: block_on(state.hash_key())? })

@@ -76,6 +76,9 @@ impl CallArgs {
         let caller = self.caller()?;
         let mut checked = self.catalog.open()?;
         report_lost(&checked);
+        if self.function.runs_tools() {
+            self.catalog.note_backends();
+        }
         if let Some(allow) = self.allow {
             // The option can allow more than the configuration, or less: then it is the caller's own limit.
             let exec = &mut Arc::make_mut(&mut checked.catalog.config).exec;

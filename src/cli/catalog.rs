@@ -3,17 +3,15 @@
 mod report;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::{CommandError, failed, print_note, trust};
-use crate::catalog::{self, CatalogCache, Checked};
-use crate::config::{self, Workspace, at_address, env_variables, shown_address};
+use super::{CommandError, failed, print_note, user_folder};
+use crate::catalog::{self, Checked};
+use crate::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
-use crate::finding::{Code, Finding, Place};
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::sources::{ADDRESS_HELP, Addresses, Listings};
 use crate::watch::Reading;
@@ -21,36 +19,29 @@ pub(super) use report::{
     complete, counted, in_one_line, refuse_unread, report_briefly, report_errors, report_lost, waiting_for,
 };
 
-/// Endings of files of definitions.
-const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
 
-/// Help for a toolcrib.toml that was merely found: two ways to make it count.
-pub(super) const HELP: &str = "name it, as in `toolcrib check .`, or trust it with `toolcrib trust .`";
+/// Help for a toolcrib.toml that was found and not named.
+pub(super) const HELP: &str = "name it as the catalog, such as `.`";
 
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
-    /// https:// address of a registry.json. The default is the current directory; its toolcrib.toml is read as with --offline
-    /// unless `toolcrib trust` has trusted it.
+    /// https:// address of a registry.json. The default is the nearest folder with a toolcrib.toml, from the current directory
+    /// upward, without what it would start or contact; else the current directory.
     #[arg(value_name = "CATALOG", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
-    /// The catalog of a server that names none.
+    /// The folder that is found where none is named.
     #[arg(skip)]
-    found: Option<PathBuf>,
+    found: Arc<OnceLock<PathBuf>>,
     /// Registries at addresses that the catalog names.
     #[arg(skip)]
     pub(super) addresses: Addresses,
-    #[arg(skip)]
-    cache: Arc<OnceLock<Option<CatalogCache>>>,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long)]
     pub(super) offline: bool,
-    /// Read every definition again; without it, what was read before is used while no file has changed.
-    #[arg(long)]
-    no_catalog_cache: bool,
 }
 
 impl CatalogArgs {
@@ -62,12 +53,6 @@ impl CatalogArgs {
         } else {
             Err(CommandError::Usage(format!("there is no catalog at {}", path.display())))
         }
-    }
-
-    /// Whether the command line names it, or its configuration is trusted: then its backends may be used.
-    pub(super) fn counts(&self) -> Result<bool, CommandError> {
-        let here = || self.workspace().map(|here| here.document.is_some() && !here.is_found);
-        if self.catalog.is_some() { Ok(true) } else { here() }
     }
 
     /// Whether the command line or the environment names it.
@@ -85,18 +70,11 @@ impl CatalogArgs {
         report_errors(checked, self.catalog.as_deref());
     }
 
-    /// The same with the catalog that is found where none is named: the nearest folder with a toolcrib.toml, from the working
-    /// folder upward; where it has no definitions either, the user's own configuration.
-    pub(super) fn or_found(self) -> Self {
-        let found = if self.catalog.is_none() { nearest_folder().or_else(own_folder) } else { None };
-        Self { found, ..self }
-    }
-
     fn named_or_here(&self) -> &Path {
-        self.catalog.as_deref().or(self.found.as_deref()).unwrap_or(Path::new("."))
+        self.catalog.as_deref().unwrap_or_else(|| self.found.get_or_init(nearest_folder))
     }
 
-    /// The configuration. One that was merely found is disarmed, and a note says so.
+    /// The configuration. One that was found and not named starts and contacts nothing.
     pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
         let workspace = self.read_workspace(self.path()?);
         let unfetched =
@@ -113,44 +91,36 @@ impl CatalogArgs {
     fn read_workspace(&self, path: &Path) -> Workspace {
         let mut workspace = config::read(path);
         self.admit(&mut workspace);
-        if !self.offline && !workspace.is_found {
+        if !self.offline && workspace.found.is_none() {
             workspace.fetched = self.addresses.registries(&workspace);
         }
         workspace
     }
 
     fn admit(&self, workspace: &mut Workspace) {
-        static TOLD: Once = Once::new();
-        let is_found = self.catalog.is_none() && workspace.document.is_some();
-        let Some(why) = is_found.then(|| trust::admit(workspace).err()).flatten() else { return };
-        workspace.disarm(HELP);
-        TOLD.call_once(|| {
-            print_note(format!(
-                "toolcrib.toml was merely found here, and is read as with --offline: {why}; {HELP}"
-            ));
-        });
+        if self.catalog.is_none() && workspace.document.is_some() {
+            workspace.disarm(HELP);
+            note_left_out(workspace, |left| left.sources, "live servers and addresses of definitions");
+        }
+    }
+
+    /// Says that the command goes without the models of a configuration that was found.
+    pub(super) fn note_models(&self) {
+        let workspace = self.workspace().ok().filter(|_| !self.is_named());
+        workspace.iter().for_each(|workspace| note_left_out(workspace, |left| left.models, "models"));
+    }
+
+    /// Says that calls go without the programs, servers and state of a configuration that was found.
+    pub(super) fn note_backends(&self) {
+        let workspace = self.workspace().ok().filter(|_| !self.is_named());
+        let what = "programs, servers and state";
+        workspace.iter().for_each(|workspace| note_left_out(workspace, |left| left.backends, what));
     }
 
     /// The way in which each new configuration of a watched catalog is read.
     pub(super) fn reading(&self) -> Reading {
-        let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
-        Reading::new(move |path| {
-            let mut workspace = args.read_workspace(path);
-            if !workspace.is_found {
-                was_trusted.store(true, Ordering::Relaxed);
-            } else if was_trusted.load(Ordering::Relaxed) {
-                let message = "something that this folder runs has changed since it was trusted";
-                let finding =
-                    Finding::new(Code::ConfigInvalid, message).help("read it, and `toolcrib trust` it again");
-                workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
-            }
-            workspace
-        })
-    }
-
-    /// The list of trusted folders, whose changes count beside those of the catalog.
-    pub(super) fn also(&self) -> Option<PathBuf> {
-        self.catalog.is_none().then(trust::store).flatten()
+        let args = self.clone();
+        Reading::new(move |path| args.read_workspace(path))
     }
 
     /// The folder that the paths of its configuration are relative to.
@@ -163,33 +133,9 @@ impl CatalogArgs {
         folder.map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// Opens the catalog, as it was read before where nothing has changed; then it has no documents.
+    /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
-        let workspace = self.workspace()?;
-        let listings = self.listings(&workspace);
-        Ok(self.open_with(workspace, &listings))
-    }
-
-    /// Reads the catalog, with its documents.
-    pub(super) fn read(&self) -> Result<Checked, CommandError> {
         Ok(self.open_workspace(self.workspace()?))
-    }
-
-    fn open_with(&self, workspace: Workspace, listings: &Listings) -> Checked {
-        let Some(cache) = self.cache() else { return catalog::open_with(workspace, listings) };
-        let opened = cache.open(workspace, listings, || {});
-        cache.wait();
-        opened.note.iter().for_each(print_note);
-        opened.checked
-    }
-
-    /// The catalogs that were read before.
-    pub(super) fn cache(&self) -> Option<CatalogCache> {
-        let of_user = || {
-            let folder = trust::cache_folder().filter(|_| !self.no_catalog_cache)?;
-            Some(CatalogCache::new(folder.join("catalogs"), program()?))
-        };
-        self.cache.get_or_init(of_user).clone()
     }
 
     /// Opens the catalog of a workspace.
@@ -229,30 +175,18 @@ impl CatalogArgs {
         let file = || self.workspace().ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
         (!self.offline).then(|| environment(file()))
     }
-
-    /// The toolcrib.toml that `add` and `remove` edit, which may not exist yet: the named one, else the nearest, else the
-    /// user's own.
-    pub(super) fn file_to_edit(&self) -> Result<PathBuf, CommandError> {
-        if let Some(named) = &self.catalog {
-            let file = if named.is_dir() { named.join(CONFIGURATION) } else { named.clone() };
-            let is_one = file.file_name() == Some(std::ffi::OsStr::new(CONFIGURATION));
-            return is_one.then_some(file).ok_or_else(|| {
-                CommandError::Usage(format!("{} is no toolcrib.toml, and no folder", named.display()))
-            });
-        }
-        let folder = nearest_folder().or_else(trust::future_configuration_folder);
-        let folder = folder.ok_or_else(|| {
-            failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
-        })?;
-        Ok(folder.join(CONFIGURATION))
-    }
 }
 
-/// Identity of this program; every build has another one.
-fn program() -> Option<String> {
-    let path = std::env::current_exe().ok()?;
-    let facts = path.metadata().ok()?;
-    Some(format!("{} {:?} {:?}", path.display(), facts.len(), facts.modified().ok()?))
+/// Says in one line what is left out of a configuration that was found.
+fn note_left_out(workspace: &Workspace, is_left: impl Fn(LeftOut) -> bool, what: &str) {
+    static TOLD: Once = Once::new();
+    if workspace.found.is_some_and(is_left) {
+        let place = workspace.root.display();
+        let note = format!(
+            "toolcrib.toml was found and not named, so its {what} are left out; name `{place}` as the catalog to use them"
+        );
+        TOLD.call_once(|| print_note(note));
+    }
 }
 
 /// The variables of a file of the configuration, and of this process.
@@ -272,7 +206,7 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
 /// The tokens for servers, with the sign-ins in the user's folder of state.
 pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
     let credentials = Credentials::new(environment);
-    Arc::new(match trust::state_folder() {
+    Arc::new(match user_folder::state_folder() {
         Some(folder) => credentials.stored_in(folder.join("sign-ins")),
         None => credentials,
     })
@@ -290,24 +224,14 @@ pub(super) fn remembering(connections: Connections) -> Connections {
 
 /// The folder of remembered lists.
 fn remembered_lists() -> Option<PathBuf> {
-    trust::state_folder().map(|folder| folder.join("servers"))
+    user_folder::state_folder().map(|folder| folder.join("servers"))
 }
 
-/// The nearest folder with a toolcrib.toml, from the working folder upward, as `.`, `..` and so on.
-fn nearest_folder() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    let is_configured = |folder: &&Path| folder.join(CONFIGURATION).is_file();
-    let (height, _) = here.ancestors().enumerate().find(|(_, folder)| is_configured(folder))?;
-    Some(if height == 0 { PathBuf::from(".") } else { std::iter::repeat_n("..", height).collect() })
-}
-
-/// The user's own configuration, unless the working folder has files that may be definitions.
-fn own_folder() -> Option<PathBuf> {
-    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
-    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().to_lowercase());
-    let is_definition = |name: String| DEFINITIONS.iter().any(|ending| name.ends_with(ending));
-    let folder = trust::configuration_folder()?;
-    (folder.join(CONFIGURATION).is_file() && !names.any(is_definition)).then_some(folder)
+/// The nearest folder with a toolcrib.toml, from the current directory upward, as `.`, `..` and so on; `.` without one.
+fn nearest_folder() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let height = here.ancestors().position(|folder| folder.join(CONFIGURATION).is_file()).unwrap_or(0);
+    if height == 0 { PathBuf::from(".") } else { std::iter::repeat_n("..", height).collect() }
 }
 
 /// One word of an enum; help and completions list them all.

@@ -26,8 +26,7 @@ pub(super) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.or_found();
+    pub(super) fn run(self) -> CommandResult {
         let workspace = self.catalog.workspace()?;
         let mistakes = mistakes(&self.catalog, &workspace);
         let servers = self.examine(&workspace);
@@ -64,13 +63,12 @@ impl DoctorArgs {
         checks
     }
 
-    /// The standing of the configuration: named, trusted, or merely found.
+    /// Whether the configuration was named, or only found.
     fn standing(&self, workspace: &Workspace) -> &'static str {
-        match (workspace.document.is_some(), workspace.is_found, self.catalog.is_named()) {
-            (false, ..) => "no configuration",
-            (_, true, _) => "found, and not trusted: nothing of it was run; `toolcrib trust` makes it count",
-            (_, _, true) => "named",
-            (_, _, false) => "found, and trusted",
+        match (&workspace.document, &workspace.found) {
+            (None, _) => "no configuration",
+            (_, Some(_)) => "found and not named: nothing of it was run; name it, as in `toolcrib doctor .`",
+            (_, None) => "named",
         }
     }
 }

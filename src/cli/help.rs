@@ -6,16 +6,13 @@ use super::Arguments;
 
 /// Each group of people with their commands, in the order of use. A command has exactly one group.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("For people who write tools", &["init", "import", "check", "render", "eval", "schema"]),
+    ("For people who write tools", &["init", "check", "render", "eval", "schema"]),
     (
         "For people who start agents",
         &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens"],
     ),
-    (
-        "For people who run servers",
-        &["adopt", "add", "remove", "doctor", "login", "logout", "serve", "trust", "approvals", "trace"],
-    ),
-    ("For your shell", &["completions", "man"]),
+    ("For people who run servers", &["adopt", "doctor", "login", "serve", "approvals", "trace"]),
+    ("For your shell", &["completions"]),
 ];
 
 /// The command line with its grouped help.

@@ -1,23 +1,42 @@
-//! `toolcrib init`: a small working catalog to start from.
+//! `toolcrib init`: a catalog to start from, a small one or one made of definitions in other formats.
 
 use std::path::PathBuf;
 
-use super::{CommandResult, failed, print_note};
+use super::catalog::{counted, report_briefly};
+use super::{CommandError, CommandResult, failed, print_note};
+use crate::catalog::{self, Catalog};
+use crate::config::{Config, Source, Workspace};
 use crate::embedded::embedded_files;
+use crate::render::folder::write_whole;
+use crate::tool::Effect;
 
 /// The files of a new catalog.
 const STARTER: [(&str, &str); 2] = embedded_files! { "starter": "toolcrib.toml", "tools/notes.yaml" };
 
-/// Make a small working catalog to start from: a toolcrib.toml and two tools.
+/// Make a catalog to start from: a toolcrib.toml and two tools, or with --from your definitions in toolcrib's format.
+///
+/// With --from there is one file per tool, which you edit from then on. To keep a source as it is and only add missing fields,
+/// name it in a `[[source]]` of toolcrib.toml instead.
+#[allow(rustdoc::broken_intra_doc_links, reason = "the text is the help of the command")]
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Try it:\n  toolcrib init my-catalog\n  toolcrib init definitions --from tools.json")]
 pub(super) struct InitArgs {
     /// The folder to make.
     #[arg(default_value = ".")]
     folder: PathBuf,
+    /// A file or a folder of definitions in any known format, to convert; can be given several times.
+    #[arg(long, value_name = "FILE")]
+    from: Vec<PathBuf>,
+    /// Replace existing definitions that differ.
+    #[arg(long, requires = "from")]
+    force: bool,
 }
 
 impl InitArgs {
     pub(super) fn run(self) -> CommandResult {
+        if !self.from.is_empty() {
+            return self.convert();
+        }
         let names = STARTER.map(|(name, _)| name);
         let is_taken = |name: &&str| self.folder.join(name).symlink_metadata().is_ok();
         let taken: Vec<&str> = names.into_iter().filter(is_taken).collect();
@@ -37,4 +56,76 @@ impl InitArgs {
         print_note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out tools"));
         Ok(())
     }
+
+    /// Converts the definitions, one file per tool.
+    fn convert(&self) -> CommandResult {
+        if let Some(missing) = self.from.iter().find(|file| !file.exists()) {
+            return Err(CommandError::Usage(format!("there is no file {}", missing.display())));
+        }
+        let source =
+            |file: &PathBuf| Source { path: file.to_string_lossy().into_owned(), ..Source::default() };
+        let config = Config { sources: self.from.iter().map(source).collect(), ..Config::default() };
+        let checked = catalog::open(Workspace { config, ..Workspace::default() });
+        report_briefly(&checked, None);
+        let catalog = &checked.catalog;
+        let out = self.folder.display();
+        std::fs::create_dir_all(&self.folder)
+            .map_err(|error| failed(format!("cannot make {out}: {error}")))?;
+        let mut edited = Vec::new();
+        for (index, tool) in catalog.tools.iter().enumerate() {
+            let name = format!("{}.json", tool.safe_name);
+            let path = self.folder.join(&name);
+            let text = definition(catalog, index);
+            match std::fs::read_to_string(&path) {
+                Ok(existing) if existing == text => {}
+                Ok(_) if !self.force => edited.push(name),
+                _ => write_whole(&path, text.as_bytes())
+                    .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?,
+            }
+        }
+        print_note(format!(
+            "{}: {} written",
+            self.folder.display(),
+            counted(catalog.tools.len() - edited.len(), "definition")
+        ));
+        let withheld = catalog.tools.iter().filter(|tool| tool.withheld.is_some()).count();
+        if withheld > 0 {
+            print_note(format!(
+                "{} named a program as its backend, which is left out: a definition that is trusted later would run it; \
+                 write the backend yourself",
+                counted(withheld, "definition")
+            ));
+        }
+        if !edited.is_empty() {
+            let shown = edited.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "{} differ and were kept: {shown}; --force replaces them",
+                counted(edited.len(), "file")
+            );
+            return Err(failed(message));
+        }
+        if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
+    }
+}
+
+/// One definition as a file. The schema keeps its bytes; the name is the canonical one.
+fn definition(catalog: &Catalog, index: usize) -> String {
+    let tool = &catalog.tools[index];
+    let mut definition = tool.definition.clone();
+    definition.name.clone_from(&tool.name);
+    // Fields derived from the server, the order or the file are written down, since that origin is lost in the new
+    // file.
+    definition.op = Some(tool.op.clone());
+    // The server, from which the category may have been derived, is not part of a definition.
+    if tool.has_derived_category() {
+        definition.category.clone_from(&tool.categories);
+    }
+    // An effect in a file is a claim of its author; it is written only where the name alone would give another one.
+    if definition.effect.is_none() && Effect::of_name(&tool.name) != tool.effect {
+        definition.effect = Some(tool.effect);
+    }
+    definition.short_description = Some(tool.short.clone());
+    let mut text = serde_json::to_string_pretty(&definition).unwrap_or_default();
+    text.push('\n');
+    text
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::catalog::{CatalogArgs, HELP};
+use super::catalog::{CatalogArgs, HELP, credentials};
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::config::{Server, Workspace};
+use crate::config::{Environment, Server, Workspace};
 use crate::credentials::{PendingSignIn, SignedIn};
 use crate::finding::nearest;
 use crate::state::utc;
@@ -23,10 +23,10 @@ const MAX_LINE: u64 = 64 << 10;
 ///
 /// Opens a browser, or prints the address where there is none (`BROWSER` names the browser). On another machine, over SSH
 /// for example, paste the address that the browser ends at. The tokens stay in your state folder and are refreshed; `toolcrib
-/// logout` ends the sign-in, `toolcrib doctor` shows it.
+/// doctor` shows the sign-in.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib login github\n  toolcrib login github --no-browser\n  toolcrib logout github"
+    after_help = "Try it:\n  toolcrib login github .\n  toolcrib login github . --no-browser\n  toolcrib login github --sign-out"
 )]
 pub(super) struct LoginArgs {
     /// The server, by its name in the configuration.
@@ -36,11 +36,16 @@ pub(super) struct LoginArgs {
     /// Print the address and open no browser; the address that your browser ends at can be pasted.
     #[arg(long)]
     no_browser: bool,
+    /// End the sign-in: its tokens are revoked where that is possible, and removed. Without a catalog, all sign-ins of this name end.
+    #[arg(long, conflicts_with = "no_browser")]
+    sign_out: bool,
 }
 
 impl LoginArgs {
-    pub(super) fn run(mut self) -> CommandResult {
-        self.catalog = self.catalog.or_found();
+    pub(super) fn run(self) -> CommandResult {
+        if self.sign_out {
+            return self.end_sign_in();
+        }
         let credentials = self.catalog.credentials();
         let credentials =
             credentials.ok_or_else(|| CommandError::Usage("a login contacts servers".into()))?;
@@ -57,6 +62,42 @@ impl LoginArgs {
                 ended.map_err(|problem| failed(format!("not signed in to `{name}`: {problem}")))?;
             print(&format!("`{name}`: {}\n", standing(&signed_in)))
         })
+    }
+
+    fn end_sign_in(&self) -> CommandResult {
+        let name = clean_line(&self.server);
+        let credentials = credentials(Environment::default());
+        let url = self.url()?;
+        let ended = credentials.sign_out(&name, url.as_deref());
+        let ended = super::runtime()?.block_on(ended).map_err(failed)?;
+        if ended.is_empty() {
+            let mut known: Vec<String> =
+                credentials.sign_ins().into_iter().map(|sign_in| sign_in.server).collect();
+            known.dedup();
+            let hint =
+                if known.is_empty() { String::new() } else { format!("; you are at {}", known.join(", ")) };
+            return Err(failed(format!("you are not signed in to `{name}`{}", clean_line(&hint))));
+        }
+        for sign_out in ended {
+            print(&format!("signed out of `{name}` at {}\n", clean_line(&sign_out.issuer)))?;
+            if let Some(why) = sign_out.not_revoked {
+                print_note(format!(
+                    "its tokens are removed here, and end there by themselves: {}",
+                    clean_line(&why)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of the server in the catalog that is named; `None` where it has no such server any more.
+    fn url(&self) -> Result<Option<String>, CommandError> {
+        if !self.catalog.is_named() {
+            return Ok(None);
+        }
+        let workspace = self.catalog.workspace()?;
+        let found = servers(&workspace).into_iter().find(|(name, _)| *name == self.server);
+        Ok(found.and_then(|(_, server)| server.url.clone()))
     }
 
     /// Opens the address in a browser, and prints it for another one.
@@ -133,10 +174,9 @@ fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, Command
     let known = servers(workspace);
     let found = known.iter().find(|(called, _)| called == name);
     found.map(|(_, server)| *server).ok_or_else(|| {
-        if workspace.is_found {
-            let message =
-                "the servers of a toolcrib.toml that was merely found do not count: read it first; then";
-            return CommandError::Usage(format!("{message} {HELP}"));
+        if workspace.found.is_some() {
+            let message = "the servers of a toolcrib.toml that was found and not named are left out";
+            return CommandError::Usage(format!("{message}: read it, and {HELP}"));
         }
         let near = nearest(name, known.iter().map(|(called, _)| called.as_str()));
         let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();

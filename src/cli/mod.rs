@@ -3,7 +3,6 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
-mod add;
 mod adopt;
 mod approvals;
 mod call;
@@ -13,11 +12,8 @@ mod completions;
 mod doctor;
 mod eval;
 mod help;
-mod import;
 mod init;
 mod login;
-mod logout;
-mod man;
 mod parse;
 mod payload;
 mod pick;
@@ -38,7 +34,7 @@ mod source_table;
 mod state;
 mod tokens;
 mod trace;
-mod trust;
+mod user_folder;
 mod watch;
 
 use std::process::ExitCode;
@@ -76,10 +72,7 @@ Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal err
 enum Command {
     Init(init::InitArgs),
     Adopt(adopt::AdoptArgs),
-    Add(add::AddArgs),
-    Remove(add::RemoveArgs),
     Login(login::LoginArgs),
-    Logout(logout::LogoutArgs),
     Doctor(doctor::DoctorArgs),
     Check(check::CheckArgs),
     Render(render::RenderArgs),
@@ -95,11 +88,8 @@ enum Command {
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
-    Trust(trust::Trust),
-    Import(import::ImportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
-    Man(man::ManArgs),
 }
 
 /// Reason why a command failed.
@@ -141,10 +131,7 @@ pub fn run() -> ExitCode {
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
         Command::Adopt(command) => command.run(),
-        Command::Add(command) => command.run(),
-        Command::Remove(command) => command.run(),
         Command::Login(command) => command.run(),
-        Command::Logout(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),
@@ -160,11 +147,8 @@ pub fn run() -> ExitCode {
         Command::Serve(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
-        Command::Trust(command) => command.run(),
-        Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
     });
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,

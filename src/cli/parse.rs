@@ -27,7 +27,7 @@ pub(super) struct ParseArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the response.
-    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
     /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]

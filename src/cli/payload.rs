@@ -64,7 +64,7 @@ pub(super) struct PayloadArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
     /// The provider.
-    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
     /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
     #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]
@@ -73,7 +73,7 @@ pub(super) struct Target {
 
 impl PayloadArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.read()?;
+        let checked = self.catalog.open()?;
         report_lost(&checked);
         refuse_unread(&checked)?;
         let catalog = &checked.catalog;

@@ -17,7 +17,7 @@ pub(super) struct ResultsArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the message.
-    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
     /// The profile whose tools are bound; found tools are defined as in its payload.
     #[arg(long, short, value_name = "NAME")]

@@ -1,9 +1,7 @@
 //! `toolcrib schema`: the JSON Schemas of toolcrib's formats, for editors.
 
 use super::{CommandResult, print};
-use crate::config::Config;
-use crate::finding::schema_of;
-use crate::tool::Definition;
+use crate::config::schemas_for_editors;
 
 /// Print the JSON Schema of one of toolcrib's formats, for editors that complete and check.
 #[derive(Debug, clap::Args)]
@@ -24,8 +22,8 @@ enum Format {
 impl SchemaArgs {
     pub(super) fn run(self) -> CommandResult {
         let schema = match self.format {
-            Format::Definition => schema_of::<Definition>(),
-            Format::Config => schema_of::<Config>(),
+            Format::Definition => schemas_for_editors().0,
+            Format::Config => schemas_for_editors().1,
         };
         print(&format!("{schema:#}\n"))
     }

@@ -17,6 +17,8 @@ use crate::state::StateStore;
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
+/// The weight of meaning in the order of hits; words have the rest.
+const MEANING: f32 = 0.7;
 
 /// Services of a server: it waits for no vectors, and logs why there are none.
 pub(super) fn for_server(
@@ -50,13 +52,14 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
 
 /// Services with the models of search alone.
 fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
+    args.note_models();
     let semantic = match &search.semantic {
         None => SemanticSearch::Off,
         Some(configured) => match embed(args, configured) {
             Ok(model) => {
                 let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
-                let (timeout, weight) = (configured.timeout(), configured.weight as f32);
-                let options = Options { timeout, max_wait: patience, weight, cache };
+                let timeout = configured.timeout();
+                let options = Options { timeout, max_wait: patience, weight: MEANING, cache };
                 SemanticSearch::On(Arc::new(Semantic::start(model, options)))
             }
             Err(reason) => SemanticSearch::Broken(reason),
@@ -99,6 +102,7 @@ fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatMode
 
 /// The model for repairs, or the reason why it cannot be asked; `None` where none is configured.
 pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<Arc<ChatEndpoint>, String>> {
+    args.note_models();
     let configured = catalog.config.repair.as_ref()?;
     let endpoint = key(args, configured.api_key_env.as_deref())
         .and_then(|key| ChatEndpoint::new(configured, key).map(Arc::new).map_err(|error| error.to_string()));

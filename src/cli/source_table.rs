@@ -40,19 +40,6 @@ pub(super) fn set(
     Ok(())
 }
 
-/// Removes the live server of this name. Whether there was one.
-pub(super) fn remove(document: &mut DocumentMut, name: &str) -> bool {
-    let Some(sources) = document.get_mut("source").and_then(Item::as_array_of_tables_mut) else {
-        return false;
-    };
-    let Some(place) = position(sources, name) else { return false };
-    sources.remove(place);
-    if sources.is_empty() {
-        document.remove("source");
-    }
-    true
-}
-
 fn position(sources: &ArrayOfTables, name: &str) -> Option<usize> {
     let is_named = |source: &Table| source.get("server").and_then(Item::as_str) == Some(name);
     sources.iter().position(|source| source.contains_key("mcp") && is_named(source))

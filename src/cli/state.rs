@@ -40,9 +40,9 @@ impl StateArgs {
             None => (args.workspace()?.config.state.url, args.folder()),
         };
         let Some(at) = at else {
-            let message = match args.counts()? {
+            let message = match args.is_named() {
                 true => "this catalog keeps nothing: name a file with --state FILE, or with `url` below `[state]` in toolcrib.toml".into(),
-                false => format!("no state is known: toolcrib.toml was merely found here; {HELP}, or name a file with --state FILE"),
+                false => format!("no state is known: {HELP}, or a file with --state FILE"),
             };
             return Err(CommandError::Usage(message));
         };

@@ -20,7 +20,7 @@ pub(super) trait Rerun {
 
 /// Runs a command now and after each change. A change that breaks the catalog is reported, and the last result stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
-    let also = command.also().into_iter().chain(catalog.also()).collect();
+    let also = command.also();
     let (connections, reading) = (catalog.connections(), catalog.reading());
     let addresses = catalog.addresses.clone();
     let options = Options { also, addresses, connections, reading, ..Options::default() };

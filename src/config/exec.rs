@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::Effect;
 
+/// Longest time of all calls of a batch together, in seconds.
+pub const BATCH_SECONDS: u64 = 60;
+
 /// Settings of calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -23,9 +26,6 @@ pub struct Exec {
     /// Longest time of a call in seconds, whatever its server allows.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
-    /// Longest time of all calls of a batch together, in seconds.
-    #[schemars(range(min = 1, max = 86_400))]
-    pub batch_seconds: u64,
     /// Minutes that a call waits for a person before it expires.
     #[schemars(range(min = 1))]
     pub approval_minutes: u64,
@@ -69,7 +69,6 @@ impl Default for Exec {
             require_doc: RequireDoc::Never,
             result_bytes: 32 * 1024,
             call_seconds: 30,
-            batch_seconds: 60,
             approval_minutes: 60,
             trust_hints: IndexMap::new(),
         }

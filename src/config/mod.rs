@@ -35,14 +35,14 @@ pub use client::without_comments;
 pub use env_file::{env_line, env_variables};
 pub use environment::Environment;
 pub use eval::Eval;
-pub use exec::{Exec, RequireDoc, TrustHints};
+pub use exec::{BATCH_SECONDS, Exec, RequireDoc, TrustHints};
 pub(crate) use issuer::is_safe_address;
 pub use issuer::{IssuerGrant, ServeIssuer};
-pub use overlay::{Overlay, SetArgument};
+pub use overlay::{Overlay, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Repair, SearchBy};
 pub use preset::preset_names;
 pub use proxy::{Network, ServeProxy};
-pub use read::{Workspace, at_address, read};
+pub use read::{LeftOut, Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeMode, ServeToken, ToolList};
@@ -63,8 +63,6 @@ pub struct Config {
     /// A file of environment variables for servers, `NAME=value` on each line, relative to the configuration. They win over
     /// those of the environment.
     pub env_file: Option<PathBuf>,
-    /// Settings of the catalog as a whole.
-    pub catalog: CatalogSettings,
     /// Overlays that ship with toolcrib, applied before your own: `buildos`.
     pub presets: Vec<String>,
     /// The description mode of tools that no more specific setting covers.
@@ -100,43 +98,10 @@ pub struct Config {
     pub servers: IndexMap<String, Server>,
     /// Settings of calls.
     pub exec: Exec,
-    /// Settings of help.
-    pub help: Help,
     /// The place of state: keys, approvals, sessions, traces.
     pub state: State,
     /// Labelled queries, and the thresholds of search.
     pub eval: Eval,
-}
-
-/// Settings of the catalog as a whole.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(deny_unknown_fields)]
-pub struct CatalogSettings {
-    /// Whether tools whose source names no category get one from their server, names and requests.
-    pub derive_categories: bool,
-}
-
-impl Default for CatalogSettings {
-    fn default() -> Self {
-        Self { derive_categories: true }
-    }
-}
-
-/// Settings of help.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(deny_unknown_fields)]
-pub struct Help {
-    /// Tokens of a short answer on an op: summary, usage, required arguments, effect and call are always there, and the
-    /// rest is added while there is room.
-    pub short_tokens: usize,
-}
-
-impl Default for Help {
-    fn default() -> Self {
-        Self { short_tokens: 600 }
-    }
 }
 
 /// The cap on short descriptions; the tighter limit counts.

@@ -109,13 +109,12 @@ pub struct Payload {
     pub deferred: Deferred,
     /// The one who answers a search for tools in the mode `native`.
     pub search: SearchBy,
-    /// The most tools of a request, for an API that takes another number than the provider whose wire it speaks.
-    #[schemars(range(min = 1))]
-    pub max_tools: Option<usize>,
     /// Whether tools are marked for the prompt cache. The default is yes for `anthropic`, and no for `bedrock`, where
     /// some models refuse the mark.
+    #[serde(skip)]
     pub cache: Option<bool>,
     /// Whether the functions of the discovery protocol are bound too.
+    #[serde(skip)]
     pub discovery: bool,
     /// The most tokens (o200k) of the section of the system prompt: lists of groups are cut to it.
     #[schemars(range(min = 1))]
@@ -129,7 +128,6 @@ impl Default for Payload {
             host_tokens: 10_000,
             deferred: Deferred::default(),
             search: SearchBy::default(),
-            max_tools: None,
             cache: None,
             discovery: false,
             prompt_tokens: 500,

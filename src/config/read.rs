@@ -9,6 +9,7 @@ use super::issuer::public_url_problem;
 use super::preset::{preset, preset_names};
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
+use crate::tool::Backend;
 
 /// The name of the configuration file.
 const FILE_NAME: &str = "toolcrib.toml";
@@ -33,8 +34,19 @@ pub struct Workspace {
     /// The registry at each address that a source names, or the reason why there is none; an address without either was not
     /// asked.
     pub fetched: BTreeMap<String, Result<Arc<str>, String>>,
-    /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.
-    pub is_found: bool,
+    /// The parts that are left out of a configuration that was only found, not named by the operator. Nothing that it names is run.
+    pub found: Option<LeftOut>,
+}
+
+/// Parts of a configuration that was only found, and that are not used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeftOut {
+    /// Live servers and addresses of definitions.
+    pub sources: bool,
+    /// Models.
+    pub models: bool,
+    /// Programs and servers that run tools, and state that is not a plain file.
+    pub backends: bool,
 }
 
 impl Workspace {
@@ -44,19 +56,43 @@ impl Workspace {
         self
     }
 
-    /// Removes everything that a configuration that was merely found must not do: name programs, servers, models,
-    /// variables and places to write to. `help` tells the operator how to make it count.
+    /// Removes everything that a configuration that was only found must not do: name programs, servers, models,
+    /// variables and places to write to. `help` tells the operator how to use it.
     pub fn disarm(&mut self, help: &str) {
-        self.is_found = true;
         let config = &mut self.config;
+        let mut left = LeftOut {
+            sources: false,
+            models: config.repair.is_some()
+                || config.search.llm.is_some()
+                || config.search.semantic.as_ref().is_some_and(|semantic| semantic.url.is_some()),
+            backends: !config.servers.is_empty()
+                || config.state.url.as_ref().is_some_and(|at| !is_plain_file(at))
+                || config
+                    .sources
+                    .iter()
+                    .any(|source| source.trust == Trust::Run || source.base_url_from.is_some())
+                || self.overlays.iter().any(|overlay| {
+                    matches!(
+                        overlay.set.backend,
+                        Some(Backend::Http(_) | Backend::Mcp { .. } | Backend::Command(_))
+                    )
+                }),
+        };
         for (index, source) in config.sources.iter_mut().enumerate() {
             source.base_url_from = None;
-            if source.mcp.take().is_some() {
-                let finding =
-                    Finding::new(Code::SourceUnreachable, "this live server was not contacted").help(help);
-                self.findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/mcp"))));
-            }
+            let field = if source.mcp.take().is_some() {
+                "mcp"
+            } else if source.path.contains("://") {
+                source.path.clear();
+                "path"
+            } else {
+                continue;
+            };
+            left.sources = true;
+            let finding = Finding::new(Code::SourceUnreachable, "this source was not contacted").help(help);
+            self.findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/{field}"))));
         }
+        self.found = Some(left);
         config.servers.clear();
         config.env_file = None;
         // The arguments stay hidden, and their calls fail.

@@ -50,24 +50,13 @@ pub struct SearchSemantic {
     /// Longest wait for the vector of a query, in milliseconds, before the search goes on with words alone.
     #[schemars(range(min = 1, max = 60_000))]
     pub timeout_ms: u64,
-    /// The weight of meaning in the order of hits, from 0 to 1; words have the rest.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f64,
     /// A folder, relative to the configuration, in which vectors of tools are kept between starts.
     pub cache: Option<PathBuf>,
 }
 
 impl Default for SearchSemantic {
     fn default() -> Self {
-        Self {
-            url: None,
-            model: None,
-            key_env: None,
-            folder: None,
-            timeout_ms: 300,
-            weight: 0.7,
-            cache: None,
-        }
+        Self { url: None, model: None, key_env: None, folder: None, timeout_ms: 300, cache: None }
     }
 }
 

@@ -12,7 +12,7 @@ use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use super::{EffectLimit, call_fields, resolve, select};
 use crate::arguments::{Repair, RepairKind, RepairQuestion, corrected, decoded, validate};
 use crate::catalog::{Callable, Tool};
-use crate::help::{Format, HelpOptions, of_tool};
+use crate::help::{self, Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Backend, Effect, NoSchemaMode};
 
@@ -257,8 +257,12 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refus
             return Ok(());
         }
     }
-    let short_tokens = call.config().help.short_tokens;
-    let wanted = HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens };
+    let wanted = HelpOptions {
+        format: Format::Short,
+        examples: true,
+        schemas: false,
+        short_tokens: help::SHORT_TOKENS,
+    };
     let mut help = of_tool(tool, wanted);
     help.insert("doc_version".into(), doc.version.as_str().into());
     help.insert("receipt".into(), doc.receipt.as_str().into());

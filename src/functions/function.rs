@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Answer, CatalogView, FunctionContext, Refusal};
 use crate::catalog::{self, Tool};
-use crate::config::Exec;
+use crate::config::{BATCH_SECONDS, Exec};
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
 
@@ -176,7 +176,7 @@ impl Function {
         let seconds = match self.time {
             TimeLimit::Door => return Duration::ZERO,
             TimeLimit::Calls(calls) => exec.call_seconds.saturating_mul(calls),
-            TimeLimit::Batch => exec.batch_seconds,
+            TimeLimit::Batch => BATCH_SECONDS,
         };
         Duration::from_secs(seconds) + CALLER_GRACE
     }

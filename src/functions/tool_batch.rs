@@ -16,6 +16,7 @@ use super::arguments::{check, read};
 use super::call::ROOT;
 use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::catalog::Resolved;
+use crate::config::BATCH_SECONDS;
 use crate::exec::backend::McpAnswer;
 use crate::state::WaitBudget;
 use crate::tool::Effect;
@@ -37,7 +38,7 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
         None => arguments,
     };
     let asked: Arguments = read(function.name(), arguments)?;
-    let seconds = context.view.catalog().config.exec.batch_seconds;
+    let seconds = BATCH_SECONDS;
     let until = Instant::now() + Duration::from_secs(seconds);
     let parallel = match (asked.parallel, parallel_obstacle(&context, &calls)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),

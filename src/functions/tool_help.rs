@@ -57,7 +57,7 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
         },
         examples: asked.include_examples,
         schemas: asked.include_schemas,
-        short_tokens: context.view.catalog().config.help.short_tokens,
+        short_tokens: help::SHORT_TOKENS,
     };
     if asked.paths.is_empty() {
         let path = asked.path.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Help on ops, groups and entities: short and full, made for models.
 //!
-//! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within the tokens of `[help] short_tokens`;
+//! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within [`SHORT_TOKENS`];
 //!    [`full`] has everything. Both list its arguments with [`arguments`], whose types are in the words of [`types`],
 //!    and a line of [`mod@usage`].
 //!    [`small()`] is what a search adds to a hit that is clearly ahead.
@@ -38,6 +38,9 @@ pub enum Format {
     /// Everything.
     Full,
 }
+
+/// Tokens of a short answer on an op, unless the facts that every call needs take more.
+pub const SHORT_TOKENS: usize = 600;
 
 /// Options of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

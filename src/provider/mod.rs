@@ -163,7 +163,7 @@ impl PayloadRequest<'_> {
 
     /// The most entries that the list of tools may have.
     fn max_entries(&self) -> Option<usize> {
-        self.options.max_tools.or(self.provider.wire().rules().max_entries)
+        self.provider.wire().rules().max_entries
     }
 }
 

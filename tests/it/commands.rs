@@ -1,10 +1,8 @@
-//! The help of the command line: its groups, the page made from it, manual pages and completions.
-
-use std::fs;
+//! The help of the command line: its groups, the page made from it, and completions.
 
 use snapbox::{Assert, Data};
 
-use crate::fixture::{self, run, text};
+use crate::fixture::{self, run};
 
 #[test]
 fn help_groups_commands_by_their_users() {
@@ -23,7 +21,15 @@ fn help_groups_commands_by_their_users() {
     ]
     .map(place);
     assert!(places.is_sorted(), "{help}");
-    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    assert!(help.lines().count() <= 40 && help.lines().all(|line| line.chars().count() <= 100), "{help}");
+}
+
+#[test]
+fn a_catalog_as_an_option_is_answered_with_the_form_that_counts() {
+    for option in ["-c"] {
+        let wrong = run(&["check", option, "tools.json"]);
+        assert!(wrong.code == 2 && wrong.stderr.contains("`toolcrib check tools.json`"), "{}", wrong.stderr);
+    }
 }
 
 #[test]
@@ -65,22 +71,10 @@ fn section(page: &mut String, command: &[&str]) {
 }
 
 #[test]
-fn manual_pages_tell_of_every_command() {
-    let folder = tempfile::tempdir().unwrap();
-    let told = run(&["man", text(&folder.path().join("man1"))]);
-    assert_eq!((told.code, told.stdout.as_str()), (0, ""), "{}", told.stderr);
-    let page = |name: &str| fs::read_to_string(folder.path().join("man1").join(name)).unwrap();
-    assert!(page("toolcrib.1").contains("toolcrib\\-seed(1)"), "{}", page("toolcrib.1"));
-    assert!(page("toolcrib-seed.1").contains("WORKSPACE"));
-    let again = run(&["man", "/dev/null/man1"]);
-    assert!(again.code == 1 && again.stderr.contains("cannot write manual pages"), "{}", again.stderr);
-}
-
-#[test]
 fn completions_know_commands_of_every_group() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = run(&["completions", shell]).stdout;
-        for command in ["check", "seed", "adopt", "man"] {
+        for command in ["check", "seed", "adopt"] {
             assert!(script.contains(command), "{shell} does not know {command}");
         }
     }

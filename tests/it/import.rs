@@ -1,4 +1,4 @@
-//! `toolcrib import`: a foreign catalog becomes native definitions that mean the same.
+//! `toolcrib init --from`: a foreign catalog becomes native definitions that mean the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use toolcrib::catalog::{Checked, Tool};
 use crate::fixture::{self, text};
 
 fn import(file: &Path, out: &Path) -> Checked {
-    let run = fixture::run(&["import", text(file), "--out", text(out)]);
+    let run = fixture::run(&["init", text(out), "--from", text(file)]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     fixture::open(out)
 }
@@ -132,12 +132,12 @@ fn a_hand_edited_definition_is_not_lost() {
     let edited =
         std::fs::read_to_string(folder.join("echo.json")).unwrap().replace("Says it again.", "By hand.");
     fixture::write(&folder, "echo.json", &edited);
-    fixture::run(&["import", text(&file), "--out", text(&folder)]);
+    fixture::run(&["init", text(&folder), "--from", text(&file)]);
     assert_eq!(std::fs::read_to_string(folder.join("echo.json")).unwrap(), edited);
 }
 
 #[test]
 fn a_missing_file_is_a_wrong_command_line() {
     let out = tempfile::tempdir().unwrap();
-    assert_eq!(fixture::run(&["import", "no/such.json", "--out", text(out.path())]).code, 2);
+    assert_eq!(fixture::run(&["init", text(out.path()), "--from", "no/such.json"]).code, 2);
 }

@@ -364,8 +364,7 @@ fn auto_is_the_mode_that_costs_a_task_least() {
         let config = format!("[payload]\nhost_tokens = {host}\n");
         let folder =
             fixture::folder(&[("tools.json", &Value::from(tools).to_string()), ("toolcrib.toml", &config)]);
-        let run =
-            fixture::run(&["payload", "-c", fixture::text(folder.path()), "--provider", provider, "--json"]);
+        let run = fixture::run(&["payload", fixture::text(folder.path()), "--provider", provider, "--json"]);
         let payload: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
         payload["mode"].as_str().unwrap().to_string()
     };

@@ -194,12 +194,11 @@ fn the_command_line_prints_the_same_and_fails_with_the_answer() {
     assert_eq!((run.code, printed), (0, Value::Object(read(json!({ "name": "get_me" })).body().clone())));
     let text = fixture::run(&["call", "read_tool_doc", arguments, "--text", "examples/github"]);
     assert_eq!(text.stdout.trim_end(), read(json!({ "name": "get_me" })).text());
-    let stdin =
-        fixture::run_with(&["call", "read_tool_doc", "-", "-c", "examples/github"], "{\"name\":1}", &[]);
+    let stdin = fixture::run_with(&["call", "read_tool_doc", "-", "examples/github"], "{\"name\":1}", &[]);
     assert_eq!(stdin.code, 1, "{}", stdin.stdout);
-    let no_json = fixture::run(&["call", "read_tool_doc", "get_me", "-c", "examples/github"]);
+    let no_json = fixture::run(&["call", "read_tool_doc", "get_me", "examples/github"]);
     assert_eq!(no_json.code, 2);
-    let unknown = fixture::run(&["call", "read_tool_docs", "{}", "-c", "examples/github"]);
+    let unknown = fixture::run(&["call", "read_tool_docs", "{}", "examples/github"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("read_tool_doc"), "{}", unknown.stderr);
 }
 

@@ -1,4 +1,4 @@
-//! People's servers: adopted from a client's file, added, removed, examined. Each is a small shell script that speaks MCP.
+//! People's servers: adopted from a client's file, examined. Each is a small shell script that speaks MCP.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +11,6 @@ use tempfile::TempDir;
 
 use crate::fixture::{Run, program, text, write};
 
-mod add;
 mod adopt;
 mod doctor;
 mod formats;

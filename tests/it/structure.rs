@@ -93,11 +93,6 @@ fn what_an_author_or_an_overlay_says_stays() {
         ["create_issue", "get_issue", "close_issue"].map(|name| labels[name].as_str())
     );
     assert_eq!(checked.catalog.named("read_issue").unwrap().op, "my.op");
-    let off = folder(&[
-        ("toolcrib.toml", "[catalog]\nderive_categories = false\n"),
-        ("tools.json", r#"[{"name": "a_b", "parameters": {}}]"#),
-    ]);
-    assert_eq!(open(off.path()).catalog.tools[0].category(), "General");
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn a_budget_fails_without_a_payload() {
     assert!(over[0].defer.is_empty() && over[0].then == over[0].bound, "{over:?}");
 
     let folder = fixture::folder(&[("tools.json", &tool.replace("MODE", "deferred"))]);
-    let run = fixture::run(&["tokens", "-c", fixture::text(folder.path()), "--budget", "1000000"]);
+    let run = fixture::run(&["tokens", fixture::text(folder.path()), "--budget", "1000000"]);
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("both named `read_tool_doc`"), "{}", run.stderr);
 }

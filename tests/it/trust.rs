@@ -198,7 +198,7 @@ fn a_tool_whose_program_is_refused_is_not_run_by_its_server_instead() {
 fn an_import_takes_no_program_over() {
     let root = folder(&[("w.json", &definitions("weather"))]);
     let (out, file) = (root.path().join("tools"), root.path().join("w.json"));
-    let run = fixture::run(&["import", text(&file), "--out", text(&out)]);
+    let run = fixture::run(&["init", text(&out), "--from", text(&file)]);
     assert!(run.stderr.contains("1 definition named a program"), "{}", run.stderr);
     write(root.path(), "toolcrib.toml", "[[source]]\npath = \"tools\"\ntrust = \"run\"\n");
     check_does_not_run(root.path(), root.path(), "weather");

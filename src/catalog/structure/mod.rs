@@ -16,7 +16,7 @@ use self::similarity::WordVectors;
 use self::title::KnownTitles;
 use super::audience::{Audience, groups};
 use super::{LEFT_OVER, Tool, op};
-use crate::config::{CatalogSettings, Category};
+use crate::config::Category;
 use crate::finding::{Code, Finding};
 use crate::tool::grammar::singular;
 use crate::tool::{Backend, CategoryPath, words};
@@ -27,17 +27,14 @@ use crate::tool::{Backend, CategoryPath, words};
 pub(super) fn derive<'c>(
     tools: &mut [Tool],
     described: impl Iterator<Item = &'c Category>,
-    settings: CatalogSettings,
     findings: &mut Vec<Finding>,
 ) {
-    let is_derived = |tool: &Tool| settings.derive_categories && tool.categories.is_empty();
+    let is_derived = |tool: &Tool| tool.categories.is_empty();
     let without: BTreeSet<usize> = (0..tools.len()).filter(|&index| is_derived(&tools[index])).collect();
     if !without.is_empty() {
         derive_categories(tools, described, &without, findings);
     }
-    if settings.derive_categories {
-        divide_large(tools, &without, findings);
-    }
+    divide_large(tools, &without, findings);
     for tool in tools.iter_mut().filter(|tool| tool.categories.is_empty()) {
         tool.categories.extend(CategoryPath::parse(LEFT_OVER));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::cli::trust;
+use crate::cli::user_folder;
 
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -52,7 +52,7 @@ impl Client {
 
     /// The places of its user's configuration, the usual one first.
     pub(super) fn files(self) -> Vec<PathBuf> {
-        let home = |path: &str| trust::home().map(|home| home.join(path));
+        let home = |path: &str| user_folder::home().map(|home| home.join(path));
         let of_applications = |path: &str| applications().map(|folder| folder.join(path));
         let files = match self {
             Self::ClaudeDesktop => vec![of_applications("Claude/claude_desktop_config.json")],
@@ -70,7 +70,7 @@ impl Client {
             Self::Gemini => vec![home(".gemini/settings.json")],
             Self::Windsurf => vec![home(".codeium/windsurf/mcp_config.json")],
             Self::Zed if cfg!(windows) => vec![of_applications("Zed/settings.json")],
-            Self::Zed => vec![trust::user_folder("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
+            Self::Zed => vec![user_folder::user_folder("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
         };
         files.into_iter().flatten().collect()
     }
@@ -82,9 +82,9 @@ fn applications() -> Option<PathBuf> {
         return variable("APPDATA");
     }
     if cfg!(target_os = "macos") {
-        return trust::home().map(|home| home.join("Library/Application Support"));
+        return user_folder::home().map(|home| home.join("Library/Application Support"));
     }
-    trust::user_folder("XDG_CONFIG_HOME", ".config", "")
+    user_folder::user_folder("XDG_CONFIG_HOME", ".config", "")
 }
 
 fn variable(name: &str) -> Option<PathBuf> {

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
 use super::{ServeArgs, callers};
-use crate::catalog::{Catalog, CatalogCache, Checked};
+use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
 use crate::cli::reload::keep_current;
@@ -90,7 +90,6 @@ impl Prepared {
         runtime.shutdown_background();
         // The servers that it has started end with it.
         let _ = following.join();
-        args.catalog.cache().iter().for_each(CatalogCache::wait);
         served.map_err(failed)
     }
 }
@@ -103,11 +102,14 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let also = self.catalog.also().into_iter().collect();
-        let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
-        let addresses = self.catalog.addresses.clone();
-        let options =
-            Options { poll: self.poll, also, addresses, connections: connections.clone(), reading, cache };
+        let (reading, addresses) = (self.catalog.reading(), self.catalog.addresses.clone());
+        let options = Options {
+            poll: self.poll,
+            also: Vec::new(),
+            addresses,
+            connections: connections.clone(),
+            reading,
+        };
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 
@@ -144,6 +146,7 @@ impl ServeArgs {
             listing: shown,
             workspace_template: self.template.clone(),
         };
+        self.catalog.note_backends();
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if state.health().is_volatile {
             warn_of_approvals(&checked.catalog);
@@ -163,9 +166,8 @@ impl ServeArgs {
         }
         let names_callers =
             !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
-        if names_callers && self.catalog.workspace()?.is_found {
-            let message =
-                "toolcrib.toml was merely found, and names tokens or issuers, which use the environment";
+        if names_callers && self.catalog.workspace()?.found.is_some() {
+            let message = "toolcrib.toml was found and not named, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
         let callers = callers::configured(&self.catalog, configured)?;

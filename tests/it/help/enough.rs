@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::Tool;
 use toolcrib::help::{Format, HelpOptions, of_tool};
 
-use super::{EXAMPLES, example, help, view};
-use crate::fixture;
+use super::{EXAMPLES, example};
 
 fn short(tool: &Tool, short_tokens: usize) -> Value {
     of_tool(tool, HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens }).into()
@@ -81,22 +80,4 @@ fn parts_that_do_not_fit_the_budget_are_named_with_the_way_to_them() {
             assert!(!all["left_out"].to_string().contains("limits"), "{all}");
         }
     }
-}
-
-#[test]
-fn the_budget_of_short_help_is_a_setting() {
-    let of = |tokens: usize| {
-        let source = fixture::package().join("examples/buildos/tools");
-        let config = format!(
-            "presets = [\"buildos\"]\n[[source]]\npath = {:?}\n[help]\nshort_tokens = {tokens}\n",
-            fixture::text(&source)
-        );
-        let folder = fixture::folder(&[("toolcrib.toml", &config)]);
-        let told = help(&view(&fixture::open(folder.path()).catalog), "onto.task.create");
-        (toolcrib::tokens::exact(&told.to_string()), told)
-    };
-    let ((small, cut), (large, whole)) = (of(250), of(2000));
-    assert!(small < 300 && large > 400, "{small} {large}");
-    assert!(cut["left_out"].is_array() && cut["more"] == "format=full", "{cut}");
-    assert!(whole["args"].as_array().unwrap().len() > cut["args"].as_array().unwrap().len(), "{whole}");
 }

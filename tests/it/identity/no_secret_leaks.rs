@@ -217,7 +217,7 @@ impl Everything {
 
 /// Runs the program to its end, as the person who owns this state: its place, and all that it said.
 fn run(catalog: &TempDir, state: &TempDir, arguments: &[&str]) -> (String, String) {
-    let is_logout = arguments.first() == Some(&"logout");
+    let is_logout = arguments.contains(&"--sign-out");
     let with_catalog = [arguments, &[text(catalog.path())]].concat();
     let mut command = program(if is_logout { arguments } else { &with_catalog });
     let browser = state.path().join("browser");
@@ -329,7 +329,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     let call = json!({"op": "whoami", "args": {}}).to_string();
     all.run(&["call", "tool_exec", &call]);
     let sign_ins = files(&all.state.path().join("toolcrib/sign-ins"));
-    all.run(&["logout", "hosted"]);
+    all.run(&["login", "hosted", "--sign-out"]);
     assert!(again["ok"] == true || again["error"]["code"] == "SIGN_IN_REQUIRED", "{again}");
     all.server.terminate();
     assert!(all.server.ended(Duration::from_secs(20)).is_some());

@@ -69,7 +69,7 @@ fn a_server_without_a_sign_in_says_what_to_do() {
     let operator = Operator::new(true, "");
     operator.login();
     operator.remember();
-    assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+    assert_eq!(operator.run(&["login", "hosted", "--sign-out"]).code, 0);
     assert_eq!(operator.call("whoami")["error"]["code"], "SIGN_IN_REQUIRED", "also where nothing serves");
     let mut client = Client::start(&operator);
     let listed = client.ask("tools/list", json!({}));
@@ -90,7 +90,7 @@ fn a_call_without_a_server_of_ours_says_what_to_do_where_a_sign_in_is_missing() 
         let operator = Operator::new(is_newer, "");
         operator.login();
         operator.remember();
-        assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+        assert_eq!(operator.run(&["login", "hosted", "--sign-out"]).code, 0);
         let answer = operator.call("whoami");
         assert_eq!(answer["error"]["code"], "SIGN_IN_REQUIRED", "{answer}");
         assert!(answer.to_string().contains("toolcrib login hosted"), "{answer}");
@@ -200,11 +200,11 @@ fn a_logout_revokes_and_removes_the_tokens() {
     let operator = Operator::new(true, "");
     operator.login();
     let refresh = operator.stored()["tokens"]["refresh"].as_str().unwrap().to_string();
-    let run = operator.run(&["logout", "hosted"]);
+    let run = operator.run(&["login", "hosted", "--sign-out"]);
     assert!(run.code == 0 && run.stdout.contains("signed out"), "{}", run.stderr);
     let revoked = operator.issuer.received("/revoke");
     assert!(revoked[0].contains(&refresh), "{revoked:?}");
-    let again = operator.run(&["logout", "hosted"]);
+    let again = operator.run(&["login", "hosted", "--sign-out"]);
     assert!(again.code == 1 && again.stderr.contains("not signed in"), "{}", again.stderr);
     assert!(operator.run(&["login", "hostet"]).stderr.contains("did you mean `hosted`"));
 }
@@ -216,15 +216,18 @@ fn a_logout_ends_the_sign_in_of_its_catalog_and_without_one_all_of_the_name() {
     let other = Operator::with_state(&operator.state, true, "");
     other.login();
     assert_eq!(operator.run(&["doctor"]).code, 0);
-    assert_eq!(operator.run(&["logout", "hosted"]).code, 0);
+    assert_eq!(operator.run(&["login", "hosted", "--sign-out"]).code, 0);
     assert_eq!(other.call("whoami")["result"], "whoami for amy");
     operator.login();
-    let run = program(&["logout", "hosted"]).env("XDG_STATE_HOME", operator.state.path()).output().unwrap();
+    let run = program(&["login", "hosted", "--sign-out"])
+        .env("XDG_STATE_HOME", operator.state.path())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8(run.stdout).unwrap().matches("signed out").count(), 2);
 }
 
 #[test]
-fn a_login_in_a_folder_that_is_not_trusted_names_what_makes_it_count() {
+fn a_login_with_a_configuration_that_was_found_asks_for_its_name() {
     let operator = Operator::new(true, "");
     let login = || {
         let mut login = program(&["login", "hosted", "--no-browser"]);
@@ -232,7 +235,7 @@ fn a_login_in_a_folder_that_is_not_trusted_names_what_makes_it_count() {
         String::from_utf8(login.output().unwrap().stderr).unwrap()
     };
     let said = login();
-    assert!(said.contains("toolcrib trust .") && !said.contains("no server is called"), "{said}");
+    assert!(said.contains("name it as the catalog") && !said.contains("no server is called"), "{said}");
 }
 
 #[test]

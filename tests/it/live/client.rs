@@ -29,7 +29,7 @@ fn run(arguments: &[&str]) -> Run {
 }
 
 fn names(file: &str) -> Vec<String> {
-    let payload = run(&["payload", "--provider", "mcp", "--mode", "full", "-c", file]);
+    let payload = run(&["payload", "--provider", "mcp", "--mode", "full", file]);
     let payload: Value =
         serde_json::from_str(&payload.stdout).unwrap_or_else(|_| panic!("{}", payload.stderr));
     payload["tools"]
@@ -103,7 +103,7 @@ fn a_server_that_fails_has_its_place_in_the_clients_file() {
         "mcp.json",
         "{\n  // first\n  \"mcpServers\": {\n    \"gone\": {\"command\": \"/no/such/program\"},\n    \"bad\": {\"args\": [], \"url\": \"ftp://x\"},\n    \"off\": {\"url\": \"https://example.com/mcp\", \"enabled\": false},\n    \"one\": {\"command\": TOOLCRIB, \"args\": SERVE one}\n  }\n}",
     );
-    let check = run(&["check", "--verbose", "-c", &file]);
+    let check = run(&["check", "--verbose", &file]);
     assert_eq!(check.code, 1);
     for told in [
         "mcp:gone gives no tools",
@@ -140,6 +140,6 @@ fn a_file_of_definitions_starts_no_server() {
     assert_eq!(names(text(&place.path().join("dump.json"))), ["a"]);
     assert!(!place.path().join("started").exists());
     write(place.path(), "mcp.json", entry);
-    run(&["check", "-c", text(&place.path().join("mcp.json"))]);
+    run(&["check", text(&place.path().join("mcp.json"))]);
     assert!(place.path().join("started").exists(), "the configuration of a client is one by its name");
 }

@@ -117,7 +117,6 @@ fn a_configuration_that_cannot_work_is_found_with_its_line() {
         ("[search.semantic]\nurl = \"http://me:secret@x\"\nmodel = \"m\"", 2, "`key_env`"),
         ("[search.semantic]\nurl = \"http://x\"\nmodel = \"m\"\nfolder = \"f\"", 4, "not both"),
         ("[search.semantic]\nfolder = \"f\"\nmodel = \"m\"", 3, "a folder holds one model"),
-        ("[search.semantic]\nfolder = \"f\"\nweight = 1.5", 3, "1.5"),
         ("[search.semantic]\nfolder = \"f\"\ntimeout_ms = 0", 3, "0"),
         ("[search.llm]\nurl = \"x\"\nmodel = \"m\"", 2, "must start with http:// or https://"),
         ("[search.semantics]\nfolder = \"f\"", 1, "semantics"),

@@ -58,25 +58,19 @@ fn each_server_is_told_with_what_to_do() {
         assert!(told["problem"].as_str().unwrap().contains(what), "{told}");
         assert!(told["help"].as_str().unwrap().contains(help), "{told}");
     }
-    let shown = home.run(&["doctor", "-c", text(&home.at("toolcrib.toml"))]);
+    let shown = home.run(&["doctor", text(&home.at("toolcrib.toml"))]);
     assert!(shown.code == 1 && shown.stdout.contains("1 of 6 servers well"), "{}", shown.stdout);
 }
 
 #[test]
-fn a_configuration_that_is_not_trusted_starts_nothing() {
+fn a_configuration_that_was_found_starts_nothing() {
     let home = Home::new();
     home.write("toolcrib.toml", "[[source]]\nserver = 'x'\nmcp = { command = ['touch', 'started'] }\n");
     let run = home.run(&["doctor"]);
-    assert_eq!(run.code, 1);
-    assert!(
-        run.stdout.contains("found, and not trusted") && run.stdout.contains("toolcrib trust"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.code == 1 && run.stdout.contains("found and not named"), "{}", run.stdout);
     assert!(!home.at("started").exists());
-    home.done(&["trust", "."]);
-    let run = home.run(&["doctor"]);
-    assert!(run.stdout.contains("found, and trusted") && home.at("started").exists(), "{}", run.stdout);
+    let run = home.run(&["doctor", "."]);
+    assert!(run.stdout.contains("named") && home.at("started").exists(), "{}", run.stdout);
 }
 
 #[test]

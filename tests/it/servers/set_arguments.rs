@@ -109,7 +109,7 @@ fn an_argument_that_is_set_and_shown_is_a_default() {
 #[test]
 fn a_hidden_argument_is_not_in_the_list_of_a_client() {
     let home = shelf(HIDDEN);
-    let mut command = home.command(&["serve", "--stdio", "--mode", "full", "-c", "toolcrib.toml"]);
+    let mut command = home.command(&["serve", "--stdio", "--mode", "full", "toolcrib.toml"]);
     command.env("PANTRY_TOKEN", SECRET);
     let mut client = Lines::start(command);
     client.wait_for(&["look", "put"]);
@@ -164,7 +164,7 @@ fn a_hidden_argument_reaches_http_commands_and_steps_and_comes_back_from_none() 
         echoing()
     );
     home.write("toolcrib.toml", &config);
-    let checked = run(&home, &["check", "-c", "toolcrib.toml"]);
+    let checked = run(&home, &["check", "toolcrib.toml"]);
     assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
 
     let refused = call(&home, json!({"op": "by_http", "args": {"thing": "cup"}}));
@@ -188,7 +188,7 @@ fn an_argument_that_no_tool_has_is_a_finding() {
     let home = shelf(
         "[[overlay]]\nmatch = '*'\narguments.tokn = { value = 'x', hidden = true }\narguments.both = { value = 1, env = 'X' }\n",
     );
-    let checked = run(&home, &["check", "-c", text(&home.at("toolcrib.toml"))]);
+    let checked = run(&home, &["check", text(&home.at("toolcrib.toml"))]);
     assert!(checked.stdout.contains("no tool of this overlay has the argument `tokn`"), "{}", checked.stdout);
     assert!(
         checked.stdout.contains("an argument has a `value`, or the name of a variable in `env`"),

@@ -11,7 +11,7 @@ fn a_client_of_the_older_protocol_is_asked_to_open_an_address_and_its_call_goes_
     let operator = Operator::new(false, "");
     operator.login();
     operator.remember();
-    operator.run(&["logout", "hosted"]);
+    operator.run(&["login", "hosted", "--sign-out"]);
     let mut client = Client::with(&operator, json!({"elicitation": {"url": {}}}));
     let call = client.request("tools/call", json!({"name": "whoami", "arguments": {}}));
     let question = client.message();
@@ -22,7 +22,7 @@ fn a_client_of_the_older_protocol_is_asked_to_open_an_address_and_its_call_goes_
     let answer = client.message();
     assert!(answer["id"] == call && answer.to_string().contains("whoami for amy"), "{answer}");
     // A person who declines is not signed in.
-    operator.run(&["logout", "hosted"]);
+    operator.run(&["login", "hosted", "--sign-out"]);
     let call = client.request("tools/call", json!({"name": "whoami", "arguments": {}}));
     let question = client.message();
     client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}}));
@@ -35,7 +35,7 @@ fn a_client_of_the_newer_protocol_gets_an_address_and_sends_its_call_again() {
     let operator = Operator::new(true, "");
     operator.login();
     operator.remember();
-    operator.run(&["logout", "hosted"]);
+    operator.run(&["login", "hosted", "--sign-out"]);
     let mut client = Client::silent(&operator);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}}});

@@ -54,7 +54,7 @@ fn called(is_newer: bool) -> (Value, Person) {
     let operator = Operator::new(is_newer, "");
     operator.login();
     operator.remember();
-    operator.run(&["logout", "hosted"]);
+    operator.run(&["login", "hosted", "--sign-out"]);
     let state = text(operator.state.path());
     let more = ["--mode", "full"];
     let server = Server::start(text(operator.catalog.path()), &more, &[("XDG_STATE_HOME", state)]);
