@@ -156,7 +156,7 @@ const NOTES: [&str; 7] = [
      `toolcrib prompt` prints. saving: of bound and prompt together, against the surface `full`.",
     "task: an estimate of all requests of a whole task, each with the host's own context (`payload.host_tokens`), bound \
      and prompt. On `full` a task has 5.5 requests; deferred tools take up to 2.5 more, for searches and docs, whose text \
-     stays in the context. `lab/` measures it on tasks of your own.",
+     stays in the context.",
     "job: bound and prompt in every request. cached: the first request at 1.25 of the price of a \
      token and later ones at 0.1, as Anthropic publishes for its prompt cache, if it never expires; other providers \
      have other prices.",
