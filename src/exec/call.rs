@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::backend::McpAnswer;
-use super::record::write_event;
-use super::{CallContext, CallRequest, Outcome};
+use super::{CallContext, CallRequest};
 use crate::arguments::Repair;
 use crate::catalog::{Callable, Tool};
 use crate::config::Config;
-use crate::guard::{MISTAKE, guarded_now};
+use crate::guard::MISTAKE;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret::SecretPolicy;
 use crate::state::StateStore;
@@ -33,7 +32,7 @@ pub(super) struct Call {
     pub(super) repaired: Vec<Repair>,
     /// Whether a model has made the arguments fit.
     pub(super) repaired_by_model: bool,
-    is_recorded: bool,
+    pub(super) is_recorded: bool,
 }
 
 /// A call that may be run. It cannot be changed any more.
@@ -70,12 +69,6 @@ impl Call {
             repaired_by_model: false,
             is_recorded: false,
         }
-    }
-
-    /// Writes the call to the trace; `word` is `ok` or the code of its error.
-    pub(super) fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
-        self.is_recorded = true;
-        write_event(self, word, outcome);
     }
 
     pub(super) fn op(&self) -> &str {
@@ -191,16 +184,6 @@ impl Call {
         };
         let failure = Refusal::new(ErrorCode::Internal, message, next);
         if may_have_run { failure.detail("may_have_run", true) } else { failure }
-    }
-}
-
-/// Records a call that was not recorded: its caller has gone away, or it has panicked. A panic here would end the process.
-impl Drop for Call {
-    fn drop(&mut self) {
-        let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
-        if !self.is_recorded {
-            let _ = guarded_now(|| self.record(word, None));
-        }
     }
 }
 

@@ -19,6 +19,7 @@ mod resolve;
 mod results;
 mod select;
 mod send;
+mod sent;
 mod steps;
 
 use std::sync::Arc;
@@ -33,7 +34,8 @@ use call::{Call, Checked, RunNotes};
 use check::check;
 use record::record;
 use reservation::reserve;
-use send::{Certainty, RunFailure, preview, send};
+use send::{preview, send};
+use sent::{Certainty, RunFailure};
 
 pub use answer_part::{part_of, reached};
 pub use approval::binding;

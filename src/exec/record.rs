@@ -10,6 +10,7 @@ use super::{CallContext, CallResult, Outcome};
 use crate::arguments::decoded;
 use crate::catalog::Tool;
 use crate::config::WhenUnwritable;
+use crate::guard::guarded_now;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
 use crate::sources::mcp::FilledSecrets;
@@ -96,8 +97,26 @@ fn outer_secrets(call: &Call) -> FilledSecrets {
     FilledSecrets::of(call.request.step.iter().flat_map(|step| step.hidden.iter().cloned()))
 }
 
+impl Call {
+    /// Writes the call to the trace; `word` is `ok` or the code of its error.
+    fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
+        self.is_recorded = true;
+        write_event(self, word, outcome);
+    }
+}
+
+/// Records a call that was not recorded: its caller has gone away, or it has panicked. A panic here would end the process.
+impl Drop for Call {
+    fn drop(&mut self) {
+        let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
+        if !self.is_recorded {
+            let _ = guarded_now(|| self.record(word, None));
+        }
+    }
+}
+
 /// Counts a call and writes its event; `outcome_word` is `ok` or the code of its error.
-pub(super) fn write_event(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
+fn write_event(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
     call.context.count(outcome_word, call.started.elapsed());
     let mut detail = Map::new();
     if let Some(key) = &call.request.idempotency_key {

@@ -19,7 +19,7 @@ use super::backend::{Backends, Begun};
 use super::call::{Checked, RunNotes};
 use super::fingerprint::fingerprint;
 use super::request::{EffectLimit, LONGEST_KEY, StepOf};
-use super::send::{Certainty, RunFailure, SentArguments};
+use super::sent::{Certainty, RunFailure, SentArguments};
 use super::{CallRequest, CallResult, Outcome};
 use crate::catalog::Tool;
 use crate::refusal::{ErrorCode, Refusal};

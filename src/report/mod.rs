@@ -149,7 +149,7 @@ const NOTES: [&str; 5] = [
      `toolcrib prompt` prints. saving: of bound and prompt together, against the mode `full`.",
     "task: an estimate of all requests of a whole task, each with the host's own context (`payload.host_tokens`), bound \
      and prompt. On `full` a task has 5.5 requests; deferred tools take up to 2.5 more, for searches and docs, whose text \
-     stays in the context. `lab/` measures it on tasks of your own.",
+     stays in the context.",
     "read: the doc, and a call of `read_tool_doc` for it.",
 ];
 
