@@ -8,7 +8,7 @@ mod generated;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::config::Surface;
+use toolcrib::config::Mode;
 use toolcrib::provider::{PayloadRequest, Provider, payload};
 use toolcrib::{catalog, config};
 
@@ -35,14 +35,13 @@ fn main() {
             drop(Value::Array(tools.collect()).to_string());
         });
         for &provider in Provider::ALL {
-            let of = |surface| {
+            let of = |mode| {
                 let options = catalog.config.payload;
-                let request =
-                    PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+                let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
                 // Over the provider's limit the work is done all the same.
                 median(|| drop(payload(request).map(|payload| payload.body.to_string())))
             };
-            let (full, hybrid) = (of(Surface::Full), of(Surface::Hybrid));
+            let (full, hybrid) = (of(Mode::Full), of(Mode::Hybrid));
             println!(
                 "{:>7}  {:>20}  {:>12.2}  {:>12.2}  {:>12.2}  {:>5.1}x",
                 catalog.tools.len(),

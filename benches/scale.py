@@ -193,7 +193,7 @@ def searches(arguments, catalog, cache, size):
     def tool_search(query):
         return {"name": "tool_search", "arguments": {"query": query}}
 
-    serve = [arguments.toolcrib, "serve", "--stdio", "--surface", "gateway", served(catalog)]
+    serve = [arguments.toolcrib, "serve", "--stdio", "--mode", "gateway", served(catalog)]
     clients = {"toolcrib": (serve, tool_search), "bare rmcp": ([arguments.bare, str(catalog)], lambda query: {"name": "search", "arguments": {"query": query}})}
     if arguments.python and size <= 10_000:
         command = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog), "--search"]

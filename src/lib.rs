@@ -92,7 +92,7 @@ pub use api::{
 };
 pub use arguments::{FieldError, Repair};
 pub use catalog::UnknownProfile;
-pub use config::Surface;
+pub use config::Mode;
 pub use finding::{Finding, Severity};
 pub use provider::call::CallError;
 pub use provider::{Provider, RequestHeader};

@@ -70,10 +70,10 @@ async function ours() {
   told("open 1,000 functions", await milliseconds(() => open(functions()), { times: 5 }));
   const catalog = open(definitions);
   const core = native.open(JSON.stringify(definitions));
-  const { text } = catalog.payload("anthropic", { surface: "full" });
+  const { text } = catalog.payload("anthropic", { mode: "full" });
   await beside(
     "payload of 1,000 tools",
-    () => catalog.payload("anthropic", { surface: "full" }),
+    () => catalog.payload("anthropic", { mode: "full" }),
     () => core.payload("anthropic", "full", undefined, []),
     () => JSON.parse(text),
   );

@@ -58,12 +58,12 @@ def ours():
     told("open 1,000 definitions", milliseconds(lambda: toolcrib.open(definitions), 5))
     told("open 1,000 functions", milliseconds(lambda: toolcrib.open(functions), 5))
     catalog = toolcrib.open(definitions)
-    text = catalog.payload("anthropic", surface="full").text
+    text = catalog.payload("anthropic", mode="full").text
     part = {"type": "tool_use", "id": "1", "name": "get_thing_7", "input": {"p1": "x"}}
     response = json.dumps({"content": [part]})
     beside(
         "payload of 1,000 tools",
-        lambda: catalog.payload("anthropic", surface="full"),
+        lambda: catalog.payload("anthropic", mode="full"),
         lambda: catalog._core.payload("anthropic", "full", None, []),
         lambda: json.loads(text),
     )

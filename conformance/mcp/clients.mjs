@@ -54,7 +54,7 @@ function catalog() {
 
 /// The server over HTTP on a free port.
 async function served(path) {
-  const server = spawn(program, ['serve', '--surface', 'gateway', path, '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(program, ['serve', '--mode', 'gateway', path, '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
   const address = new Promise(found => {
     let said = '';
     server.stderr.on('data', data => {
@@ -138,7 +138,7 @@ async function check({ version, mode, over }) {
   const [Client, Http, Stdio] = version === 1 ? [Client1, Http1, Stdio1] : [Client2, Http2, Stdio2];
   const options = mode ? { versionNegotiation: { mode } } : {};
   const client = new Client({ name: 'check', version: '1' }, options);
-  const stdio = { command: program, args: ['serve', '--stdio', '--surface', 'gateway', tools.path], stderr: 'ignore' };
+  const stdio = { command: program, args: ['serve', '--stdio', '--mode', 'gateway', tools.path], stderr: 'ignore' };
   try {
     await within(client.connect(server ? new Http(server.url) : new Stdio(stdio)), 'connection');
     const isOlder = version === 1 || mode === 'legacy';

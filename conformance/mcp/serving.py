@@ -49,13 +49,13 @@ def catalog():
 
 def stdio_arguments(path):
     """What starts the server over stdio, after the program's name."""
-    return ["serve", "--stdio", "--surface", "gateway", str(path)]
+    return ["serve", "--stdio", "--mode", "gateway", str(path)]
 
 
 @contextmanager
-def served(program, path, *more, surface="gateway"):
+def served(program, path, *more, mode="gateway"):
     """The server over HTTP on a free port; the address of its endpoint."""
-    command = [program, "serve", "--surface", surface, str(path), "--listen", "127.0.0.1:0", *more]
+    command = [program, "serve", "--mode", mode, str(path), "--listen", "127.0.0.1:0", *more]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         for line in process.stderr:

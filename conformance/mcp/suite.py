@@ -129,7 +129,7 @@ def main(program, node, folder):
     with reference() as direct, tempfile.TemporaryDirectory() as catalog:
         toml = f"[[source]]\nmcp.url = '{direct}'\n[exec]\nallow = 'destructive'\n"
         (Path(catalog) / "toolcrib.toml").write_text(toml)
-        with serving.served(program, catalog, surface="full") as through:
+        with serving.served(program, catalog, mode="full") as through:
             for revision in REVISIONS:
                 right &= suite(direct, through, node, folder, revision)
     return 0 if right else 1

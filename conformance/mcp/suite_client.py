@@ -75,7 +75,7 @@ def main(program, url):
 
 def listed(run):
     """The names of the server's tools; none where it wants a sign-in."""
-    answer = run("payload", "--provider", "mcp", "--surface", "full")
+    answer = run("payload", "--provider", "mcp", "--mode", "full")
     try:
         return [tool["name"] for tool in json.loads(answer.stdout)["tools"]]
     except ValueError:

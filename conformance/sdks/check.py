@@ -15,7 +15,7 @@ import payloads
 import turns
 
 ROOT = Path(__file__).resolve().parents[2]
-SURFACES = ["full", "hybrid", "native", "gateway", "toolset", "files"]
+MODES = ["full", "hybrid", "native", "gateway", "files"]
 # Catalog and profile.
 CATALOGS = [("examples/github", "core"), ("examples/universal-agent", None)]
 
@@ -40,35 +40,35 @@ def run(command, arguments, stdin=None):
     return done.returncode, printed, done.stderr
 
 
-def variants(provider, surface):
+def variants(provider, mode):
     """Options that change what is bound."""
-    if surface == "hybrid":
+    if mode == "hybrid":
         return [[], ["--deferred", "compact"]]
-    if surface == "native" and provider == "anthropic":
+    if mode == "native" and provider == "anthropic":
         return [[], ["--cache", "on"], ["--search", "regex"]]
-    if surface == "files":
+    if mode == "files":
         return [[], ["--discovery"]]
-    if surface in ("full", "native") and provider in ("anthropic", "bedrock"):
+    if mode in ("full", "native") and provider in ("anthropic", "bedrock"):
         return [[], ["--cache", "on"]]
     return [[]]
 
 
 def check_payloads(command, provider, check):
-    """One line a surface; how many were refused."""
+    """One line a mode; how many were refused."""
     refused = 0
-    for surface in SURFACES:
+    for mode in MODES:
         results = []
         for catalog, profile in CATALOGS:
-            for variant in variants(provider, surface):
+            for variant in variants(provider, mode):
                 of = [catalog] + (["--profile", profile] if profile else [])
                 code, body, errors = run(
-                    command, ["payload", *of, "--provider", provider, "--surface", surface, *variant]
+                    command, ["payload", *of, "--provider", provider, "--mode", mode, *variant]
                 )
                 why = errors.strip()[-300:] if code else payloads.refusal(check, body)
                 results.append((f"{catalog} {' '.join(variant)}".strip(), why))
         bad = [f"{what}: {why}" for what, why in results if why]
         refused += len(bad)
-        print(f"{provider:20} {surface:8} {'refused' if bad else 'ok'}  {len(results)} payloads")
+        print(f"{provider:20} {mode:8} {'refused' if bad else 'ok'}  {len(results)} payloads")
         for line in bad:
             print(f"    {line}")
     return refused

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolcrib::catalog::{Profile, ProfileTool};
-use toolcrib::config::{self, Deferred, Surface};
+use toolcrib::config::{self, Deferred, Mode};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use toolcrib::tool::DescriptionMode;
 
@@ -19,8 +19,8 @@ pub fn check(bytes: &[u8]) {
     let tools = catalog.tools.iter().map(|tool| ProfileTool { tool, mode }).collect();
     let profile = &Profile { name: None, description: None, tools, picked: false };
     let options = config::Payload { deferred: Deferred::Compact, ..config::Payload::default() };
-    let surface = Surface::Hybrid;
-    let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+    let mode = Mode::Hybrid;
+    let request = PayloadRequest { catalog, profile, provider, mode, options };
     let payload = provider::payload(request).expect("a payload");
     for function in &payload.functions {
         let Some(schema) = &function.schema else { continue };

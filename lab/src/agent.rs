@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use toolcrib::Surface;
+use toolcrib::Mode;
 use toolcrib::catalog::{Profile, Tool};
 use toolcrib::functions::{Answer, CatalogView, Function, FunctionContext, GivenNotes, ToolCall};
 use toolcrib::tokens::Counter;
@@ -55,9 +55,9 @@ impl Events {
     }
 }
 
-/// The agent on one surface.
+/// The agent in one mode.
 pub struct Agent<'a> {
-    pub surface: Surface,
+    pub mode: Mode,
     pub batched: bool,
     pub view: Arc<CatalogView>,
     pub profile: &'a Profile<'a>,
@@ -129,7 +129,7 @@ impl Play<'_, '_> {
         }
     }
 
-    /// Gets what the surface asks for before the first calls of these tools.
+    /// Gets what the mode asks for before the first calls of these tools.
     async fn learn(&mut self, tools: &[&Tool]) {
         let mut seen = HashSet::new();
         let mut wanted: Vec<&Tool> = tools.to_vec();
@@ -139,13 +139,13 @@ impl Play<'_, '_> {
         if wanted.is_empty() {
             return;
         }
-        match self.agent.surface {
-            Surface::Hybrid => {
+        match self.agent.mode {
+            Mode::Hybrid => {
                 let names: Vec<&str> = wanted.iter().map(|tool| tool.safe_name.as_str()).collect();
                 self.ask("read_tool_doc", json!({ "names": names })).await;
             }
-            Surface::Native => drop(self.search(&wanted).await),
-            Surface::Gateway => {
+            Mode::Native => drop(self.search(&wanted).await),
+            Mode::Gateway => {
                 let usages = self.search(&wanted).await;
                 wanted.retain(|tool| !usages.get(&tool.name).is_some_and(|usage| is_enough(tool, usage)));
                 if wanted.is_empty() {
@@ -196,7 +196,7 @@ impl Play<'_, '_> {
                 if rank.is_none() {
                     not_found.push(*tool);
                 }
-                if self.agent.surface == Surface::Native {
+                if self.agent.mode == Mode::Native {
                     self.bring(&names);
                 }
             }
@@ -206,7 +206,7 @@ impl Play<'_, '_> {
             missing = not_found;
         }
         // The provider's search has no other way; a person would name the tool.
-        if self.agent.surface == Surface::Native {
+        if self.agent.mode == Mode::Native {
             let names: Vec<&str> = missing.iter().map(|tool| tool.name.as_str()).collect();
             self.bring(&names);
         }
@@ -240,7 +240,7 @@ impl Play<'_, '_> {
 
     /// Calls a tool, in a turn of its own, and returns whether it was run.
     async fn call(&mut self, tool: &Tool, arguments: Map<String, Value>, recorded: Option<&Value>) -> bool {
-        let through_gateway = self.agent.surface == Surface::Gateway && self.agent.is_deferred(tool);
+        let through_gateway = self.agent.mode == Mode::Gateway && self.agent.is_deferred(tool);
         let (sent, answer) = if through_gateway {
             let input = json!({ "op": tool.op, "args": arguments });
             let sent = json!({ "name": "tool_exec", "arguments": input });

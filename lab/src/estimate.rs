@@ -1,11 +1,11 @@
 //! The cost of tasks with any tools bound in full, computed from a few plays. A task is its calls, as they were played
-//! on `full`, and before the first call of a deferred tool its lesson: the requests that the surface asks for, as they
+//! on `full`, and before the first call of a deferred tool its lesson: the requests that the mode asks for, as they
 //! were played for this tool alone.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use toolcrib::Surface;
+use toolcrib::Mode;
 use toolcrib::catalog::{Profile, ProfileTool};
 use toolcrib::tool::DescriptionMode;
 
@@ -35,7 +35,7 @@ pub struct Calls {
     pub full: Played,
 }
 
-/// The cost of a tool on one surface.
+/// The cost of a tool in one mode.
 struct ToolCost {
     /// Tokens that binding it in full adds to each request.
     binding: usize,
@@ -45,9 +45,9 @@ struct ToolCost {
     longer: Step,
 }
 
-/// The cost of tasks on one surface.
+/// The cost of tasks in one mode.
 pub struct Estimate<'a> {
-    pub surface: Surface,
+    pub mode: Mode,
     calls: &'a Calls,
     tools: Vec<ToolCost>,
     /// Tokens in each request while every tool is deferred.
@@ -59,7 +59,7 @@ impl Calls {
     /// Plays the tasks on `full`.
     pub async fn of(replay: &mut Replay<'_>, tasks: &[&Task]) -> Result<Self> {
         let whole = with_modes(&profile(replay)?, |_| true);
-        let full = replay.play(&whole, Surface::Full, tasks).await?;
+        let full = replay.play(&whole, Mode::Full, tasks).await?;
         let view = Arc::clone(&replay.view);
         let found = |name: &str| view.resolve(name).ok();
         let mut samples: BTreeMap<usize, Task> = BTreeMap::new();
@@ -78,21 +78,17 @@ impl Calls {
         };
         let calls = tasks.iter().zip(&full.ledgers).map(of_task).collect();
         let alone: Vec<&Task> = samples.iter().collect();
-        let direct = replay.play(&whole, Surface::Full, &alone).await?;
+        let direct = replay.play(&whole, Mode::Full, &alone).await?;
         let direct = direct.ledgers.iter().filter_map(|ledger| ledger.steps().next()).collect();
         Ok(Self { tools, tasks: calls, samples, direct, full })
     }
 
-    /// The estimate for a surface; `None` where it is not there.
-    pub async fn estimate<'c>(
-        &'c self,
-        replay: &mut Replay<'_>,
-        surface: Surface,
-    ) -> Result<Option<Estimate<'c>>> {
+    /// The estimate for a mode; `None` where it is not there.
+    pub async fn estimate<'c>(&'c self, replay: &mut Replay<'_>, mode: Mode) -> Result<Option<Estimate<'c>>> {
         let deferred = with_modes(&profile(replay)?, |_| false);
         let samples: Vec<&Task> = self.samples.iter().collect();
-        let Ok(played) = replay.play(&deferred, surface, &samples).await else { return Ok(None) };
-        let short = replay.meter.deferred(&deferred, surface);
+        let Ok(played) = replay.play(&deferred, mode, &samples).await else { return Ok(None) };
+        let short = replay.meter.deferred(&deferred, mode);
         let tools = self.tools.iter().zip(&played.ledgers).zip(&self.direct);
         let tools = tools.map(|((name, ledger), direct)| {
             let mut lesson: Vec<Step> = ledger.steps().collect();
@@ -103,7 +99,7 @@ impl Calls {
             ToolCost { binding, lesson, longer }
         });
         Ok(Some(Estimate {
-            surface,
+            mode,
             calls: self,
             tools: tools.collect(),
             fixed: played.bound + played.prompt,

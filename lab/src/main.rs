@@ -18,7 +18,7 @@ use clap::{Args, Parser, Subcommand};
 use toolcrib::catalog::Catalog;
 use toolcrib::render::Templates;
 use toolcrib::state::Event;
-use toolcrib::{Provider, Surface};
+use toolcrib::{Mode, Provider};
 
 use ledger::PromptCache;
 use tasks::Task;
@@ -26,7 +26,7 @@ use tasks::Task;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Modes that a scripted agent can play. `files` sends nothing that could call a tool.
-pub const MODES: [Surface; 4] = [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway];
+pub const MODES: [Mode; 4] = [Mode::Full, Mode::Hybrid, Mode::Native, Mode::Gateway];
 
 /// Measures what whole tasks cost in each mode.
 #[derive(Parser)]
@@ -73,7 +73,7 @@ pub struct Setting {
     provider: Provider,
     /// Play this mode only; can be given several times.
     #[arg(long, value_parser = mode)]
-    mode: Vec<Surface>,
+    mode: Vec<Mode>,
     /// Tokens of the host's own context in every request, with commas between several.
     #[arg(long, value_delimiter = ',', default_value = "0,2000,10000,25000")]
     host: Vec<usize>,
@@ -103,7 +103,7 @@ fn provider(name: &str) -> std::result::Result<Provider, String> {
     Provider::parse(name).ok_or_else(|| format!("there is no provider `{name}`"))
 }
 
-fn mode(name: &str) -> std::result::Result<Surface, String> {
+fn mode(name: &str) -> std::result::Result<Mode, String> {
     let found = MODES.into_iter().find(|mode| mode.as_str() == name);
     found.ok_or_else(|| format!("no agent can play the mode `{name}`"))
 }
@@ -129,7 +129,7 @@ impl Source {
 }
 
 impl Setting {
-    pub fn modes(&self) -> &[Surface] {
+    pub fn modes(&self) -> &[Mode] {
         if self.mode.is_empty() { &MODES } else { &self.mode }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolcrib::Surface;
+use toolcrib::Mode;
 use toolcrib::catalog::{Profile, Tool};
 use toolcrib::functions::CatalogView;
 use toolcrib::report::RequestMeter;
@@ -25,10 +25,10 @@ pub struct Replay<'a> {
     counter: Counter,
 }
 
-/// The tasks as they were played on one surface.
+/// The tasks as they were played in one mode.
 #[derive(Clone, Debug)]
 pub struct Played {
-    pub surface: Surface,
+    pub mode: Mode,
     pub bound: usize,
     pub prompt: usize,
     pub ledgers: Vec<Ledger>,
@@ -44,15 +44,15 @@ impl<'a> Replay<'a> {
         Ok(Self { run, view, meter, definitions, counter: Counter::default() })
     }
 
-    /// Plays tasks on a surface; the error is the reason why it is not there.
-    pub async fn play(&mut self, profile: &Profile<'_>, surface: Surface, tasks: &[&Task]) -> Result<Played> {
-        let (taken, bound, prompt) = self.meter.request(profile, surface)?;
-        if taken != surface {
+    /// Plays tasks in a mode; the error is the reason why it is not there.
+    pub async fn play(&mut self, profile: &Profile<'_>, mode: Mode, tasks: &[&Task]) -> Result<Played> {
+        let (taken, bound, prompt) = self.meter.request(profile, mode)?;
+        if taken != mode {
             return Err(format!("it is the same as {}: the provider defers no tools", taken.as_str()).into());
         }
         let definitions = &self.definitions;
         let mut agent = Agent {
-            surface,
+            mode,
             batched: self.run.setting.batched,
             view: Arc::clone(&self.view),
             profile,
@@ -65,7 +65,7 @@ impl<'a> Replay<'a> {
             ledgers.push(ledger);
             events.add(seen);
         }
-        Ok(Played { surface, bound, prompt, ledgers, events })
+        Ok(Played { mode, bound, prompt, ledgers, events })
     }
 }
 
@@ -73,8 +73,8 @@ impl Played {
     /// Some of the tasks.
     pub fn among(&self, tasks: &[usize]) -> Self {
         let ledgers = tasks.iter().filter_map(|task| self.ledgers.get(*task).cloned()).collect();
-        let Self { surface, bound, prompt, ref events, .. } = *self;
-        Self { surface, bound, prompt, ledgers, events: events.clone() }
+        let Self { mode, bound, prompt, ref events, .. } = *self;
+        Self { mode, bound, prompt, ledgers, events: events.clone() }
     }
 
     /// Tokens a task with this host context, on average.

@@ -1,7 +1,7 @@
 //! `toolcrib-lab simulate`: the modes, compared over all tasks.
 
 use serde_json::{Value, json};
-use toolcrib::Surface;
+use toolcrib::Mode;
 
 use crate::ledger::Ledger;
 use crate::replay::{Played, Replay};
@@ -29,7 +29,7 @@ pub async fn simulate(run: &Run<'_>) -> Result<Printed> {
     let profile = run.catalog.profile(run.profile_name())?;
     let mut replay = Replay::new(run)?;
     let tasks: Vec<&Task> = run.tasks.iter().collect();
-    let full = replay.play(&profile, Surface::Full, &tasks).await?;
+    let full = replay.play(&profile, Mode::Full, &tasks).await?;
     let (mut costs, mut left_out) = (Vec::new(), Vec::new());
     for &mode in run.setting.modes() {
         match replay.play(&profile, mode, &tasks).await {
@@ -43,7 +43,7 @@ pub async fn simulate(run: &Run<'_>) -> Result<Printed> {
     let report = json!({
         "registry_version": run.catalog.version,
         "tools": profile.tools.len(),
-        "auto": replay.meter.auto(&profile).surface,
+        "auto": replay.meter.auto(&profile).mode,
         "tasks": tasks.len(),
         "calls": full.events.calls,
         "unknown_calls": full.events.unknown,
@@ -62,7 +62,7 @@ fn cost(played: &Played, full: &Played, run: &Run<'_>) -> Value {
     let hosts = &run.setting.host;
     let percent = |host: &usize| tenth(100.0 * played.total(run, *host) / full.total(run, *host));
     json!({
-        "mode": played.surface,
+        "mode": played.mode,
         "turns": played.mean(Ledger::turns),
         "bound": played.bound,
         "prompt": played.prompt,

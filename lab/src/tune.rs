@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::Surface;
+use toolcrib::Mode;
 
 use crate::estimate::{Calls, Estimate, choose, profile, with_modes};
 use crate::ledger::Ledger;
@@ -21,7 +21,7 @@ const SHOWN: usize = 15;
 
 /// A mode with tools in full, and the tokens that each tool saves.
 struct Candidate {
-    mode: Surface,
+    mode: Mode,
     is_full: Vec<bool>,
     gains: Vec<f64>,
 }
@@ -44,7 +44,7 @@ pub async fn tune(run: &Run<'_>) -> Result<Printed> {
     let mut replay = Replay::new(run)?;
     let calls = Calls::of(&mut replay, &tasks).await?;
     let mut estimates = Vec::new();
-    for mode in run.setting.modes().iter().filter(|mode| **mode != Surface::Full) {
+    for mode in run.setting.modes().iter().filter(|mode| **mode != Mode::Full) {
         estimates.extend(calls.estimate(&mut replay, *mode).await?);
     }
     let tools = profile(&replay)?.tools.len();
@@ -80,10 +80,10 @@ impl Tuner<'_, '_> {
     /// The candidate with the fewest tokens for a half, and the costs of all.
     async fn best(&mut self, host: usize, judges: bool) -> Result<(Candidate, Vec<Value>)> {
         let among = half(self.tasks.len(), judges);
-        let mut candidates = vec![Candidate { mode: Surface::Full, is_full: vec![], gains: vec![] }];
+        let mut candidates = vec![Candidate { mode: Mode::Full, is_full: vec![], gains: vec![] }];
         for estimate in self.estimates {
             let (is_full, gains) = choose(estimate, &among, host);
-            candidates.push(Candidate { mode: estimate.surface, is_full, gains });
+            candidates.push(Candidate { mode: estimate.mode, is_full, gains });
         }
         let mut costs = Vec::new();
         for candidate in candidates {
@@ -99,7 +99,7 @@ impl Tuner<'_, '_> {
         let Candidate { mode, is_full, .. } = candidate;
         let among = half(self.tasks.len(), judges);
         let full = self.calls.full.among(&among);
-        let played = if *mode == Surface::Full {
+        let played = if *mode == Mode::Full {
             full.clone()
         } else {
             let names = self.calls.tools.iter().zip(is_full).filter(|(_, full)| **full);

@@ -23,9 +23,6 @@ pub use crate::render::WorkspaceTemplate;
 pub use error::Error;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
-/// Requests of one job, for [`Catalog::tokens`]: the default of `toolcrib tokens`.
-const ITERATIONS: u32 = 84;
-
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.
 #[derive(Debug)]
 pub struct Catalog {
@@ -173,10 +170,9 @@ impl Catalog {
     pub fn payload(&self, options: &PayloadOptions) -> Result<Payload, Error> {
         let profile = self.profile(options.profile.as_deref())?;
         let (request, reason) = self.payload_request(options, &profile);
-        let provider::Payload { surface, body, findings, headers, mut notes, .. } =
-            provider::payload(request)?;
+        let provider::Payload { mode, body, findings, headers, mut notes, .. } = provider::payload(request)?;
         notes.extend(reason);
-        Ok(Payload { surface, body, findings, headers, notes })
+        Ok(Payload { mode, body, findings, headers, notes })
     }
 
     /// The section of the system prompt that goes with a payload of the same options.
@@ -184,7 +180,7 @@ impl Catalog {
         let profile = self.profile(options.profile.as_deref())?;
         let (request, _) = self.payload_request(options, &profile);
         let section = PromptSection {
-            surface: options.provider.surface(request.surface),
+            mode: options.provider.mode(request.mode),
             deferred: request.options.deferred,
             folder: render::DOCS,
             discovery: request.options.discovery,
@@ -223,17 +219,11 @@ impl Catalog {
         provider::result_messages(provider, &results)
     }
 
-    /// Tokens that the tools of a profile cost on each surface; without a profile, of all profiles.
+    /// Tokens that the tools of a profile cost in each mode; without a profile, of all profiles.
     pub fn tokens(&self, provider: Provider, profile: Option<&str>) -> Result<report::Report, Error> {
         let catalog = &self.checked.catalog;
-        let options = report::Options {
-            profile,
-            provider,
-            surface: None,
-            payload: catalog.config.payload,
-            iterations: ITERATIONS,
-            budget: None,
-        };
+        let options =
+            report::Options { profile, provider, mode: None, payload: catalog.config.payload, budget: None };
         Ok(report::report(catalog, &self.templates, options)?)
     }
 
@@ -251,7 +241,7 @@ impl Catalog {
         found(catalog, self.index.get_or_init(|| index_of(catalog)), query, limit)
     }
 
-    /// The request of a payload, and for `auto` the reason of its surface.
+    /// The request of a payload, and for `auto` the reason of its mode.
     fn payload_request<'a>(
         &'a self,
         options: &'a PayloadOptions,
@@ -263,12 +253,11 @@ impl Catalog {
             catalog,
             profile,
             provider: options.provider,
-            surface: config::Surface::Full,
+            mode: config::Mode::Full,
             options: configured,
-            load: &options.loaded,
         };
-        let (surface, reason) = report::surface_of(&request, options.surface.or(configured.surface.named()));
-        request.surface = surface;
+        let (mode, reason) = report::mode_of(&request, options.mode.or(configured.mode.named()));
+        request.mode = mode;
         (request, reason)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::arguments::Repair;
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::finding::Finding;
 use crate::provider::call::{CallEntry, CallError};
 use crate::provider::{Provider, RequestHeader};
@@ -26,39 +26,32 @@ pub struct ToolSummary {
     pub effect: Effect,
 }
 
-/// Options of a payload: a provider, and where needed a surface, a profile and the toolsets loaded so far.
+/// Options of a payload: a provider, and where needed a mode and a profile.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PayloadOptions {
     /// The wire.
     pub provider: Provider,
     /// The way the tools reach the model; that of the configuration if there is none here.
-    pub surface: Option<Surface>,
+    pub mode: Option<Mode>,
     /// The profile; all tools if there is none.
     pub profile: Option<String>,
-    /// The toolsets loaded so far, in that order; for the surface `toolset`.
-    pub loaded: Vec<String>,
 }
 
 impl PayloadOptions {
-    /// A payload of all tools for a provider, on the surface that the configuration names.
+    /// A payload of all tools for a provider, in the mode that the configuration names.
     pub fn new(provider: Provider) -> Self {
-        Self { provider, surface: None, profile: None, loaded: Vec::new() }
+        Self { provider, mode: None, profile: None }
     }
 
-    /// The same on this surface.
-    pub fn surface(self, surface: Surface) -> Self {
-        Self { surface: Some(surface), ..self }
+    /// The same in this mode.
+    pub fn mode(self, mode: Mode) -> Self {
+        Self { mode: Some(mode), ..self }
     }
 
     /// The same with the tools of this profile.
     pub fn profile(self, profile: impl Into<String>) -> Self {
         Self { profile: Some(profile.into()), ..self }
-    }
-
-    /// The same after these toolsets were loaded.
-    pub fn loaded(self, toolsets: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { loaded: toolsets.into_iter().map(Into::into).collect(), ..self }
     }
 }
 
@@ -66,15 +59,15 @@ impl PayloadOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Payload {
-    /// The surface that it has: another than was asked for where the provider lacks it.
-    pub surface: Surface,
+    /// The mode that it has: another than was asked for where the provider lacks it.
+    pub mode: Mode,
     /// The part of the request body with the tools.
     pub body: Value,
     /// Findings on what this provider's schemas cannot say.
     pub findings: Vec<Finding>,
     /// Headers that the request needs for what is bound.
     pub headers: Vec<RequestHeader>,
-    /// Notes for a person: the surface is another one, or a step is left to you.
+    /// Notes for a person: the mode is another one, or a step is left to you.
     pub notes: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::sources::{Origin, RawTool};
 use crate::tool::Definition;
 
 /// The definition of each function, in the order in which lists show them.
-const DEFINITIONS: [(&str, &str); 15] = embedded_files! { "src/catalog/functions":
+const DEFINITIONS: [(&str, &str); 14] = embedded_files! { "src/catalog/functions":
     "read_tool_doc.json",
     "tool_search.json",
     "tool_help.json",
@@ -21,7 +21,6 @@ const DEFINITIONS: [(&str, &str); 15] = embedded_files! { "src/catalog/functions
     "tool_exec_write.json",
     "tool_batch.json",
     "read_result.json",
-    "load_toolset.json",
     "list.json",
     "search_nodes.json",
     "search_tool_by_category.json",

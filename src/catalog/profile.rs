@@ -16,7 +16,7 @@ pub struct Profile<'a> {
     pub description: Option<&'a str>,
     /// Its tools.
     pub tools: Vec<ProfileTool<'a>>,
-    /// Whether its full tools were picked for one request: these are bound on every surface.
+    /// Whether its full tools were picked for one request: these are bound in every mode.
     pub picked: bool,
 }
 

@@ -15,7 +15,7 @@ use toml_edit::DocumentMut;
 
 use super::catalog::{counted, word};
 use super::{CommandError, CommandResult, failed, print, print_note, user_folder};
-use crate::config::{self, ServeSurface, Source, Workspace};
+use crate::config::{self, ServeMode, Source, Workspace};
 use crate::private_file;
 use crate::render::folder::write_whole;
 use crate::tool::clean_line;
@@ -31,7 +31,7 @@ use record::{Folder, Record, hash};
 /// client afterwards.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib adopt cursor --dry-run\n  toolcrib adopt cursor\n  toolcrib adopt .mcp.json --surface full\n  toolcrib adopt cursor --undo"
+    after_help = "Try it:\n  toolcrib adopt cursor --dry-run\n  toolcrib adopt cursor\n  toolcrib adopt .mcp.json --mode full\n  toolcrib adopt cursor --undo"
 )]
 pub(super) struct AdoptArgs {
     /// claude-desktop, cursor, vscode, claude-code, codex, gemini, windsurf, zed, or a client's file.
@@ -41,11 +41,11 @@ pub(super) struct AdoptArgs {
     #[arg(long)]
     dry_run: bool,
     /// Move the servers back.
-    #[arg(long, conflicts_with = "surface")]
+    #[arg(long, conflicts_with = "mode")]
     undo: bool,
-    /// The tools that the client lists: gateway, core, hybrid, full, or auto; `serve` explains them.
-    #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
-    surface: Option<ServeSurface>,
+    /// The tools that the client lists: gateway, hybrid, full, or auto; `serve` explains them.
+    #[arg(long, value_parser = word::<ServeMode>(), value_name = "NAME", hide_possible_values = true)]
+    mode: Option<ServeMode>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -205,7 +205,7 @@ impl AdoptArgs {
                 &target.title,
                 &target.file.to_string_lossy(),
                 &undo_command(target),
-                self.surface,
+                self.mode,
             ),
         };
         let mut moved = Vec::new();

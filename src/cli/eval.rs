@@ -1,30 +1,27 @@
 //! `toolcrib eval`: measures search with labelled queries.
 
-mod setups;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete, refuse_unread, word};
+use super::catalog::{CatalogArgs, complete, refuse_unread};
 use super::progress::Bar;
 use super::render::templates;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
-use crate::config::Thresholds;
 use crate::finding::{Severity, locate, text_report};
 use crate::functions::CatalogView;
-use crate::report::retrieval::{self, Comparison, DEPTH, LabelFile, Labels, MissedThreshold};
+use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
 use crate::search::SearchRequest;
-use crate::tool::clean_line;
-use setups::{Asked, Setup};
 
-/// Measure search with labelled queries: search by words, or the setups that you name.
+/// Thresholds by measure, in percent.
+type Thresholds = Vec<(String, f64)>;
+
+/// Measure search with labelled queries.
 ///
-/// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` lists the right tools for
-/// the query, by any of their names. It is [] where no tool fits and the right answer is no_match. A `note` may say
-/// more.
+/// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` lists the expected tools by
+/// any of their names. It is [] where no tool fits and the right result is no_match.
 ///
 /// Labels and thresholds can stand in toolcrib.toml, under [eval]; then no option is needed. Files named here replace
 /// the configured ones, with their thresholds. Each file must reach every threshold. Exit code 1 when one is not
@@ -34,11 +31,9 @@ use setups::{Asked, Setup};
 #[command(after_help = "\
 Try it:
   toolcrib eval examples/github
-  toolcrib eval tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
+  toolcrib eval tools.json --queries queries.jsonl --at-least recall_5=90,refused=80
   toolcrib eval tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
-  toolcrib eval . --setup words --setup pick:keyword
-  toolcrib eval . --setup all
-  toolcrib eval . --json | jq .mean.ndcg_10")]
+  toolcrib eval . --json | jq .files[0].ndcg")]
 pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
@@ -48,51 +43,15 @@ pub(super) struct EvalArgs {
     /// A file of queries that no tool of this catalog serves, whatever their `gold` says; can be given several times.
     #[arg(long, value_name = "FILE")]
     unanswerable: Vec<PathBuf>,
-    /// Measure this setup; several are compared with the first, which thresholds hold for. `all` is every setup that is
-    /// configured. Without this option, search by words is measured and no model is asked.
-    #[arg(long = "setup", value_name = "NAME", value_parser = word::<Setup>())]
-    setups: Vec<Setup>,
-    /// Most queries that are asked at once, with --setup.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32))]
-    at_once: u8,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    /// The least percentage of recall_1, recall_5, ndcg or refused, such as recall_1=60,ndcg=70.
+    #[arg(long, value_name = "MEASURE=PERCENT", value_delimiter = ',', value_parser = threshold)]
+    at_least: Vec<(String, f64)>,
     /// Number of failed queries to print.
     #[arg(long, value_name = "N", default_value_t = 10)]
     worst: usize,
-    #[command(flatten)]
-    thresholds: ThresholdArgs,
-}
-
-/// Thresholds that each file of labels must reach.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Thresholds, from 0 to 1")]
-struct ThresholdArgs {
-    /// The least share of the right tools in first place.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_recall_1: Option<f64>,
-    /// The least share of the right tools among the first 3.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_recall_3: Option<f64>,
-    /// The least share of the right tools among the first 5.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_recall_5: Option<f64>,
-    /// The least share of the right tools among the first 10.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_recall_10: Option<f64>,
-    /// The least NDCG of the first 10.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_ndcg: Option<f64>,
-    /// The least mean reciprocal rank.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_mrr: Option<f64>,
-    /// The least share of unanswerable queries that are answered no_match.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    min_abstention: Option<f64>,
-    /// The largest error of confidence, on average (expected calibration error).
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    max_ece: Option<f64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl EvalArgs {
@@ -100,7 +59,7 @@ impl EvalArgs {
         let checked = self.catalog.read()?;
         self.catalog.report_briefly(&checked);
         refuse_unread(&checked)?;
-        let (files, configured) = self.labels(&checked)?;
+        let (files, thresholds) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);
         if labels.iter().all(|labels| labels.queries.is_empty()) {
@@ -108,39 +67,12 @@ impl EvalArgs {
         }
         let templates = templates(&self.catalog, &checked, None)?;
         let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))?;
-        let thresholds = self.thresholds.over(configured);
-        let (missed, unanswered) = match self.setups.is_empty() {
-            true => (self.measure(&checked, &labels, &view, &thresholds, unusable)?, false),
-            false => self.compare(&checked, &labels, view, &thresholds, unusable)?,
-        };
-        if !missed.is_empty() {
-            let messages: Vec<String> = missed.iter().map(MissedThreshold::message).collect();
-            return Err(failed(messages.join("\n")));
-        }
-        if unanswered {
-            return Err(failed("not all queries were answered by the models of their setups"));
-        }
-        if unusable > 0 {
-            return Err(failed("not all labels could be used"));
-        }
-        complete(&checked)
-    }
-
-    /// Measures search by words; returns the thresholds that it does not reach.
-    fn measure(
-        &self,
-        checked: &Checked,
-        labels: &[Labels],
-        view: &CatalogView,
-        thresholds: &Thresholds,
-        unusable: usize,
-    ) -> Result<Vec<MissedThreshold>, CommandError> {
         let index = view.search();
         let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
         let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
-        let report = retrieval::evaluate(&checked.catalog, labels, &find, self.worst, &|| bar.add(1));
+        let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst, &|| bar.add(1));
         bar.finish();
-        let missed = report.missed(thresholds);
+        let missed = report.missed(thresholds.iter().map(|(name, least)| (name.as_str(), *least)));
         if self.json {
             let mut json = serde_json::to_value(&report).map_err(failed)?;
             json["missed"] = json!(missed);
@@ -149,44 +81,13 @@ impl EvalArgs {
         } else {
             print(&report.table())?;
         }
-        Ok(missed)
-    }
-
-    /// Compares setups; returns the thresholds that the first does not reach, and whether a model left a query
-    /// unanswered.
-    fn compare(
-        &self,
-        checked: &Checked,
-        labels: &[Labels],
-        view: CatalogView,
-        thresholds: &Thresholds,
-        unusable: usize,
-    ) -> Result<(Vec<MissedThreshold>, bool), CommandError> {
-        let Asked { setups, models, failures } =
-            setups::ask(&self.catalog, view, &self.setups, labels, usize::from(self.at_once))?;
-        let comparison = Comparison::new(&checked.catalog, labels, setups, self.worst);
-        let first = comparison.setups.first();
-        let missed = first.map(|first| first.report.missed(thresholds)).unwrap_or_default();
-        if self.json {
-            let mut json = serde_json::to_value(&comparison).map_err(failed)?;
-            json["models"] = json!(models);
-            json["missed"] = json!(missed);
-            json["unusable_labels"] = unusable.into();
-            print(&format!("{json:#}\n"))?;
-        } else {
-            print(&comparison.table())?;
+        if !missed.is_empty() {
+            return Err(failed(missed.join("\n")));
         }
-        models.iter().for_each(|model| print_note(model.text()));
-        for setup in comparison.setups.iter().filter(|setup| setup.unanswered_by_model > 0) {
-            let reason =
-                failures.get(setup.setup.as_str()).map(|reason| clean_line(reason)).unwrap_or_default();
-            let count = setup.unanswered_by_model;
-            print_note(format!(
-                "{}: queries without an answer from the model: {count}; {reason}",
-                setup.setup
-            ));
+        if unusable > 0 {
+            return Err(failed("not all labels could be used"));
         }
-        Ok((missed, !failures.is_empty()))
+        complete(&checked)
     }
 
     /// The files of labels, and the thresholds that go with them.
@@ -205,38 +106,29 @@ impl EvalArgs {
             named_at: None,
         };
         let queries = self.queries.iter().map(|path| named(path, false));
-        let mut files: Vec<LabelFile> =
+        let files: Vec<LabelFile> =
             queries.chain(self.unanswerable.iter().map(|path| named(path, true))).collect();
         if let Some(missing) = files.iter().find(|file| !file.path.exists()) {
             return Err(CommandError::Usage(format!("there are no labelled queries at {}", missing.shown)));
         }
         if !files.is_empty() {
-            return Ok((files, Thresholds::default()));
+            return Ok((files, self.at_least.clone()));
         }
         let eval = &checked.catalog.config.eval;
-        files = retrieval::configured(eval, &self.catalog.folder());
+        let files = retrieval::configured(eval, &self.catalog.folder());
         if files.is_empty() {
             let message =
                 "there are no labelled queries: name a file with --queries, or under [eval] in toolcrib.toml";
             return Err(CommandError::Usage(message.into()));
         }
-        Ok((files, eval.thresholds))
-    }
-}
-
-impl ThresholdArgs {
-    /// These thresholds, and the configured ones where there is none here.
-    fn over(&self, configured: Thresholds) -> Thresholds {
-        Thresholds {
-            min_recall_1: self.min_recall_1.or(configured.min_recall_1),
-            min_recall_3: self.min_recall_3.or(configured.min_recall_3),
-            min_recall_5: self.min_recall_5.or(configured.min_recall_5),
-            min_recall_10: self.min_recall_10.or(configured.min_recall_10),
-            min_ndcg: self.min_ndcg.or(configured.min_ndcg),
-            min_mrr: self.min_mrr.or(configured.min_mrr),
-            min_abstention: self.min_abstention.or(configured.min_abstention),
-            max_ece: self.max_ece.or(configured.max_ece),
+        if !self.at_least.is_empty() {
+            return Ok((files, self.at_least.clone()));
         }
+        let configured = eval.at_least.iter().map(|(name, least)| Ok((measure(name)?, *least)));
+        let configured: Result<Thresholds, String> = configured.collect();
+        let thresholds = configured
+            .map_err(|why| CommandError::Usage(format!("`at_least` under [eval] in toolcrib.toml: {why}")))?;
+        Ok((files, thresholds))
     }
 }
 
@@ -271,14 +163,21 @@ fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
     errors
 }
 
-/// A share from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    const DUE: &str = "thresholds are shares from 0 to 1";
-    let value: f64 = text.parse().map_err(|_| DUE.to_string())?;
-    match value {
-        0.0..=1.0 => Ok(value),
-        // A value over 1 is probably a percentage.
-        2.0..=100.0 => Err(format!("{DUE}; for {value} % write {}", value / 100.0)),
-        _ => Err(DUE.into()),
+/// A measure and its least percentage.
+fn threshold(text: &str) -> Result<(String, f64), String> {
+    let (name, percent) = text.split_once('=').ok_or("expected MEASURE=PERCENT, such as recall_5=90")?;
+    let percent: f64 = percent.parse().map_err(|_| "a threshold is a percentage from 0 to 100")?;
+    match percent {
+        0.0..=100.0 => Ok((measure(name)?, percent)),
+        _ => Err("a threshold is a percentage from 0 to 100".into()),
+    }
+}
+
+/// The name of a measure that exists.
+fn measure(name: &str) -> Result<String, String> {
+    let names = MEASURES.map(|(name, _)| name);
+    match names.contains(&name) {
+        true => Ok(name.to_string()),
+        false => Err(format!("there is no measure `{name}`; there are {}", names.join(", "))),
     }
 }

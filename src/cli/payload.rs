@@ -8,7 +8,7 @@ use super::catalog::{CatalogArgs, complete, refuse_unread, report_lost, word};
 use super::pick::PickArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::{Catalog, Checked, Profile};
-use crate::config::{self, Deferred, SearchBy, Surface, SurfaceChoice};
+use crate::config::{self, Deferred, Mode, ModeChoice, SearchBy};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
 use crate::provider::{self, Payload, PayloadError, PayloadRequest, Provider, RequestHeader};
 use crate::report;
@@ -19,7 +19,7 @@ use crate::report;
 /// is printed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib payload tools.json --provider anthropic\n  toolcrib payload . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload . --provider openai --pick \"refund a customer\" --max 5"
+    after_help = "Try it:\n  toolcrib payload tools.json --provider anthropic\n  toolcrib payload . --provider openai-responses --mode native --profile writer --pretty\n  toolcrib payload . --provider openai --pick \"refund a customer\" --max 5"
 )]
 pub(super) struct PayloadArgs {
     #[command(flatten)]
@@ -31,14 +31,11 @@ pub(super) struct PayloadArgs {
     profile: Option<String>,
     #[command(flatten)]
     pick: PickArgs,
-    /// A toolset loaded so far, which is a category; for the surface `toolset`. Can be given several times.
-    #[arg(long, value_name = "CATEGORY")]
-    load: Vec<String>,
-    /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
+    /// The schema of deferred tools in the mode `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
     #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
-    /// The search on the surface `native`: provider (by words), regex (by regular expressions; `anthropic`), or client
+    /// The search in the mode `native`: provider (by words), regex (by regular expressions; `anthropic`), or client
     /// (calls of `tool_search`, which come to you).
     #[arg(long, value_parser = word::<SearchBy>())]
     search: Option<SearchBy>,
@@ -52,7 +49,7 @@ pub(super) struct PayloadArgs {
     /// else.
     #[arg(long, conflicts_with = "json")]
     headers: bool,
-    /// Print an object with `provider`, `surface`, `headers`, `notes` and the `body`.
+    /// Print an object with `provider`, `mode`, `headers`, `notes` and the `body`.
     #[arg(long)]
     json: bool,
     /// Indent, for people.
@@ -63,15 +60,15 @@ pub(super) struct PayloadArgs {
     verbose: bool,
 }
 
-/// A wire and a surface.
+/// A wire and a mode.
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
     /// The provider.
     #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
-    /// The surface, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = word::<SurfaceChoice>())]
-    surface: Option<SurfaceChoice>,
+    /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
+    #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]
+    mode: Option<ModeChoice>,
 }
 
 impl PayloadArgs {
@@ -86,15 +83,10 @@ impl PayloadArgs {
         options.search = self.search.unwrap_or(options.search);
         options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
-        let (surface, reason) = self.surface(catalog, &profile, options);
-        if !self.load.is_empty() && surface != Surface::Toolset {
-            let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
-            return Err(CommandError::Usage(message));
-        }
-        let profile = self.pick.apply(&self.catalog, &checked, profile, surface)?;
+        let (mode, reason) = self.mode(catalog, &profile, options);
+        let profile = self.pick.apply(&self.catalog, &checked, profile, mode)?;
         let provider = self.target.provider;
-        let request =
-            PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &self.load };
+        let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
         let mut payload = provider::payload(request).map_err(refused)?;
         payload.notes.extend(reason);
         self.print_notes(&payload);
@@ -106,21 +98,21 @@ impl PayloadArgs {
         complete(&checked)
     }
 
-    /// The surface, and for `auto` a note that says why. Picked tools are bound in full.
-    fn surface(
+    /// The mode, and for `auto` a note that says why. Picked tools are bound in full.
+    fn mode(
         &self,
         catalog: &Catalog,
         profile: &Profile<'_>,
         options: config::Payload,
-    ) -> (Surface, Option<String>) {
-        let (provider, surface) = (self.target.provider, Surface::Full);
-        let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
-        let named = match self.target.surface {
+    ) -> (Mode, Option<String>) {
+        let (provider, mode) = (self.target.provider, Mode::Full);
+        let request = PayloadRequest { catalog, profile, provider, mode, options };
+        let named = match self.target.mode {
             Some(choice) => choice.named(),
-            None if self.pick.is_wanted() => Some(Surface::Full),
-            None => options.surface.named(),
+            None if self.pick.is_wanted() => Some(Mode::Full),
+            None => options.mode.named(),
         };
-        report::surface_of(&request, named)
+        report::mode_of(&request, named)
     }
 
     /// Notes, and headers unless they are on stdout: a payload that needs one never goes without saying so.
@@ -139,7 +131,7 @@ impl PayloadArgs {
         }
         let printed = match self.json {
             true => json!({
-                "provider": provider.as_str(), "surface": payload.surface.as_str(),
+                "provider": provider.as_str(), "mode": payload.mode.as_str(),
                 "headers": serde_json::to_value(&payload.headers)?, "notes": payload.notes, "body": payload.body
             }),
             false => payload.body,
@@ -177,7 +169,6 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
 pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     match error {
-        PayloadError::UnknownToolset { .. } => CommandError::Usage(message),
         _ => failed(message),
     }
 }

@@ -9,7 +9,7 @@ use super::catalog::{CatalogArgs, counted, word};
 use super::progress::Spinner;
 use super::{CommandError, failed, print_note};
 use crate::catalog::{Checked, Profile};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::finding::from_json;
 use crate::functions::pick::{ScorerKind, hint};
 use crate::functions::{CatalogView, FunctionContext};
@@ -22,7 +22,7 @@ use crate::tool::clean_line;
 #[derive(Debug, clap::Args)]
 pub(super) struct PickArgs {
     /// Bind in full the tools that this input may need: a text, or JSON such as the messages so far. No other tool is
-    /// bound, unless --surface names a surface for them.
+    /// bound, unless --mode names a mode for them.
     #[arg(long, value_name = "INPUT")]
     pick: Option<String>,
     /// Most tools to pick.
@@ -45,18 +45,18 @@ impl PickArgs {
         self.pick.is_some()
     }
 
-    /// The profile with the picked tools, and without the others where the surface would bind those in full too.
+    /// The profile with the picked tools, and without the others where the mode would bind those in full too.
     pub(super) fn apply<'c>(
         &self,
         args: &CatalogArgs,
         checked: &'c Checked,
         profile: Profile<'c>,
-        surface: Surface,
+        mode: Mode,
     ) -> Result<Profile<'c>, CommandError> {
         let Some(input) = &self.pick else { return Ok(profile) };
         let picked = self.picked(args, checked, profile.name, input)?;
         let mut profile = profile.with_picked(&|tool| picked.contains(&tool.name));
-        if surface == Surface::Full {
+        if mode == Mode::Full {
             profile.tools.retain(|entry| picked.contains(&entry.tool.name));
         }
         Ok(profile)

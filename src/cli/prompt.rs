@@ -1,10 +1,10 @@
-//! `toolcrib prompt`: the section of the system prompt for a surface.
+//! `toolcrib prompt`: the section of the system prompt for a mode.
 
 use super::catalog::{CatalogArgs, complete, refuse_unread, word};
 use super::render::templates;
 use super::{CommandResult, failed, print, print_note};
 use crate::catalog::{Catalog, Profile};
-use crate::config::{Deferred, Surface, SurfaceChoice};
+use crate::config::{Deferred, Mode, ModeChoice};
 use crate::provider::{PayloadRequest, Provider};
 use crate::render::PromptSection;
 use crate::report;
@@ -15,21 +15,21 @@ use crate::tokens::exact;
 /// Given the options of `payload`, it prints the section that belongs to that payload.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib prompt examples/universal-agent --profile creator\n  toolcrib prompt examples/github --provider anthropic --surface native"
+    after_help = "Try it:\n  toolcrib prompt examples/universal-agent --profile creator\n  toolcrib prompt examples/github --provider anthropic --mode native"
 )]
 pub(super) struct PromptArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The provider of the payload. If it lacks the surface, the section is for the surface that it gets instead.
+    /// The provider of the payload. If it lacks the mode, the section is for the mode that it gets instead.
     #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Option<Provider>,
-    /// The surface, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = word::<SurfaceChoice>())]
-    surface: Option<SurfaceChoice>,
+    /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
+    #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]
+    mode: Option<ModeChoice>,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
+    /// The schema of deferred tools in the mode `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
     #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
@@ -54,14 +54,14 @@ impl PromptArgs {
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
         let provider = self.provider;
-        let wanted = self.surface(&checked.catalog, &profile);
-        let surface = provider.map_or(wanted, |provider| provider.surface(wanted));
-        if let Some(provider) = provider.filter(|_| surface != wanted) {
-            let (provider, surface) = (provider.as_str(), surface.as_str());
-            print_note(format!("{provider} cannot defer tools by itself; this is for the surface {surface}"));
+        let wanted = self.mode(&checked.catalog, &profile);
+        let mode = provider.map_or(wanted, |provider| provider.mode(wanted));
+        if let Some(provider) = provider.filter(|_| mode != wanted) {
+            let (provider, mode) = (provider.as_str(), mode.as_str());
+            print_note(format!("{provider} cannot defer tools by itself; this is for the mode {mode}"));
         }
         let section = PromptSection {
-            surface,
+            mode,
             deferred,
             folder: self.folder.trim_end_matches('/'),
             discovery: self.discovery || configured.discovery,
@@ -78,15 +78,14 @@ impl PromptArgs {
         complete(&checked)
     }
 
-    /// The surface, and for `auto` a note that says why. Without a provider it is one that every provider has.
-    fn surface(&self, catalog: &Catalog, profile: &Profile<'_>) -> Surface {
+    /// The mode, and for `auto` a note that says why. Without a provider it is one that every provider has.
+    fn mode(&self, catalog: &Catalog, profile: &Profile<'_>) -> Mode {
         let options = catalog.config.payload;
         let provider = self.provider.unwrap_or(Provider::OpenAi);
-        let request =
-            PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
-        let named = self.surface.unwrap_or(options.surface).named();
-        let (surface, reason) = report::surface_of(&request, named);
+        let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
+        let named = self.mode.unwrap_or(options.mode).named();
+        let (mode, reason) = report::mode_of(&request, named);
         reason.iter().for_each(print_note);
-        surface
+        mode
     }
 }

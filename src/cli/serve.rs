@@ -18,7 +18,7 @@ use super::render::failure;
 use super::seed::find_template;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
-use crate::config::{self, ServeSurface, ToolList};
+use crate::config::{self, ServeMode, ToolList};
 use crate::render::WorkspaceTemplate;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::{Authenticator, LiveCatalog, mcp};
@@ -70,12 +70,11 @@ pub(super) struct ServeArgs {
     /// Listen on an address that other machines reach, although no token is configured.
     #[arg(long)]
     allow_unauthenticated: bool,
-    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), core (these, and
-    /// the full tools of the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and
-    /// tool_search and read_tool_doc), full (the catalog's tools in full), or auto (full, core or gateway, decided at the
-    /// start). Every tool and function can be called, whether it is listed or not.
-    #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
-    surface: Option<ServeSurface>,
+    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools, and the full tools of
+    /// the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and tool_search and
+    /// read_tool_doc), full (the catalog's tools in full), or auto (full or gateway, decided at the start). Every tool and function can be called, whether it is listed or not.
+    #[arg(long, value_parser = word::<ServeMode>(), value_name = "NAME", hide_possible_values = true)]
+    mode: Option<ServeMode>,
     /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery
     /// (list, search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
     #[arg(long, value_parser = word::<ToolList>(), value_name = "LIST", hide_possible_values = true)]
@@ -139,7 +138,7 @@ impl ServeArgs {
     fn first_answers(&self) -> FirstAnswers {
         let Some(cache) = self.catalog.cache() else { return FirstAnswers::default() };
         let catalog = self.catalog.clone();
-        let options = format!("{:?}", (&self.profile, self.surface, self.tool_list, self.split_exec));
+        let options = format!("{:?}", (&self.profile, self.mode, self.tool_list, self.split_exec));
         FirstAnswers::kept_at(move |waits| {
             if waits {
                 cache.wait();

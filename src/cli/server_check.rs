@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalog::{self, Checked};
-use crate::config::{Config, Server, Source, Surface, Workspace};
+use crate::config::{Config, Mode, Server, Source, Workspace};
 use crate::credentials::{Credentials, SignedIn, identity};
 use crate::finding::{Code, nearest};
 use crate::provider::{self, PayloadRequest, Provider};
@@ -92,8 +92,8 @@ fn alone(workspace: &Workspace, source: Source) -> Workspace {
 fn tokens_of(checked: &Checked) -> usize {
     let catalog = &checked.catalog;
     let Ok(profile) = catalog.profile(None) else { return 0 };
-    let (provider, surface, options) = (Provider::Mcp, Surface::Full, catalog.config.payload);
-    let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+    let (provider, mode, options) = (Provider::Mcp, Mode::Full, catalog.config.payload);
+    let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
     let payload = provider::payload_of_any_size(request);
     payload.map_or(0, |payload| exact(&payload.body.to_string()))
 }

@@ -19,8 +19,6 @@ use crate::state::StateStore;
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
 /// The weight of meaning in the order of hits; words have the rest.
 const MEANING: f32 = 0.7;
-/// Milliseconds that a measurement waits for the vector of a query at least.
-const MEASURING_TIMEOUT_MS: u64 = 30_000;
 
 /// Services of a server: it waits for no vectors, and logs why there are none.
 pub(super) fn for_server(
@@ -50,16 +48,6 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     }
     let waits = matches!(services.semantic, SemanticSearch::On(_));
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
-}
-
-/// Services of a measurement: quality is measured, so that a slow answer counts like a fast one.
-pub(super) fn for_measuring(args: &CatalogArgs, catalog: &Catalog) -> Services {
-    let mut search = catalog.config.search.clone();
-    let unhurried = |semantic: &mut SearchSemantic| {
-        semantic.timeout_ms = semantic.timeout_ms.max(MEASURING_TIMEOUT_MS);
-    };
-    search.semantic.iter_mut().for_each(unhurried);
-    models(args, &search, 10 * EMBEDDING_WAIT)
 }
 
 /// Services with the models of search alone.

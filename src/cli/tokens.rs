@@ -3,17 +3,17 @@
 use super::catalog::{CatalogArgs, complete, refuse_unread, word};
 use super::render::templates;
 use super::{CommandResult, failed, print};
-use crate::config::{Deferred, Surface};
+use crate::config::{Deferred, Mode};
 use crate::provider::Provider;
 use crate::report::{self, Options, OverBudget, ReportError};
 
-/// Count the tokens of tools: each surface of each profile, and each tool.
+/// Count the tokens of tools: each mode of each profile, and each tool.
 ///
 /// Counts are made offline, of the payload as it is sent. They are close to a provider's bill but not equal: the
 /// notes under the tables say why.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib tokens examples/github --profile core\n  toolcrib tokens . --profile writer --surface hybrid --budget 3000"
+    after_help = "Try it:\n  toolcrib tokens examples/github --profile core\n  toolcrib tokens . --profile writer --mode hybrid --budget 3000"
 )]
 pub(super) struct TokensArgs {
     #[command(flatten)]
@@ -24,23 +24,20 @@ pub(super) struct TokensArgs {
     /// The provider of the payload.
     #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
-    /// Count this surface only; the budget is for it.
-    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
-    surface: Option<Surface>,
-    /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
+    /// Count this mode only; the budget is for it.
+    #[arg(long, value_name = "NAME", value_parser = word::<Mode>())]
+    mode: Option<Mode>,
+    /// The schema of deferred tools in the mode `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
     #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Exit 1 when a profile binds more tokens than this on the named surface, else the configured one, else the one
+    /// Exit 1 when a profile binds more tokens than this in the named mode, else the configured one, else the one
     /// that `auto` stands for.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
-    /// Requests per job.
-    #[arg(long, value_name = "N", default_value_t = 84, value_parser = clap::value_parser!(u32).range(1..))]
-    iterations: u32,
 }
 
 impl TokensArgs {
@@ -54,9 +51,8 @@ impl TokensArgs {
         let options = Options {
             profile: self.profile.as_deref(),
             provider: self.provider,
-            surface: self.surface,
+            mode: self.mode,
             payload,
-            iterations: self.iterations,
             budget: self.budget,
         };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! Settings of payloads: the surface, the schema of a deferred tool, caching, and the repair of calls.
+//! Settings of payloads: the mode, the schema of a deferred tool, caching, and the repair of calls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,45 +10,41 @@ use strum::{IntoStaticStr, VariantArray};
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
-pub enum Surface {
+pub enum Mode {
     /// Every tool in full.
     Full,
     /// Full tools in full; deferred tools in short, and `read_tool_doc`.
     Hybrid,
     /// Deferral by the provider itself.
     Native,
-    /// Full tools in full, and the functions of the gateway for the others.
-    Core,
-    /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
+    /// Full tools in full, and `tool_search`, `tool_help`, `tool_exec` and `tool_batch` for the others.
     Gateway,
-    /// Full tools, and the toolsets loaded so far.
-    Toolset,
     /// No tool is bound; the docs are in the workspace.
     Files,
 }
 
-impl Surface {
-    /// All surfaces, from most to least bound.
-    pub const ALL: &[Surface] = Self::VARIANTS;
+impl Mode {
+    /// All modes, from most to least bound.
+    pub const ALL: &[Mode] = Self::VARIANTS;
 
     /// The word used on the command line and in files.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// The surface of this name.
-    pub fn parse(name: &str) -> Option<Surface> {
-        Surface::ALL.iter().copied().find(|surface| surface.as_str() == name)
+    /// The mode of this name.
+    pub fn parse(name: &str) -> Option<Mode> {
+        Mode::ALL.iter().copied().find(|mode| mode.as_str() == name)
     }
 }
 
-/// The surface of payloads by its name, or `auto`.
+/// The mode of payloads by its name, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
-pub enum SurfaceChoice {
-    /// The surface on which a whole task is estimated to cost least.
+pub enum ModeChoice {
+    /// The mode in which a whole task is estimated to cost least.
     #[default]
     Auto,
     /// Every tool in full.
@@ -57,20 +53,16 @@ pub enum SurfaceChoice {
     Hybrid,
     /// Deferral by the provider itself.
     Native,
-    /// Full tools in full, and the functions of the gateway for the others.
-    Core,
-    /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
+    /// Full tools in full, and `tool_search`, `tool_help`, `tool_exec` and `tool_batch` for the others.
     Gateway,
-    /// Full tools, and the toolsets loaded so far.
-    Toolset,
     /// No tool is bound; the docs are in the workspace.
     Files,
 }
 
-impl SurfaceChoice {
-    /// The named surface; `None` for `auto`.
-    pub fn named(self) -> Option<Surface> {
-        Surface::parse(self.into())
+impl ModeChoice {
+    /// The named mode; `None` for `auto`.
+    pub fn named(self) -> Option<Mode> {
+        Mode::parse(self.into())
     }
 }
 
@@ -88,7 +80,7 @@ pub enum Deferred {
     Compact,
 }
 
-/// The one who answers a search for tools on the surface `native`.
+/// The one who answers a search for tools in the mode `native`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[derive(IntoStaticStr, VariantArray)]
@@ -108,14 +100,14 @@ pub enum SearchBy {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Payload {
-    /// The surface when the command line names none.
-    pub surface: SurfaceChoice,
+    /// The mode when the command line names none.
+    pub mode: ModeChoice,
     /// Tokens that the host's own context has in every request: system prompt, messages, other tools. `auto` weighs
     /// more requests against more tokens in each by it.
     pub host_tokens: usize,
-    /// The schema of a deferred tool on the surface `hybrid`.
+    /// The schema of a deferred tool in the mode `hybrid`.
     pub deferred: Deferred,
-    /// The one who answers a search for tools on the surface `native`.
+    /// The one who answers a search for tools in the mode `native`.
     pub search: SearchBy,
     /// Whether tools are marked for the prompt cache. The default is yes for `anthropic`, and no for `bedrock`, where
     /// some models refuse the mark.
@@ -132,7 +124,7 @@ pub struct Payload {
 impl Default for Payload {
     fn default() -> Self {
         Self {
-            surface: SurfaceChoice::Auto,
+            mode: ModeChoice::Auto,
             host_tokens: 10_000,
             deferred: Deferred::default(),
             search: SearchBy::default(),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{ServeIssuer, ServeProxy, Surface};
+use super::{Mode, ServeIssuer, ServeProxy};
 use crate::tool::Effect;
 
 /// Settings of the server.
@@ -35,7 +35,7 @@ pub struct Serve {
     /// The functions that the tool list of an MCP client holds.
     pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.
-    pub surface: ServeSurface,
+    pub mode: ServeMode,
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
     /// person about the second.
     pub split_exec: bool,
@@ -48,24 +48,22 @@ pub struct Serve {
 #[serde(rename_all = "lowercase")]
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
-pub enum ServeSurface {
+pub enum ServeMode {
     /// The one on which a whole task is estimated to cost least, by the catalog at the start of the server.
     #[default]
     Auto,
-    /// Functions of toolcrib.
-    Gateway,
     /// Functions of toolcrib, and the catalog's full tools.
-    Core,
+    Gateway,
     /// The catalog's tools, with the deferred ones in short form, and the functions that read their docs.
     Hybrid,
     /// The catalog's tools.
     Full,
 }
 
-impl ServeSurface {
-    /// The named surface; `None` for `auto`.
-    pub fn named(self) -> Option<Surface> {
-        Surface::parse(self.into())
+impl ServeMode {
+    /// The named mode; `None` for `auto`.
+    pub fn named(self) -> Option<Mode> {
+        Mode::parse(self.into())
     }
 }
 

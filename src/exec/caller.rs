@@ -25,8 +25,6 @@ pub struct Caller {
     pub session: Option<Arc<str>>,
     /// Whether the call itself names the session, and not its door.
     pub names_session: bool,
-    /// Whether the door has issued the session, to a connection, which may do several jobs.
-    pub has_issued_session: bool,
     /// Whether it is a client that asks its person before it calls a tool, by the annotations of the tool.
     pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
@@ -74,7 +72,6 @@ impl Default for Caller {
             allow: Effect::Destructive,
             session: None,
             names_session: false,
-            has_issued_session: false,
             asks_its_person: false,
             headers: HeaderMap::new(),
             token: None,
@@ -106,11 +103,6 @@ impl Caller {
         if let Some(note) = &self.lacked_right {
             note.set(is_lacking);
         }
-    }
-
-    /// The session that the caller has chosen for one job.
-    pub fn chosen_session(&self) -> Option<Session> {
-        self.session().filter(|_| !self.has_issued_session)
     }
 
     /// The session; it belongs to this caller alone.

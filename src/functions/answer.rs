@@ -150,16 +150,6 @@ impl Answer {
         }
     }
 
-    /// The same answer with another result, where it has one.
-    pub fn with_result(mut self, result: Value) -> Self {
-        if let Body::Fields(fields) = &mut self.body
-            && let Some(place) = fields.get_mut("result")
-        {
-            *place = result;
-        }
-        self
-    }
-
     /// Bytes of the text for a model.
     pub(super) fn bytes(&self) -> usize {
         match (&self.text, &self.body) {

@@ -15,7 +15,7 @@ use super::{
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{
-    Filter, Input, Llm, Options, Picked, Picks, Score, Scored, mixed, rounded, scores,
+    Filter, Input, Llm, Options, Picked, Picks, Score, Scored, by_meaning, mixed, rounded, scores,
 };
 use crate::search::semantic::{SemanticStatus, Similarities};
 use crate::tool::Effect;
@@ -268,7 +268,7 @@ impl Scoring<'_> {
             return Judged { scores, verdict: words.verdict, semantic: Some(semantic) };
         };
         let (_, verdict) = self.find(RANKED, Some(near));
-        let meaning = self.counting(near.into());
+        let meaning = self.counting(by_meaning(near));
         let scores = if scorer == ScorerKind::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
         Judged { scores: Ok(scores), verdict, semantic: Some(semantic) }
     }

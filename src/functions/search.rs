@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{CatalogView, FunctionContext, SemanticSearch};
 use crate::search::semantic::{POOL, SemanticStatus, Similarities, fuse};
-use crate::search::{SearchRequest, SearchResult, Verdict};
+use crate::search::{SearchRequest, SearchResult};
 
 /// A query to the tools of the caller.
 #[derive(Clone, Copy)]
@@ -40,14 +40,6 @@ impl FunctionContext {
             find(&self.view, *wanted, near.as_ref().and_then(|near| near.get(index)), weight)
         });
         SearchOutcome { found: found.collect(), semantic }
-    }
-
-    /// Hits by meaning alone; or the reason why the model gives none.
-    pub async fn search_by_meaning(&self, query: &str, limit: usize) -> Result<SearchResult, SemanticStatus> {
-        let (near, semantic) = self.similarities(&[query]).await;
-        let near = near.and_then(|mut near| near.pop()).ok_or(semantic)?;
-        let no_words = SearchResult { verdict: Verdict::NoMatch, hits: Vec::new() };
-        Ok(fuse(no_words, &near, 1.0, limit, &|_| true, &|_| false))
     }
 
     /// Similarity of each query to each tool of the caller, where a model gives it in time.

@@ -40,9 +40,7 @@ fn refused(bad: InvalidSessionName) -> Refusal {
 impl FunctionContext {
     /// The same call in another session.
     pub(super) fn in_session(&self, session: Arc<str>) -> Self {
-        let session = Some(session);
-        let (names_session, has_issued_session) = (true, false);
-        let caller = Caller { session, names_session, has_issued_session, ..Caller::clone(&self.caller) };
+        let caller = Caller { session: Some(session), names_session: true, ..Caller::clone(&self.caller) };
         Self { caller: Arc::new(caller), ..self.clone() }
     }
 }

@@ -1,12 +1,11 @@
 //! One question to an API over HTTP: a JSON body out, a JSON body in, within a time and a size.
 
 use std::io::Read;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{ModelError, ModelUsage};
+use super::ModelError;
 use crate::tool::clean_line;
 
 /// Most characters of an API's refusal that are printed.
@@ -18,7 +17,6 @@ pub(super) struct Api {
     client: reqwest::blocking::Client,
     url: reqwest::Url,
     key: Option<Key>,
-    usage: Mutex<ModelUsage>,
 }
 
 /// An API key, which is never printed.
@@ -56,7 +54,7 @@ impl Api {
             .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ModelError::Configuration(error.to_string()))?;
-        Ok(Self { client, url, key: key.map(Key), usage: Mutex::default() })
+        Ok(Self { client, url, key: key.map(Key) })
     }
 
     /// The address without parts that may be secret.
@@ -69,33 +67,13 @@ impl Api {
         url.into()
     }
 
-    /// The calls so far.
-    pub(super) fn usage(&self) -> ModelUsage {
-        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Its answer to a question, counted.
+    /// Its answer to a question.
     pub(super) fn ask(
         &self,
         question: &Value,
         timeout: Duration,
         max_bytes: usize,
     ) -> Result<Value, ModelError> {
-        let answer = self.send(question, timeout, max_bytes);
-        let tokens = |name: &str| {
-            let told = answer.as_ref().ok().and_then(|answer| answer.get("usage")?.get(name)?.as_u64());
-            told.unwrap_or_default()
-        };
-        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
-        usage.calls += 1;
-        usage.failed += u64::from(answer.is_err());
-        usage.input_tokens = usage.input_tokens.saturating_add(tokens("prompt_tokens"));
-        usage.output_tokens = usage.output_tokens.saturating_add(tokens("completion_tokens"));
-        drop(usage);
-        answer
-    }
-
-    fn send(&self, question: &Value, timeout: Duration, max_bytes: usize) -> Result<Value, ModelError> {
         let deadline = Instant::now() + timeout;
         let mut request = self.client.post(self.url.clone()).timeout(timeout);
         request = request.header("content-type", "application/json").body(question.to_string());

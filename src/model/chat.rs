@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::api::Api;
-use super::{ChatModel, ModelError, ModelUsage};
+use super::{ChatModel, ModelError};
 use crate::config;
 
 /// Most bytes of an answer that are read.
@@ -52,9 +52,5 @@ impl ChatModel for ChatEndpoint {
 
     fn name(&self) -> Option<&str> {
         Some(&self.model)
-    }
-
-    fn usage(&self) -> ModelUsage {
-        self.api.usage()
     }
 }

@@ -1,6 +1,6 @@
 //! The trait of chat models.
 
-use super::{ModelError, ModelUsage};
+use super::ModelError;
 
 /// A model that answers a question in text.
 pub trait ChatModel: Sync {
@@ -10,10 +10,5 @@ pub trait ChatModel: Sync {
     /// Name of the model, for provenance; `None` where it has none.
     fn name(&self) -> Option<&str> {
         None
-    }
-
-    /// The calls so far, where they are counted.
-    fn usage(&self) -> ModelUsage {
-        ModelUsage::default()
     }
 }

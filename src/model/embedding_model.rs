@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ModelError, ModelUsage};
+use super::ModelError;
 
 /// Longest vector that is accepted.
 pub(super) const MAX_DIMENSIONS: usize = 16_384;
@@ -15,11 +15,6 @@ pub trait EmbeddingModel: Send + Sync {
     /// A vector for each text, in order, all of one length and finite; or the reason why there are none. `timeout`
     /// bounds the whole.
     fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
-
-    /// The calls so far, where they are counted.
-    fn usage(&self) -> ModelUsage {
-        ModelUsage::default()
-    }
 }
 
 /// The mistake in the vectors for this many texts, if there is one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::api::Api;
-use super::{EmbeddingModel, ModelError, ModelUsage, embedding_model};
+use super::{EmbeddingModel, ModelError, embedding_model};
 
 /// Most bytes of an answer that are read, for each text.
 const MAX_ANSWER_PER_TEXT: usize = 512 << 10;
@@ -37,10 +37,6 @@ impl EmbeddingsApi {
 impl EmbeddingModel for EmbeddingsApi {
     fn identity(&self) -> &str {
         &self.identity
-    }
-
-    fn usage(&self) -> ModelUsage {
-        self.api.usage()
     }
 
     fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError> {

@@ -11,7 +11,6 @@ mod embedding_model;
 #[cfg(feature = "runtime")]
 mod embeddings;
 mod local;
-mod usage;
 
 #[cfg(feature = "runtime")]
 pub use chat::ChatEndpoint;
@@ -20,7 +19,6 @@ pub use embedding_model::EmbeddingModel;
 #[cfg(feature = "runtime")]
 pub use embeddings::EmbeddingsApi;
 pub use local::StaticModel;
-pub use usage::ModelUsage;
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::call::Parser;
 use super::{PayloadError, PayloadRequest, Provider, ToolResult, payload, result_messages};
 use crate::catalog::{Catalog, Profile};
-use crate::config::Surface;
+use crate::config::Mode;
 
 /// Calls with their answers.
 #[derive(Debug)]
@@ -101,8 +101,8 @@ impl<'t> AnsweredCalls<'t> {
         let parser = Parser::new(catalog, provider);
         let payload = match entries.iter().any(|entry| !entry.found.is_empty()) {
             true => {
-                let (surface, options) = (Surface::Native, catalog.config.payload);
-                let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+                let (mode, options) = (Mode::Native, catalog.config.payload);
+                let request = PayloadRequest { catalog, profile, provider, mode, options };
                 Some(payload(request)?)
             }
             false => None,

@@ -3,18 +3,18 @@
 use super::rules::Native;
 use super::{PayloadRequest, Provider};
 use crate::catalog::{Profile, functions};
-use crate::config::Surface;
+use crate::config::Mode;
 
 /// Reason why there is no payload. A single tool that cannot be bound is a finding instead.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
     /// More tools than the provider takes.
-    #[error("{} takes {limit} tools, and {} binds {count}: {} too many", provider.as_str(), surface.as_str(), count - limit)]
+    #[error("{} takes {limit} tools, and {} binds {count}: {} too many", provider.as_str(), mode.as_str(), count - limit)]
     TooMany {
         /// The provider.
         provider: Provider,
-        /// The surface.
-        surface: Surface,
+        /// The mode.
+        mode: Mode,
         /// Most tools that it takes.
         limit: usize,
         /// Number of tools.
@@ -34,16 +34,6 @@ pub enum PayloadError {
         /// The other.
         second: String,
     },
-    /// A toolset that does not exist.
-    #[error("there is no toolset \"{name}\"")]
-    UnknownToolset {
-        /// The name given.
-        name: String,
-        /// The nearest names.
-        nearest: Vec<String>,
-        /// All names.
-        known: Vec<String>,
-    },
 }
 
 impl PayloadError {
@@ -57,16 +47,12 @@ impl PayloadError {
                 if functions().named(first).is_some() && first == second =>
             {
                 format!(
-                    "`{first}` is a function of toolcrib; leave yours out of the profile, or take another surface"
+                    "`{first}` is a function of toolcrib; leave yours out of the profile, or take another mode"
                 )
             }
             PayloadError::Clash { .. } => {
                 "leave one of them out of the profile, or rename it at its source".into()
             }
-            PayloadError::UnknownToolset { nearest, known, .. } => match nearest.first() {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("toolsets are: {}", known.join(", ")),
-            },
         }
     }
 }
@@ -74,54 +60,49 @@ impl PayloadError {
 /// Refuses more entries than the provider takes.
 pub(super) fn check_count(
     request: &PayloadRequest<'_>,
-    surface: Surface,
+    mode: Mode,
     count: usize,
 ) -> Result<(), PayloadError> {
     let provider = request.provider;
     match request.max_entries() {
         Some(limit) if count > limit => {
-            Err(PayloadError::TooMany { provider, surface, limit, count, fits: fits(request, limit) })
+            Err(PayloadError::TooMany { provider, mode, limit, count, fits: fits(request, limit) })
         }
         _ => Ok(()),
     }
 }
 
-/// Surfaces of this profile, then other profiles, that stay within the limit.
+/// Modes of this profile, then other profiles, that stay within the limit.
 fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
-    let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
-        let within = |surface: &Surface| is_within(limit, request.provider, *surface, profile);
-        Surface::ALL.iter().copied().filter(within).map(Surface::as_str).collect()
+    let modes = |profile: &Profile<'_>| -> Vec<&'static str> {
+        let within = |mode: &Mode| is_within(limit, request.provider, *mode, profile);
+        Mode::ALL.iter().copied().filter(within).map(Mode::as_str).collect()
     };
-    let refused = request.surface.as_str();
-    let others: Vec<&str> =
-        surfaces(request.profile).into_iter().filter(|surface| *surface != refused).collect();
-    let mut fits = vec![format!("--surface {}", others.join(" or "))];
-    if request.surface == Surface::Toolset && !request.load.is_empty() {
-        fits.insert(0, "fewer toolsets with --load".into());
-    }
+    let refused = request.mode.as_str();
+    let others: Vec<&str> = modes(request.profile).into_iter().filter(|mode| *mode != refused).collect();
+    let mut fits = vec![format!("--mode {}", others.join(" or "))];
     for name in request.catalog.config.profiles.keys() {
         let Ok(profile) = request.catalog.profile(Some(name)) else { continue };
-        let surfaces = surfaces(&profile);
-        if surfaces.contains(&request.surface.as_str()) && request.profile.name != Some(name) {
+        let modes = modes(&profile);
+        if modes.contains(&request.mode.as_str()) && request.profile.name != Some(name) {
             fits.push(format!("--profile {name}"));
         }
     }
     fits
 }
 
-/// Whether the entries of a surface stay within a limit.
-pub(super) fn is_within(limit: usize, provider: Provider, surface: Surface, profile: &Profile<'_>) -> bool {
+/// Whether the entries of a mode stay within a limit.
+pub(super) fn is_within(limit: usize, provider: Provider, mode: Mode, profile: &Profile<'_>) -> bool {
     let full = profile.full().count();
-    match surface {
-        Surface::Full => profile.tools.len() <= limit,
-        Surface::Hybrid => profile.tools.len() < limit,
-        Surface::Native => match provider.wire().rules().native {
+    match mode {
+        Mode::Full => profile.tools.len() <= limit,
+        Mode::Hybrid => profile.tools.len() < limit,
+        Mode::Native => match provider.wire().rules().native {
             Native::No => false,
             Native::Single => profile.tools.len() < limit,
             Native::Grouped => full + 1 < limit,
         },
-        Surface::Toolset => full < limit,
-        Surface::Core => full > 0 && full + 4 <= limit,
-        Surface::Gateway | Surface::Files => true,
+        Mode::Gateway => full == 0 || full + 4 <= limit,
+        Mode::Files => true,
     }
 }

@@ -1,6 +1,6 @@
 //! Every provider's wire: the smallest payload out, checked calls in, results out.
 //!
-//! 1. [`surface`] decides which functions are bound, and to which extent.
+//! 1. [`mode`] decides which functions are bound, and to which extent.
 //! 2. [`function`] binds each: [`names`] gives it a name that the provider takes, [`view`] a schema that the provider takes.
 //! 3. One file per provider holds its whole [`wire`]: [`rules`], payload, calls, results.
 //! 4. [`call`] reads the arguments of calls, validates them, and explains errors.
@@ -21,6 +21,7 @@ mod headers;
 mod langchain;
 mod mcp;
 mod mistral;
+mod mode;
 mod names;
 mod ollama;
 mod openai;
@@ -28,8 +29,6 @@ mod openai_responses;
 mod raw_call;
 mod results;
 mod rules;
-mod surface;
-mod toolset;
 mod view;
 mod wire;
 
@@ -37,16 +36,15 @@ use serde_json::Value;
 use strum::VariantArray;
 
 use crate::catalog::{Catalog, Profile};
-use crate::config::{self, SearchBy, Surface};
+use crate::config::{self, Mode, SearchBy};
 use crate::finding::Finding;
 
 pub use answered_calls::{AnsweredCalls, AnswersError};
 pub use bound_function::{BoundFunction, Extent};
 pub use error::PayloadError;
 pub use headers::RequestHeader;
+pub use mode::READ_TOOL_DOC;
 pub use results::{FoundTool, ToolResult, result_messages};
-pub use surface::READ_TOOL_DOC;
-pub use toolset::toolsets;
 
 use bound_function::BoundFunctions;
 use rules::{Cache, Native};
@@ -117,11 +115,11 @@ impl Provider {
         )
     }
 
-    /// The surface of a payload when this one is requested: another one where the provider lacks it.
-    pub fn surface(self, wanted: Surface) -> Surface {
+    /// The mode of a payload when this one is requested: another one where the provider lacks it.
+    pub fn mode(self, wanted: Mode) -> Mode {
         match wanted {
-            Surface::Native if !self.defers() => Surface::Hybrid,
-            surface => surface,
+            Mode::Native if !self.defers() => Mode::Hybrid,
+            mode => mode,
         }
     }
 
@@ -152,25 +150,15 @@ pub struct PayloadRequest<'a> {
     /// The wire.
     pub provider: Provider,
     /// The way the tools reach the model.
-    pub surface: Surface,
+    pub mode: Mode,
     /// Settings of payloads.
     pub options: config::Payload,
-    /// The toolsets loaded so far, in order; for the surface `toolset`.
-    pub load: &'a [String],
 }
 
 impl PayloadRequest<'_> {
-    /// The surface of the payload.
-    fn taken_surface(&self) -> Surface {
-        match self.provider.surface(self.surface) {
-            Surface::Core if self.profile.full().next().is_none() => Surface::Gateway,
-            surface => surface,
-        }
-    }
-
-    /// Whether the provider takes as many tools as a surface binds.
-    pub fn takes(&self, surface: Surface) -> bool {
-        self.max_entries().is_none_or(|limit| error::is_within(limit, self.provider, surface, self.profile))
+    /// Whether the provider takes as many tools as a mode binds.
+    pub fn takes(&self, mode: Mode) -> bool {
+        self.max_entries().is_none_or(|limit| error::is_within(limit, self.provider, mode, self.profile))
     }
 
     /// The most entries that the list of tools may have.
@@ -182,8 +170,8 @@ impl PayloadRequest<'_> {
 /// A payload for a provider.
 #[derive(Debug)]
 pub struct Payload<'a> {
-    /// The surface of the payload: another one than requested where the provider lacks that.
-    pub surface: Surface,
+    /// The mode of the payload: another one than requested where the provider lacks that.
+    pub mode: Mode,
     /// The fragment of the request body.
     pub body: Value,
     /// The functions in it, in order.
@@ -207,8 +195,8 @@ pub fn payload<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadEr
 pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
-    let surface = request.taken_surface();
-    let chosen = surface::select_tools(&request, surface)?;
+    let mode = request.provider.mode(request.mode);
+    let chosen = mode::select_tools(&request, mode);
     let mut findings = Vec::new();
     let functions = function::view(&chosen, wire, &request, &mut findings)?;
     let cache = match rules.cache {
@@ -217,7 +205,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         Cache::OffByDefault => request.options.cache.unwrap_or(false),
     };
     let defers = functions.iter().any(|function| function.deferred);
-    let notes = notes(&request, surface, defers);
+    let notes = notes(&request, mode, defers);
     let bound = BoundFunctions {
         functions: &functions,
         search: defers.then_some(request.options.search),
@@ -239,26 +227,17 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
     let body = wire.body(&bound);
     let headers = wire.headers(&bound).into_iter().collect();
     request.catalog.configure(&mut findings);
-    Ok(Payload { surface, body, functions, findings, headers, notes })
+    Ok(Payload { mode, body, functions, findings, headers, notes })
 }
 
-/// Reason why a payload has another surface than this one.
-pub fn lacking(wanted: Surface, provider: &str) -> String {
-    match wanted {
-        Surface::Core => "no tool is bound in full".to_string(),
-        _ => format!("{provider} cannot defer tools by itself"),
-    }
-}
-
-/// Notes for a person: the surface is another one, a step is left to the caller, or a setting has no effect.
-fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<String> {
+/// Notes for a person: the mode is another one, a step is left to the caller, or a setting has no effect.
+fn notes(request: &PayloadRequest<'_>, mode: Mode, defers: bool) -> Vec<String> {
     let (provider, wire) = (request.provider.as_str(), request.provider.wire());
-    let is_other = surface != request.surface;
+    let is_other = mode != request.mode;
     let lacks_regex = request.options.search == SearchBy::Regex && wire.own_search(SearchBy::Regex).is_none();
     let notes = [
-        is_other.then(|| {
-            format!("{}; this is the surface {}", lacking(request.surface, provider), surface.as_str())
-        }),
+        is_other
+            .then(|| format!("{provider} cannot defer tools by itself; this is the mode {}", mode.as_str())),
         wire.deferral_note().filter(|_| defers).map(str::to_string),
         (defers && lacks_regex)
             .then(|| format!("{provider} has no search by regular expressions; this is its own")),
@@ -269,7 +248,7 @@ fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<St
 impl Payload<'_> {
     /// Refuses more tools than the provider takes.
     pub fn check_count(&self, request: &PayloadRequest<'_>) -> Result<(), PayloadError> {
-        error::check_count(request, self.surface, request.provider.wire().entries(&self.body))
+        error::check_count(request, self.mode, request.provider.wire().entries(&self.body))
     }
 
     /// One function as it stands in the body; for counting.

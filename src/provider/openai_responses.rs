@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take_list, take_text};
+use super::mode::TOOL_SEARCH;
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::surface::TOOL_SEARCH;
 use super::view::{self, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};
 use crate::catalog::Tool;

@@ -6,11 +6,11 @@ use std::collections::HashSet;
 
 use tera::Context;
 
-use self::groups::{Group, MAX_GROUPS, ShortList, grouped, listed};
+use self::groups::{Group, ShortList, grouped, listed};
 use super::markdown::code;
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Catalog, Profile, Tool};
-use crate::config::{Deferred, Surface};
+use crate::config::{Deferred, Mode};
 use crate::tokens::exact;
 use crate::tool::{DescriptionMode, Effect, slug};
 
@@ -21,12 +21,12 @@ const MAX_OP: usize = 80;
 /// Bytes of a token that no text has on average: a longer text is over its budget without being counted.
 const MAX_TOKEN_BYTES: usize = 16;
 
-/// The section for one surface.
+/// The section for one mode.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptSection<'a> {
     /// The way the tools reach the model.
-    pub surface: Surface,
-    /// The schema of deferred tools on the surface `hybrid`.
+    pub mode: Mode,
+    /// The schema of deferred tools in the mode `hybrid`.
     pub deferred: Deferred,
     /// The folder of the docs, as the agent sees it.
     pub folder: &'a str,
@@ -52,7 +52,7 @@ impl PromptSection<'_> {
             return Ok(whole);
         }
         context.insert("core", &None::<String>);
-        context.insert("op", &self.example(profile).filter(|op| op.len() <= MAX_OP));
+        context.insert("op", &example(profile).filter(|op| op.len() <= MAX_OP));
         let with = |list: &str| {
             let mut context = context.clone();
             context.insert("groups", list);
@@ -90,43 +90,27 @@ impl PromptSection<'_> {
     /// The template, and the groups that it lists.
     fn layout<'t>(&self, profile: &Profile<'t>) -> (&'static str, Vec<Group<'t>>) {
         let deferred = deferred(profile);
-        match self.surface {
-            Surface::Files => ("prompt/files.md", Vec::new()),
-            Surface::Gateway => ("prompt/gateway.md", by_op(&self.searched(profile))),
+        match self.mode {
+            Mode::Files => ("prompt/files.md", Vec::new()),
+            Mode::Gateway if deferred.len() == profile.tools.len() => ("prompt/gateway.md", by_op(&deferred)),
             // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
-            Surface::Core if deferred.len() == profile.tools.len() => ("prompt/gateway.md", by_op(&deferred)),
-            Surface::Core => ("prompt/core.md", by_op(&deferred)),
-            Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
-            Surface::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
-            Surface::Toolset => ("prompt/toolset.md", toolsets(&deferred)),
-            Surface::Full => ("prompt/full.md", Vec::new()),
+            Mode::Gateway => ("prompt/gateway-with-tools.md", by_op(&deferred)),
+            Mode::Hybrid => ("prompt/hybrid.md", Vec::new()),
+            Mode::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
+            Mode::Full => ("prompt/full.md", Vec::new()),
         }
     }
 
     /// Groups that each hold several of those listed, for a list that has no room for all.
     fn groups_above<'t>(&self, profile: &Profile<'t>) -> Vec<Group<'t>> {
-        match self.surface {
-            Surface::Gateway | Surface::Core => {
-                let tools = self.searched(profile).into_iter();
+        match self.mode {
+            Mode::Gateway => {
+                let tools = deferred(profile).into_iter();
                 grouped(tools.map(|tool| (tool, tool.root_category(), split_op(tool).0)))
             }
-            Surface::Toolset => by_category(&deferred(profile), Tool::root_category),
             _ => Vec::new(),
         }
-    }
-
-    /// The tools that are reached through the functions of the gateway.
-    fn searched<'t>(&self, profile: &Profile<'t>) -> Vec<&'t Tool> {
-        match self.surface {
-            Surface::Core => deferred(profile),
-            _ => profile.tools.iter().map(|entry| entry.tool).collect(),
-        }
-    }
-
-    /// An op to show what ops look like.
-    fn example(&self, profile: &Profile<'_>) -> Option<String> {
-        self.searched(profile).first().map(|tool| code(&tool.op))
     }
 
     fn context(&self, profile: &Profile<'_>) -> Context {
@@ -137,7 +121,7 @@ impl PromptSection<'_> {
         context.insert("full", &(profile.tools.len() - deferred));
         context.insert("folder", self.folder);
         context.insert("stubs", &(self.deferred == Deferred::Stub));
-        context.insert("op", &self.example(profile));
+        context.insert("op", &example(profile));
         context.insert("core", &core(profile));
         context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read));
         context
@@ -147,6 +131,11 @@ impl PromptSection<'_> {
 fn deferred<'t>(profile: &Profile<'t>) -> Vec<&'t Tool> {
     let deferred = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Deferred);
     deferred.map(|entry| entry.tool).collect()
+}
+
+/// An op to show what ops look like.
+fn example(profile: &Profile<'_>) -> Option<String> {
+    deferred(profile).first().map(|tool| code(&tool.op))
 }
 
 /// The names of the full tools, if they are few.
@@ -181,10 +170,4 @@ fn split_op(tool: &Tool) -> (&str, &str) {
 /// Groups by a category of each tool.
 fn by_category<'t>(tools: &[&'t Tool], category: fn(&Tool) -> &str) -> Vec<Group<'t>> {
     grouped(tools.iter().map(|tool| (*tool, category(tool), tool.safe_name.as_str())))
-}
-
-/// Groups by category, in the form in which each can be loaded; a category above them loads them together.
-fn toolsets<'t>(tools: &[&'t Tool]) -> Vec<Group<'t>> {
-    let groups = by_category(tools, Tool::category);
-    if groups.len() > MAX_GROUPS { by_category(tools, Tool::root_category) } else { groups }
 }

@@ -18,7 +18,7 @@ use super::folder::{self, Drift, FileSet, write_whole};
 use super::markdown::without_markers;
 use super::templates::{TemplateError, check_text, render_text};
 use super::{Docs, PromptSection, RenderError};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::embedded::embedded_files;
 
 /// The folder of the docs in a workspace.
@@ -268,7 +268,7 @@ fn placeholders(docs: &Docs<'_>, values: &Map<String, Value>) -> Result<Context,
     context.insert("registry_version", &docs.catalog.version);
     let settings = docs.catalog.config.payload;
     let section = PromptSection {
-        surface: Surface::Files,
+        mode: Mode::Files,
         deferred: settings.deferred,
         folder: DOCS,
         discovery: false,

@@ -11,21 +11,20 @@ use crate::config::Render;
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 30] = embedded_files! { "templates":
+const EMBEDDED: [(&str, &str); 29] = embedded_files! { "templates":
     "assets/icon.svg",
     "assets/site.css",
     "assets/site.js",
     "docs/index.md",
     "docs/page.md",
     "docs/tool.md",
-    "prompt/core.md",
+    "prompt/gateway-with-tools.md",
     "prompt/discovery.md",
     "prompt/files.md",
     "prompt/full.md",
     "prompt/gateway.md",
     "prompt/hybrid.md",
     "prompt/native.md",
-    "prompt/toolset.md",
     "site/base.html",
     "site/category.html",
     "site/costs.html",
@@ -39,7 +38,7 @@ const EMBEDDED: [(&str, &str); 30] = embedded_files! { "templates":
     "site/rows.html",
     "site/search.html",
     "site/sign_in.html",
-    "site/surfaces.html",
+    "site/modes.html",
     "site/tool.html",
     "site/tree.html",
 };

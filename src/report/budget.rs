@@ -1,4 +1,4 @@
-//! Advice for a surface that binds more tokens than the budget.
+//! Advice for a mode that binds more tokens than the budget.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use super::meter::{Meter, is_deferred};
 use super::tool::{self, ToolReport};
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::tool::{DescriptionMode, clean_line};
 
 /// A profile that binds more than the budget, or has no payload.
@@ -18,8 +18,8 @@ use crate::tool::{DescriptionMode, clean_line};
 pub struct OverBudget {
     /// The profile; `None` for the whole catalog.
     pub profile: Option<String>,
-    /// The surface.
-    pub surface: Surface,
+    /// The mode.
+    pub mode: Mode,
     /// Tokens that it may bind.
     pub budget: usize,
     /// The reason why there is no payload, if there is none.
@@ -30,132 +30,91 @@ pub struct OverBudget {
     pub defer: Vec<String>,
     /// Tokens bound when these tools are deferred.
     pub then: Option<usize>,
-    /// When that is not enough, surfaces that fit as they are.
-    pub surfaces: Vec<Surface>,
-    /// When that is not enough, tools to leave out as well, the largest first.
-    pub leave_out: Vec<String>,
-    /// Tokens bound when these tools are left out too, if there are any.
-    pub left: Option<usize>,
+    /// When that is not enough, modes that fit as they are.
+    pub modes: Vec<Mode>,
 }
 
 /// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
-    let surface = meter.options.provider.surface(meter.budgeted(profile));
+    let mode = meter.options.provider.mode(meter.budgeted(profile));
     let mut over = OverBudget {
         profile: profile.name.map(str::to_string),
-        surface,
+        mode,
         budget,
         problem: None,
         bound: None,
         defer: Vec::new(),
         then: None,
-        surfaces: Vec::new(),
-        leave_out: Vec::new(),
-        left: None,
+        modes: Vec::new(),
     };
-    match meter.bound(profile, surface) {
+    match meter.bound(profile, mode) {
         Ok(bound) if bound <= budget => return None,
         Ok(bound) => over.bound = Some(bound),
         Err(error) => {
             over.problem = Some(error.to_string());
-            over.surfaces = fitting(meter, profile, surface, budget);
+            over.modes = fitting(meter, profile, mode, budget);
             return Some(over);
         }
     }
-    let costs = costs(meter, profile, surface, tools);
-    let cost = |entry: &ProfileTool<'_>| costs.get(entry.tool.name.as_str()).copied().unwrap_or_default();
-
-    let defer = to_defer(meter, profile, surface, cost);
-    let (defer, then) = fewest(&defer, budget, |first| {
-        meter.bound(&deferring(profile, first), surface).unwrap_or(usize::MAX)
+    let savings = savings(meter, profile, mode, tools);
+    let defer = to_defer(meter, profile, mode, |entry| {
+        savings.get(entry.tool.name.as_str()).copied().unwrap_or_default()
     });
+    let (defer, then) =
+        fewest(&defer, budget, |first| meter.bound(&deferring(profile, first), mode).unwrap_or(usize::MAX));
     over.defer = safe_names(defer);
     over.then = Some(then);
     if then > budget {
-        over.surfaces = fitting(meter, profile, surface, budget);
-        let deferred = deferring(profile, defer);
-        let cost_here = |entry: &ProfileTool<'_>| {
-            if is_deferred(entry) { cost(entry).deferred } else { cost(entry).full }
-        };
-        let mut dearest: Vec<&ProfileTool<'_>> =
-            deferred.tools.iter().filter(|entry| cost_here(entry) > 0).collect();
-        dearest.sort_by_key(|entry| Reverse(cost_here(entry)));
-        let (first, bound) = fewest(&dearest, budget, |first| {
-            meter.bound(&without(&deferred, first), surface).unwrap_or(usize::MAX)
-        });
-        if bound <= budget {
-            over.left = Some(bound);
-            over.leave_out = safe_names(first);
-        }
+        over.modes = fitting(meter, profile, mode, budget);
     }
     Some(over)
 }
 
-/// Tokens of one tool in the context on a surface, by mode.
-#[derive(Clone, Copy, Default)]
-struct DeferralCost {
-    full: usize,
-    deferred: usize,
-}
-
-impl DeferralCost {
-    fn saving(self) -> usize {
-        self.full.saturating_sub(self.deferred)
-    }
-}
-
-/// Tokens of each tool on a surface, by name.
-fn costs<'t>(
+/// Tokens that deferring each tool saves in a mode, by name.
+fn savings<'t>(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     tools: &'t [ToolReport],
-) -> HashMap<&'t str, DeferralCost> {
-    let deferred = match surface {
-        Surface::Hybrid | Surface::Native => {
-            tool::deferred(meter, profile, surface, meter.options.payload.deferred)
-        }
+) -> HashMap<&'t str, usize> {
+    let deferred = match mode {
+        Mode::Hybrid | Mode::Native => tool::deferred(meter, profile, mode, meter.options.payload.deferred),
         _ => HashMap::new(),
     };
-    let of = |tool: &'t ToolReport| {
-        let full = tool.full.o200k;
-        let cost = match surface {
-            // A tool that cannot be deferred saves nothing.
-            Surface::Hybrid | Surface::Native => {
-                DeferralCost { full, deferred: deferred.get(&tool.name).map_or(full, |count| count.o200k) }
-            }
-            Surface::Full => DeferralCost { full, deferred: full },
-            // A tool takes no tokens until it is found or loaded.
-            Surface::Core | Surface::Toolset => DeferralCost { full, deferred: 0 },
-            Surface::Gateway | Surface::Files => DeferralCost::default(),
-        };
-        (tool.name.as_str(), cost)
+    let saving = |tool: &ToolReport| match mode {
+        // A tool that cannot be deferred saves nothing.
+        Mode::Hybrid | Mode::Native => {
+            deferred.get(&tool.name).map_or(0, |count| tool.full.o200k.saturating_sub(count.o200k))
+        }
+        // A deferred tool takes no tokens until it is found.
+        Mode::Gateway => tool.full.o200k,
+        Mode::Full | Mode::Files => 0,
     };
-    tools.iter().map(of).collect()
+    tools.iter().map(|tool| (tool.name.as_str(), saving(tool))).collect()
 }
 
 /// Tools that can be deferred, the largest saving first; a tool with the name of one of our functions cannot be.
 fn to_defer<'p, 'a>(
     meter: &mut Meter<'_>,
     profile: &'p Profile<'a>,
-    surface: Surface,
-    cost: impl Fn(&ProfileTool<'_>) -> DeferralCost,
+    mode: Mode,
+    saving: impl Fn(&ProfileTool<'_>) -> usize,
 ) -> Vec<&'p ProfileTool<'a>> {
-    let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && cost(entry).saving() > 0;
+    let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && saving(entry) > 0;
     let mut tools: Vec<&ProfileTool<'_>> = profile.tools.iter().filter(saves).collect();
-    tools.sort_by_key(|entry| Reverse(cost(entry).saving()));
-    let can_be_made = meter.bound(&deferring(profile, &tools), surface).is_ok();
+    tools.sort_by_key(|entry| Reverse(saving(entry)));
+    let can_be_made = meter.bound(&deferring(profile, &tools), mode).is_ok();
     if can_be_made { tools } else { Vec::new() }
 }
 
-/// Other surfaces within the budget.
-fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Surface, budget: usize) -> Vec<Surface> {
+/// Other modes within the budget.
+fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Mode, budget: usize) -> Vec<Mode> {
     let provider = meter.options.provider;
-    let mut fits = |surface: &Surface| {
-        provider.surface(*surface) != but && meter.bound(profile, *surface).is_ok_and(|bound| bound <= budget)
+    let mut fits = |mode: &Mode| {
+        provider.mode(*mode) != but && meter.bound(profile, *mode).is_ok_and(|bound| bound <= budget)
     };
-    Surface::ALL.iter().copied().filter(|surface| fits(surface)).collect()
+    Mode::ALL.iter().copied().filter(|mode| fits(mode)).collect()
 }
 
 /// The shortest beginning of a list with which the budget holds, else all of it; and the tokens bound then. A longer
@@ -183,11 +142,6 @@ fn deferring<'a>(profile: &Profile<'a>, tools: &[&ProfileTool<'_>]) -> Profile<'
     })
 }
 
-fn without<'a>(profile: &Profile<'a>, tools: &[&ProfileTool<'_>]) -> Profile<'a> {
-    let names = names(tools);
-    with_modes(profile, |entry| (!names.contains(entry.tool.name.as_str())).then_some(*entry))
-}
-
 fn safe_names(tools: &[&ProfileTool<'_>]) -> Vec<String> {
     tools.iter().map(|entry| entry.tool.safe_name.clone()).collect()
 }
@@ -203,35 +157,28 @@ impl OverBudget {
             .profile
             .as_ref()
             .map_or("the whole catalog".into(), |name| format!("profile {}", clean_line(name)));
-        let (surface, budget) = (self.surface.as_str(), grouped(self.budget));
+        let (mode, budget) = (self.mode.as_str(), grouped(self.budget));
         let mut message = match (self.bound, &self.problem) {
             (Some(bound), _) => {
                 let over = grouped(bound.saturating_sub(self.budget));
                 format!(
-                    "{profile}: {surface} binds {} tokens, {over} over the budget of {budget}",
+                    "{profile}: {mode} binds {} tokens, {over} over the budget of {budget}",
                     grouped(bound)
                 )
             }
             (None, problem) => {
                 let problem = clean_line(problem.as_deref().unwrap_or_default());
-                format!("{profile}: {surface} cannot be held to the budget of {budget}: {problem}")
+                format!("{profile}: {mode} cannot be held to the budget of {budget}: {problem}")
             }
         };
         if let Some(then) = self.then.filter(|_| !self.defer.is_empty()) {
             let then = grouped(then);
             message += &format!("\n  help: defer first: {}; it binds {then} then", listed(&self.defer));
         }
-        if !self.surfaces.is_empty() {
-            let names: Vec<&str> = self.surfaces.iter().map(|surface| surface.as_str()).collect();
+        if !self.modes.is_empty() {
+            let names: Vec<&str> = self.modes.iter().map(|mode| mode.as_str()).collect();
             let or = if self.defer.is_empty() { "" } else { "or " };
-            message += &format!("\n  help: {or}take a surface that fits: {}", names.join(", "));
-        }
-        if let Some(left) = self.left {
-            let (left, tools) = (grouped(left), listed(&self.leave_out));
-            message += &match self.defer.is_empty() {
-                true => format!("\n  help: or leave out: {tools}; it binds {left} then"),
-                false => format!("\n  help: or leave out as well: {tools}; it binds {left} then"),
-            };
+            message += &format!("\n  help: {or}take a mode that fits: {}", names.join(", "));
         }
         message
     }

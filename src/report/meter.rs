@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::Options;
-use super::auto_surface::{AutoSurface, auto_surface};
+use super::auto_mode::{AutoMode, auto_mode};
 use super::context::{TokenParts, in_context};
 use super::whole_task::{TaskEstimate, searches_itself};
 use crate::catalog::{Catalog, Profile, ProfileTool};
-use crate::config::{self, Surface};
+use crate::config::{self, Mode};
 use crate::provider::{self, Payload, PayloadError, PayloadRequest};
 use crate::render::{PromptSection, TemplateError, Templates};
 use crate::tokens::{Count, Counter};
@@ -26,8 +26,8 @@ pub(super) struct Meter<'a> {
 
 /// A payload, counted.
 pub(super) struct Counted {
-    /// The surface of the payload.
-    pub(super) surface: Surface,
+    /// The mode of the payload.
+    pub(super) mode: Mode,
     /// Tokens sent.
     pub(super) sent: Count,
     /// Tokens in the context.
@@ -47,24 +47,18 @@ impl<'a> Meter<'a> {
         Self { catalog, templates, options, counter: Counter::default() }
     }
 
-    /// Tokens of a request with this surface.
-    pub(super) fn count(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Counted, PayloadError> {
-        let request = self.request(profile, surface);
+    /// Tokens of a request with this mode.
+    pub(super) fn count(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Counted, PayloadError> {
+        let request = self.request(profile, mode);
         let payload = provider::payload_of_any_size(request)?;
         let limit = match payload.check_count(&request) {
             Err(PayloadError::TooMany { limit, .. }) => Some(limit),
             _ => None,
         };
-        let Payload { surface, body, functions, .. } = payload;
+        let Payload { mode, body, functions, .. } = payload;
         if functions.is_empty() {
             let nothing = Count::default();
-            return Ok(Counted {
-                surface,
-                sent: nothing,
-                bound: nothing,
-                parts: TokenParts::default(),
-                limit,
-            });
+            return Ok(Counted { mode, sent: nothing, bound: nothing, parts: TokenParts::default(), limit });
         }
         let ours: HashSet<&str> = functions
             .iter()
@@ -75,12 +69,12 @@ impl<'a> Meter<'a> {
         let body = in_context(body);
         let bound = self.counter.count(&body.to_string());
         let parts = TokenParts::of(&body, &ours, &mut self.counter);
-        Ok(Counted { surface, sent, bound, parts, limit })
+        Ok(Counted { mode, sent, bound, parts, limit })
     }
 
-    /// Tokens in the context of a request with this surface.
-    pub(super) fn bound(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<usize, PayloadError> {
-        let request = self.request(profile, surface);
+    /// Tokens in the context of a request with this mode.
+    pub(super) fn bound(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<usize, PayloadError> {
+        let request = self.request(profile, mode);
         let payload = provider::payload_of_any_size(request)?;
         if payload.functions.is_empty() {
             return Ok(0);
@@ -89,36 +83,36 @@ impl<'a> Meter<'a> {
     }
 
     /// Tokens of the section of the system prompt.
-    pub(super) fn prompt(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Count, TemplateError> {
+    pub(super) fn prompt(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Count, TemplateError> {
         let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = self.options.payload;
-        let section = PromptSection { surface, deferred, folder: FOLDER, discovery, tokens };
+        let section = PromptSection { mode, deferred, folder: FOLDER, discovery, tokens };
         Ok(self.counter.count(&section.render(self.catalog, profile, self.templates)?))
     }
 
-    /// Tokens of a whole task with this surface, estimated, with these tokens of bound tools and prompt in each request.
-    pub(super) fn task(&self, profile: &Profile<'_>, surface: Surface, request: usize) -> usize {
+    /// Tokens of a whole task with this mode, estimated, with these tokens of bound tools and prompt in each request.
+    pub(super) fn task(&self, profile: &Profile<'_>, mode: Mode, request: usize) -> usize {
         let Options { provider, payload, .. } = &self.options;
         let has_core = profile.full().next().is_some();
-        let estimate = TaskEstimate::of(surface, searches_itself(*provider, payload), has_core);
+        let estimate = TaskEstimate::of(mode, searches_itself(*provider, payload), has_core);
         estimate.tokens(request, payload.host_tokens)
     }
 
-    /// The surface that the budget of a profile is for.
-    pub(super) fn budgeted(&self, profile: &Profile<'_>) -> Surface {
-        let Options { surface, payload, .. } = self.options;
-        surface.or(payload.surface.named()).unwrap_or_else(|| self.auto(profile).surface)
+    /// The mode that the budget of a profile is for.
+    pub(super) fn budgeted(&self, profile: &Profile<'_>) -> Mode {
+        let Options { mode, payload, .. } = self.options;
+        mode.or(payload.mode.named()).unwrap_or_else(|| self.auto(profile).mode)
     }
 
-    /// The surface that `auto` stands for.
-    pub(super) fn auto(&self, profile: &Profile<'_>) -> AutoSurface {
-        auto_surface(&self.request(profile, Surface::Full), Surface::ALL)
+    /// The mode that `auto` stands for.
+    pub(super) fn auto(&self, profile: &Profile<'_>) -> AutoMode {
+        auto_mode(&self.request(profile, Mode::Full), Mode::ALL)
     }
 
-    fn request<'r>(&self, profile: &'r Profile<'r>, surface: Surface) -> PayloadRequest<'r>
+    fn request<'r>(&self, profile: &'r Profile<'r>, mode: Mode) -> PayloadRequest<'r>
     where
         'a: 'r,
     {
         let Options { provider, payload: options, .. } = self.options;
-        PayloadRequest { catalog: self.catalog, profile, provider, surface, options, load: &[] }
+        PayloadRequest { catalog: self.catalog, profile, provider, mode, options }
     }
 }

@@ -1,23 +1,21 @@
-//! The cost of a catalog's tools in tokens: on each surface, and one by one. And, in [`retrieval`], measures of
+//! The cost of a catalog's tools in tokens: in each mode, and one by one. And, in [`retrieval`], measures of
 //! search.
 //!
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context ([`context`]).
-//! 2. [`surface`] compares the surfaces of a profile.
+//! 2. [`mode`] compares the modes of a profile.
 //! 3. [`tool`] compares the cost of one tool in full, deferred, and as a doc.
-//! 4. [`cost`] adds this up over a job, [`whole_task`] estimates a task, and [`auto_surface()`] takes the surface that costs least.
-//! 5. [`budget`] advises on tools to defer when a surface costs too much.
+//! 4. [`whole_task`] estimates a task, and [`auto_mode()`] takes the mode that costs least.
+//! 5. [`budget`] advises on tools to defer when a mode costs too much.
 //! 6. [`table`] prints all of it for people; serialized, it is for scripts.
 
-mod auto_surface;
+mod auto_mode;
 mod budget;
 mod context;
-mod cost;
 mod layout;
 mod meter;
-mod random;
+mod mode;
 mod request;
 pub mod retrieval;
-mod surface;
 mod table;
 mod tool;
 mod whole_task;
@@ -25,14 +23,14 @@ mod whole_task;
 use serde::Serialize;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, UnknownProfile};
-use crate::config::{self, Deferred, Surface};
+use crate::config::{self, Deferred, Mode};
 use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
 
-pub use auto_surface::{AutoSurface, auto_surface, surface_of};
+pub use auto_mode::{AutoMode, auto_mode, mode_of};
 pub use budget::OverBudget;
+pub use mode::{Measured, ModeReport};
 pub use request::RequestMeter;
-pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
 pub(crate) use layout::grouped;
@@ -46,13 +44,11 @@ pub struct Options<'a> {
     pub profile: Option<&'a str>,
     /// The wire.
     pub provider: Provider,
-    /// The surface; `None` for all.
-    pub surface: Option<Surface>,
+    /// The mode; `None` for all.
+    pub mode: Option<Mode>,
     /// Settings of payloads.
     pub payload: config::Payload,
-    /// Requests per job.
-    pub iterations: u32,
-    /// Most tokens that a surface may bind.
+    /// Most tokens that a mode may bind.
     pub budget: Option<usize>,
 }
 
@@ -66,8 +62,6 @@ pub struct Report {
     pub provider: &'static str,
     /// The schema of deferred tools.
     pub deferred: Deferred,
-    /// Requests per job.
-    pub iterations: u32,
     /// The whole catalog and its profiles, or the one profile that was named.
     pub profiles: Vec<ProfileReport>,
     /// Each tool, the largest first.
@@ -80,7 +74,7 @@ pub struct Report {
     pub notes: Vec<&'static str>,
 }
 
-/// One profile on each surface.
+/// One profile in each mode.
 #[derive(Debug, Serialize)]
 pub struct ProfileReport {
     /// Its name; `None` for the whole catalog.
@@ -91,10 +85,10 @@ pub struct ProfileReport {
     pub full: usize,
     /// Number of tools that are deferred.
     pub deferred: usize,
-    /// The surfaces, from most to least bound.
-    pub surfaces: Vec<SurfaceReport>,
-    /// The surface that `auto` stands for.
-    pub auto: AutoSurface,
+    /// The modes, from most to least bound.
+    pub modes: Vec<ModeReport>,
+    /// The mode that `auto` stands for.
+    pub auto: AutoMode,
 }
 
 /// Reason why there is no report.
@@ -127,7 +121,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
             tools: profile.tools.len(),
             full: profile.tools.len() - deferred,
             deferred,
-            surfaces: surface::surfaces(&mut meter, profile)?,
+            modes: mode::modes(&mut meter, profile)?,
             auto: meter.auto(profile),
         });
         over_budget.extend(budget::over(&mut meter, profile, &tools.reports));
@@ -136,7 +130,6 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
         registry_version: catalog.version.clone(),
         provider: options.provider.as_str(),
         deferred: options.payload.deferred,
-        iterations: options.iterations,
         profiles: reports,
         tools: tools.reports,
         left_out: tools.left_out,
@@ -146,24 +139,18 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
 }
 
 /// Notes under every report.
-const NOTES: [&str; 7] = [
+const NOTES: [&str; 5] = [
     "Counted is the compact JSON of the payload, with o200k (--json has cl100k too). What is billed \
      differs: every provider renders tools in a way of its own before it counts, and Claude and Gemini publish no \
-     vocabulary. Between surfaces of one provider the ratio is what holds.",
+     vocabulary. Between modes of one provider the ratio is what holds.",
     "bound: what is in the context of every request. What a provider's own deferral keeps out of it is sent but not \
      bound. What the model then searches for, reads or loads comes on top of it.",
     "wrapping: what is left of the whole without names, descriptions, schemas and our own functions. prompt: the section that \
-     `toolcrib prompt` prints. saving: of bound and prompt together, against the surface `full`.",
+     `toolcrib prompt` prints. saving: of bound and prompt together, against the mode `full`.",
     "task: an estimate of all requests of a whole task, each with the host's own context (`payload.host_tokens`), bound \
      and prompt. On `full` a task has 5.5 requests; deferred tools take up to 2.5 more, for searches and docs, whose text \
      stays in the context. `lab/` measures it on tasks of your own.",
-    "job: bound and prompt in every request. cached: the first request at 1.25 of the price of a \
-     token and later ones at 0.1, as Anthropic publishes for its prompt cache, if it never expires; other providers \
-     have other prices.",
     "read: the doc, and a call of `read_tool_doc` for it.",
-    "reads: from so many reads in one job on, binding the tool in full is cheaper. Binding costs (full - deferred) in \
-     each of N requests; a read costs `read` once and then stays in the history, on average for half of the job: \
-     N * (full - deferred) against reads * read * (N + 1) / 2.",
 ];
 
 /// The same tools with other modes.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::meter::Meter;
-use super::{AutoSurface, Options, tool};
+use super::{AutoMode, Options, tool};
 use crate::catalog::{Catalog, Profile};
-use crate::config::{self, SearchBy, Surface};
+use crate::config::{self, Mode, SearchBy};
 use crate::provider::Provider;
 use crate::render::Templates;
 
@@ -16,25 +16,20 @@ impl<'a> RequestMeter<'a> {
     /// A meter for a catalog and a provider. Where a provider lets its client search, the client does.
     pub fn new(catalog: &'a Catalog, templates: &'a Templates, provider: Provider) -> Self {
         let payload = config::Payload { search: SearchBy::Client, ..catalog.config.payload };
-        let options =
-            Options { profile: None, provider, surface: None, payload, iterations: 1, budget: None };
+        let options = Options { profile: None, provider, mode: None, payload, budget: None };
         Self(Meter::new(catalog, templates, options))
     }
 
-    /// The surface that the provider has in place of this one, tokens of the bound tools, and tokens of the section of
+    /// The mode that the provider has in place of this one, tokens of the bound tools, and tokens of the section of
     /// the prompt.
-    pub fn request(
-        &mut self,
-        profile: &Profile<'_>,
-        surface: Surface,
-    ) -> Result<(Surface, usize, usize), String> {
-        let counted = self.0.count(profile, surface).map_err(|error| error.to_string())?;
-        let prompt = self.0.prompt(profile, counted.surface).map_err(|error| error.to_string())?;
-        Ok((counted.surface, counted.bound.o200k, prompt.o200k))
+    pub fn request(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<(Mode, usize, usize), String> {
+        let counted = self.0.count(profile, mode).map_err(|error| error.to_string())?;
+        let prompt = self.0.prompt(profile, counted.mode).map_err(|error| error.to_string())?;
+        Ok((counted.mode, counted.bound.o200k, prompt.o200k))
     }
 
-    /// The surface that `auto` stands for.
-    pub fn auto(&self, profile: &Profile<'_>) -> AutoSurface {
+    /// The mode that `auto` stands for.
+    pub fn auto(&self, profile: &Profile<'_>) -> AutoMode {
         self.0.auto(profile)
     }
 
@@ -44,10 +39,10 @@ impl<'a> RequestMeter<'a> {
         counts.into_iter().map(|(name, count)| (name, count.o200k)).collect()
     }
 
-    /// Tokens of each tool in the context while all are deferred on a surface, by canonical name.
-    pub fn deferred(&mut self, profile: &Profile<'_>, surface: Surface) -> HashMap<String, usize> {
+    /// Tokens of each tool in the context while all are deferred in a mode, by canonical name.
+    pub fn deferred(&mut self, profile: &Profile<'_>, mode: Mode) -> HashMap<String, usize> {
         let schema = self.0.options.payload.deferred;
-        let counts = tool::deferred(&mut self.0, profile, surface, schema);
+        let counts = tool::deferred(&mut self.0, profile, mode, schema);
         counts.into_iter().map(|(name, count)| (name, count.o200k)).collect()
     }
 }

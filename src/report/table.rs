@@ -1,9 +1,8 @@
 //! The report for people.
 
 use super::layout::{aligned, grouped, wrapped};
-use super::{Measured, ProfileReport, Report, SurfaceReport};
+use super::{Measured, ModeReport, ProfileReport, Report};
 use crate::config::Deferred;
-use crate::provider::lacking;
 use crate::tool::clean_line;
 
 /// Most tools in the table; a script gets all of them.
@@ -13,11 +12,7 @@ impl Report {
     /// Tables, with explanations under them.
     pub fn table(&self) -> String {
         let deferred = if self.deferred == Deferred::Stub { "stubs" } else { "compact" };
-        let mut out = format!(
-            "Tokens for {} (o200k); deferred tools as {deferred}; a job of {} requests\n",
-            self.provider,
-            grouped(self.iterations as usize)
-        );
+        let mut out = format!("Tokens for {} (o200k); deferred tools as {deferred}\n", self.provider);
         self.profiles.iter().for_each(|profile| out += &format!("\n{}", profile.table(self.provider)));
         if !self.tools.is_empty() {
             out += &format!("\n{}", self.tools_table());
@@ -35,14 +30,12 @@ impl Report {
     }
 
     fn tools_table(&self) -> String {
-        let header = ["tool", "full", "stub", "compact", "doc", "read", "reads", "reads cached"];
+        let header = ["tool", "full", "stub", "compact", "doc", "read"];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.tools.iter().take(TOOLS).map(|tool| {
             let counts = [Some(tool.full), tool.stub, tool.compact, Some(tool.doc), Some(tool.read)];
-            let reads = [tool.reads_to_break_even, tool.reads_to_break_even_cached];
             let mut row = vec![tool.safe_name.clone()];
             row.extend(counts.map(|count| count.map_or("-".into(), |count| grouped(count.o200k))));
-            row.extend(reads.map(|reads| reads.map_or("-".into(), |reads| reads.to_string())));
             row
         }));
         let more = self.tools.len().saturating_sub(TOOLS);
@@ -55,15 +48,15 @@ impl Report {
 impl ProfileReport {
     fn table(&self, provider: &str) -> String {
         let header = [
-            "surface", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
-            "task", "of full", "job", "job cached",
+            "mode", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
+            "task", "of full",
         ];
         let mut rows = vec![header.map(str::to_string).to_vec()];
-        rows.extend(self.surfaces.iter().map(SurfaceReport::row));
+        rows.extend(self.modes.iter().map(ModeReport::row));
         let title = self.profile.as_deref().map_or("the whole catalog".into(), clean_line);
         let counts = [self.tools, self.full, self.deferred].map(grouped);
         let [tools, full, deferred] = counts;
-        let remarks: String = self.surfaces.iter().filter_map(|surface| surface.remark(provider)).collect();
+        let remarks: String = self.modes.iter().filter_map(|mode| mode.remark(provider)).collect();
         let auto = wrapped(&self.auto.note());
         format!(
             "{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}{auto}",
@@ -72,9 +65,9 @@ impl ProfileReport {
     }
 }
 
-impl SurfaceReport {
+impl ModeReport {
     fn row(&self) -> Vec<String> {
-        let mut row = vec![self.surface.as_str().to_string()];
+        let mut row = vec![self.mode.as_str().to_string()];
         let Some(tokens) = &self.tokens else {
             row.push("-".into());
             return row;
@@ -86,16 +79,15 @@ impl SurfaceReport {
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
         row.push(grouped(tokens.task));
         row.push(tokens.task_percent.map_or("-".into(), |percent| format!("{percent:.0} %")));
-        row.extend([tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
         row
     }
 
     fn remark(&self, provider: &str) -> Option<String> {
-        let surface = self.surface.as_str();
+        let mode = self.mode.as_str();
         let mut remarks = Vec::new();
-        if self.as_surface != self.surface {
-            let reason = lacking(self.surface, provider);
-            remarks.push(format!("{reason}; it is as {}", self.as_surface.as_str()));
+        if self.as_mode != self.mode {
+            let other = self.as_mode.as_str();
+            remarks.push(format!("{provider} cannot defer tools by itself; it is as {other}"));
         }
         if let Some(limit) = self.over_limit {
             remarks.push(format!("over the limit of {limit}; {provider} refuses it"));
@@ -104,6 +96,6 @@ impl SurfaceReport {
             remarks.push(format!("{} tokens are sent", grouped(tokens.sent.o200k)));
         }
         remarks.extend(self.problem.as_deref().map(clean_line));
-        (!remarks.is_empty()).then(|| format!("  {surface}: {}\n", remarks.join("; ")))
+        (!remarks.is_empty()).then(|| format!("  {mode}: {}\n", remarks.join("; ")))
     }
 }

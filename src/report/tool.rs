@@ -7,11 +7,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::context::entry_in_context;
-use super::cost::{Price, reads_to_break_even};
 use super::meter::Meter;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
-use crate::config::{self, Deferred, Surface};
+use crate::config::{self, Deferred, Mode};
 use crate::provider::{self, PayloadRequest, Provider, READ_TOOL_DOC};
 use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
@@ -35,11 +34,6 @@ pub struct ToolReport {
     pub doc: Count,
     /// Tokens of its doc, and of the call that reads it.
     pub read: Count,
-    /// The break-even: reads in one job from which it is cheaper to bind it in full, in o200k tokens. `None` where it
-    /// cannot be deferred.
-    pub reads_to_break_even: Option<u64>,
-    /// The break-even with a prompt cache.
-    pub reads_to_break_even_cached: Option<u64>,
 }
 
 /// The tools of a profile.
@@ -53,8 +47,8 @@ pub(super) struct Tools {
 /// The cost of each tool of a profile.
 pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tools, TemplateError> {
     let full = whole(meter, profile);
-    let stub = deferred(meter, profile, Surface::Hybrid, Deferred::Stub);
-    let compact = deferred(meter, profile, Surface::Hybrid, Deferred::Compact);
+    let stub = deferred(meter, profile, Mode::Hybrid, Deferred::Stub);
+    let compact = deferred(meter, profile, Mode::Hybrid, Deferred::Compact);
     let docs = Docs::new(meter.catalog, with_modes(profile, |entry| Some(*entry)), meter.templates);
     let docs: Result<Vec<String>, _> = profile.tools.par_iter().map(|entry| docs.tool(*entry)).collect();
     let mut tools = Tools { reports: Vec::new(), left_out: Vec::new() };
@@ -68,16 +62,6 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
         let call = json!({"name": READ_TOOL_DOC, "arguments": {"names": [tool.safe_name]}}).to_string();
         let doc = meter.counter.count(&doc);
         let read = doc + meter.counter.count(&call);
-        let deferred = match meter.options.payload.deferred {
-            Deferred::Stub => stub,
-            Deferred::Compact => compact,
-        };
-        let iterations = meter.options.iterations;
-        let reads = |price| {
-            let deferred = deferred?.o200k;
-            Some(reads_to_break_even(full.o200k, deferred, read.o200k, iterations, price))
-        };
-        let (plain, cached) = (reads(Price::Plain), reads(Price::Cached));
         tools.reports.push(ToolReport {
             name: tool.name.clone(),
             safe_name: tool.safe_name.clone(),
@@ -86,8 +70,6 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
             compact,
             doc,
             read,
-            reads_to_break_even: plain,
-            reads_to_break_even_cached: cached,
         });
     }
     tools.reports.sort_by(|a, b| (b.full.o200k, &a.name).cmp(&(a.full.o200k, &b.name)));
@@ -97,18 +79,18 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
 /// Tokens of each tool in full.
 pub(super) fn whole(meter: &mut Meter<'_>, profile: &Profile<'_>) -> HashMap<String, Count> {
     let profile = all_in(DescriptionMode::Full, profile);
-    entries(meter, &profile, Surface::Full, meter.options.payload)
+    entries(meter, &profile, Mode::Full, meter.options.payload)
 }
 
-/// Tokens in the context of each tool when all are deferred on a surface.
+/// Tokens in the context of each tool when all are deferred in a mode.
 pub(super) fn deferred(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     deferred: Deferred,
 ) -> HashMap<String, Count> {
     let profile = all_in(DescriptionMode::Deferred, profile);
-    entries(meter, &profile, surface, config::Payload { deferred, ..meter.options.payload })
+    entries(meter, &profile, mode, config::Payload { deferred, ..meter.options.payload })
 }
 
 fn all_in<'a>(mode: DescriptionMode, profile: &Profile<'a>) -> Profile<'a> {
@@ -120,14 +102,14 @@ fn all_in<'a>(mode: DescriptionMode, profile: &Profile<'a>) -> Profile<'a> {
 fn entries(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     options: config::Payload,
 ) -> HashMap<String, Count> {
     let mut counts = HashMap::with_capacity(profile.tools.len());
-    if !add_entries(meter, profile, surface, options, &mut counts) {
+    if !add_entries(meter, profile, mode, options, &mut counts) {
         for one in &profile.tools {
             let alone = Profile { tools: vec![*one], ..*profile };
-            add_entries(meter, &alone, surface, options, &mut counts);
+            add_entries(meter, &alone, mode, options, &mut counts);
         }
     }
     counts
@@ -137,12 +119,12 @@ fn entries(
 fn add_entries(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    surface: Surface,
+    mode: Mode,
     options: config::Payload,
     counts: &mut HashMap<String, Count>,
 ) -> bool {
     let provider = meter.options.provider;
-    let request = PayloadRequest { catalog: meter.catalog, profile, provider, surface, options, load: &[] };
+    let request = PayloadRequest { catalog: meter.catalog, profile, provider, mode, options };
     let Ok(payload) = provider::payload_of_any_size(request) else { return false };
     for function in payload.functions.iter().filter(|function| !function.ours) {
         let entry = payload.entry(provider, function);

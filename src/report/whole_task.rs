@@ -1,17 +1,17 @@
 //! The estimate of a whole task.
 //!
 //! A task is many requests, and each carries the host's own context, the bound tools and the section of the prompt. A
-//! surface that binds less takes more requests: a search, or a doc, before the first call of a tool. The assumptions
+//! mode that binds less takes more requests: a search, or a doc, before the first call of a tool. The assumptions
 //! are means of `toolcrib-lab simulate` over 155 tasks of 4.5 calls: between an agent that searches for one step at a time, and
 //! one that searches for all steps at once. With core tools about half of these requests are saved.
 
-use crate::config::{self, SearchBy, Surface};
+use crate::config::{self, Mode, SearchBy};
 use crate::provider::Provider;
 
-/// Requests of a task on the surface `full`.
+/// Requests of a task in the mode `full`.
 const REQUESTS: f64 = 5.5;
 
-/// The estimate of a task on one surface.
+/// The estimate of a task in one mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskEstimate {
     /// Requests.
@@ -21,17 +21,16 @@ pub(super) struct TaskEstimate {
 }
 
 impl TaskEstimate {
-    /// The estimate for a surface. `has_core`: some tools of the profile are bound in full, and others deferred.
-    pub(super) fn of(surface: Surface, searches_itself: bool, has_core: bool) -> Self {
-        let (more, carried) = match surface {
-            Surface::Full => (0.0, 0),
-            Surface::Hybrid | Surface::Files => (2.5, 400),
-            Surface::Native if searches_itself => (1.5, 1_500),
-            Surface::Native => (2.5, 1_500),
-            Surface::Toolset => (1.8, 1_200),
-            Surface::Core | Surface::Gateway => (2.5, 500),
+    /// The estimate for a mode. `has_core`: some tools of the profile are bound in full, and others deferred.
+    pub(super) fn of(mode: Mode, searches_itself: bool, has_core: bool) -> Self {
+        let (more, carried) = match mode {
+            Mode::Full => (0.0, 0),
+            Mode::Hybrid | Mode::Files => (2.5, 400),
+            Mode::Native if searches_itself => (1.5, 1_500),
+            Mode::Native => (2.5, 1_500),
+            Mode::Gateway => (2.5, 500),
         };
-        let uses_core = has_core && !matches!(surface, Surface::Gateway | Surface::Files);
+        let uses_core = has_core && mode != Mode::Files;
         let share = if uses_core { 0.5 } else { 1.0 };
         Self { requests: REQUESTS + share * more, carried: (share * carried as f64) as usize }
     }

@@ -1,4 +1,4 @@
-//! The catalog's own tools as a client lists them on the surfaces `full`, `hybrid` and `core`: in the order of the catalog,
+//! The catalog's own tools as a client lists them in the modes `full` and `hybrid`, and its full tools on `gateway`: in the order of the catalog,
 //! made once for each catalog view.
 
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use rmcp::model::Tool;
 use serde_json::Value;
 
 use crate::catalog::{self, Catalog, Profile};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::exec::backend::Backends;
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
@@ -23,27 +23,30 @@ pub(in crate::serve) struct ListedTools {
 }
 
 impl ListedTools {
-    /// The tools of a catalog view; none on the surface `gateway`.
+    /// The tools of a catalog view: in the mode `gateway` those that are full.
     pub(in crate::serve) fn of(view: &CatalogView, shown: ListingPolicy) -> Self {
         let mut profile = view.profile();
-        let surface = match shown.surface {
-            Surface::Full | Surface::Hybrid => shown.surface,
-            Surface::Core => {
+        let mode = match shown.mode {
+            Mode::Full | Mode::Hybrid => shown.mode,
+            Mode::Gateway => {
                 profile.tools.retain(|entry| entry.mode == DescriptionMode::Full);
-                Surface::Full
+                Mode::Full
             }
             _ => return Self::default(),
         };
+        if profile.tools.is_empty() {
+            return Self::default();
+        }
         let catalog = view.catalog();
         let names = || catalog.tools.iter().enumerate().map(|(index, tool)| (tool, index));
         let canonical = names().map(|(tool, index)| (tool.name.as_str(), index));
         let place: HashMap<&str, usize> =
             names().map(|(tool, index)| (tool.safe_name.as_str(), index)).chain(canonical).collect();
         let mut bound = Self::default();
-        for mut tool in written(view, &profile, surface) {
+        for mut tool in written(view, &profile, mode) {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
             let Some(&index) = place.get(name) else { continue };
-            let is_whole = surface == Surface::Full || view.mode(index) == Some(DescriptionMode::Full);
+            let is_whole = mode == Mode::Full || view.mode(index) == Some(DescriptionMode::Full);
             let own = &catalog.tools[index];
             if is_whole {
                 as_its_server_lists_it(&mut tool, own);
@@ -83,16 +86,15 @@ fn is_passed_on(tool: &catalog::Tool, catalog: &Catalog) -> bool {
 }
 
 /// The tools of a payload, without the functions of toolcrib.
-fn written(view: &CatalogView, profile: &Profile<'_>, surface: Surface) -> Vec<Value> {
-    let payload = |surface: Surface| {
+fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> {
+    let payload = |mode: Mode| {
         let options = view.catalog().config.payload;
         let request = provider::PayloadRequest {
             catalog: view.catalog(),
             profile,
             provider: Provider::Mcp,
-            surface,
+            mode,
             options,
-            load: &[],
         };
         provider::payload(request)
     };
@@ -102,8 +104,8 @@ fn written(view: &CatalogView, profile: &Profile<'_>, surface: Surface) -> Vec<V
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         Function::named(name).is_some() && !is_own(name)
     };
-    // On the surface `hybrid` a tool may have the name of a function that is listed too.
-    let payload = payload(surface).or_else(|_| payload(Surface::Full));
+    // In the mode `hybrid` a tool may have the name of a function that is listed too.
+    let payload = payload(mode).or_else(|_| payload(Mode::Full));
     let mut body = payload.map(|payload| payload.body).unwrap_or_default();
     let mut tools =
         body.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();

@@ -168,7 +168,7 @@ impl Generation {
 
     /// Whether some list of clients has tools of the catalog.
     pub(super) fn lists_tools(&self) -> bool {
-        self.profiles.iter().any(|profile| profile.whole().listing().lists_tools())
+        self.profiles.iter().any(|profile| profile.whole().lists_tools())
     }
 
     /// The names of the profiles that a request may choose, beside the one of requests that choose none.

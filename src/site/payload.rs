@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Site;
 use crate::catalog::{Profile, ProfileTool, Tool};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::report::grouped;
 use crate::tokens::Counter;
@@ -89,9 +89,8 @@ fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> ToolEntry {
         catalog: site.catalog,
         profile: &profile,
         provider,
-        surface: Surface::Full,
+        mode: Mode::Full,
         options: site.catalog.config.payload,
-        load: &[],
     };
     match provider::payload(request) {
         Err(error) => ToolEntry { problem: Some(clean_line(&error.to_string())), ..ToolEntry::default() },

@@ -8,7 +8,6 @@ use super::name::shown_name;
 use super::payload::title;
 use super::profile_reports::{MAX_TOOLS, PROVIDER, ProfileReports};
 use super::{Page, Site, category, html};
-use crate::provider::lacking;
 use crate::render::TemplateError;
 use crate::render::markdown::inline;
 use crate::report::{self, ProfileReport, Report, grouped};
@@ -18,19 +17,17 @@ use crate::tool::clean_line;
 /// Most tools in the table of costs.
 const MAX_COSTS: usize = 30;
 
-/// A row of the table of surfaces; numbers are texts.
+/// A row of the table of modes; numbers are texts.
 #[derive(Serialize)]
-struct SurfaceRow {
-    surface: &'static str,
+struct ModeRow {
+    mode: &'static str,
     bound: String,
     schemas: String,
     descriptions: String,
     prompt: String,
     saving: String,
-    job: String,
-    job_cached: String,
     remark: Option<String>,
-    /// Tokens relative to the largest surface, in twentieths.
+    /// Tokens relative to the largest mode, in twentieths.
     bar: usize,
 }
 
@@ -86,14 +83,14 @@ pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
     let measured = site.index.overview().get_or_init(|| ProfileReports::of(site, site.index.scope()));
     let report = measured.report()?;
     let rows: Vec<ProfileRow> = report.profiles.iter().filter_map(|profile| row(site, profile)).collect();
-    let surfaces: Vec<&str> = report
+    let modes: Vec<&str> = report
         .profiles
         .first()
-        .map(|profile| profile.surfaces.iter().map(|surface| surface.surface.as_str()).collect())
+        .map(|profile| profile.modes.iter().map(|mode| mode.mode.as_str()).collect())
         .unwrap_or_default();
     let mut context = Context::new();
     context.insert("profiles", &rows);
-    context.insert("surface_names", &surfaces);
+    context.insert("mode_names", &modes);
     insert(&mut context, site, report, "");
     let about = "The tools that each profile binds, and their cost in tokens".to_string();
     let frame = Frame::at_root(site, "profiles", "Profiles", about);
@@ -104,11 +101,10 @@ pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
 fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
     let counts = |count: fn(&ProfileReport) -> usize| report.profiles.first().map_or(0, count);
     context.insert("provider", title(PROVIDER));
-    context.insert("iterations", &report.iterations);
     context.insert("tool_count", &counts(|profile| profile.tools));
     context.insert("full_count", &counts(|profile| profile.full));
     context.insert("deferred_count", &counts(|profile| profile.deferred));
-    context.insert("surfaces", &report.profiles.first().map(surfaces).unwrap_or_default());
+    context.insert("modes", &report.profiles.first().map(modes).unwrap_or_default());
     let tools: Vec<ToolRow> = report
         .tools
         .iter()
@@ -132,47 +128,44 @@ fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
     context.insert("notes", &report.notes.iter().map(|note| html::line(&inline(note))).collect::<Vec<_>>());
 }
 
-fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
-    let bound = |surface: &report::SurfaceReport| surface.tokens.as_ref().map(|tokens| tokens.bound.o200k);
-    let most = profile.surfaces.iter().filter_map(bound).max().unwrap_or(0).max(1);
-    let row = |surface: &report::SurfaceReport| {
-        let tokens = surface.tokens.as_ref();
+fn modes(profile: &ProfileReport) -> Vec<ModeRow> {
+    let bound = |mode: &report::ModeReport| mode.tokens.as_ref().map(|tokens| tokens.bound.o200k);
+    let most = profile.modes.iter().filter_map(bound).max().unwrap_or(0).max(1);
+    let row = |mode: &report::ModeReport| {
+        let tokens = mode.tokens.as_ref();
         let count = |part: fn(&report::Measured) -> Count| number(tokens.map(|tokens| part(tokens).o200k));
         let saving = tokens.and_then(|tokens| tokens.saving_percent);
-        let remark = if surface.as_surface != surface.surface {
-            let reason = lacking(surface.surface, "this provider");
-            Some(format!("as {}: {reason}", surface.as_surface.as_str()))
-        } else if let Some(limit) = surface.over_limit {
+        let remark = if mode.as_mode != mode.mode {
+            Some(format!("as {}: this provider cannot defer tools by itself", mode.as_mode.as_str()))
+        } else if let Some(limit) = mode.over_limit {
             Some(format!("over the limit of {limit} tools"))
         } else {
-            surface.problem.as_deref().map(clean_line)
+            mode.problem.as_deref().map(clean_line)
         };
-        SurfaceRow {
-            surface: surface.surface.as_str(),
-            bound: number(bound(surface)),
+        ModeRow {
+            mode: mode.mode.as_str(),
+            bound: number(bound(mode)),
             schemas: count(|tokens| tokens.schemas),
             descriptions: count(|tokens| tokens.descriptions),
             prompt: count(|tokens| tokens.prompt),
             saving: saving.map_or("–".into(), |percent| format!("{percent:.1} %").replace('-', "−")),
-            job: count(|tokens| tokens.job),
-            job_cached: count(|tokens| tokens.job_cached),
             remark,
-            bar: (bound(surface).unwrap_or(0) * 20).div_ceil(most).min(20),
+            bar: (bound(mode).unwrap_or(0) * 20).div_ceil(most).min(20),
         }
     };
-    profile.surfaces.iter().map(row).collect()
+    profile.modes.iter().map(row).collect()
 }
 
 /// A profile that has a page.
 fn row(site: &Site<'_>, profile: &ProfileReport) -> Option<ProfileRow> {
     let name = profile.profile.as_deref()?;
     let entry = site.index.profiles().iter().find(|entry| entry.name == name)?;
-    let bound = |surface: &report::SurfaceReport| surface.tokens.as_ref().map(|tokens| tokens.bound.o200k);
+    let bound = |mode: &report::ModeReport| mode.tokens.as_ref().map(|tokens| tokens.bound.o200k);
     Some(ProfileRow {
         link: Link { text: shown_name(name, &entry.file), href: format!("profiles/{}.html", entry.file) },
         tools: grouped(profile.tools),
         full: grouped(profile.full),
         deferred: grouped(profile.deferred),
-        bound: profile.surfaces.iter().map(|surface| number(bound(surface))).collect(),
+        bound: profile.modes.iter().map(|mode| number(bound(mode))).collect(),
     })
 }

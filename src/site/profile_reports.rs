@@ -10,8 +10,6 @@ use crate::tool::DescriptionMode;
 pub(super) const MAX_TOOLS: usize = 200;
 /// The provider whose payload is counted.
 pub(super) const PROVIDER: Provider = Provider::OpenAi;
-/// Requests per job.
-const ITERATIONS: u32 = 84;
 
 /// The slow parts of the page, which are computed once.
 #[derive(Debug)]
@@ -27,9 +25,8 @@ impl ProfileReports {
         let options = Options {
             profile,
             provider: PROVIDER,
-            surface: None,
+            mode: None,
             payload: site.catalog.config.payload,
-            iterations: ITERATIONS,
             budget: None,
         };
         let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {

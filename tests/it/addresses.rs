@@ -292,7 +292,7 @@ fn a_source_at_an_address_has_the_trust_of_other_peoples_definitions() {
     write(catalog.path(), "toolcrib.toml", &trusting);
     let refused = run(&["check", text(catalog.path())]);
     assert!(
-        refused.code == 1 && refused.stderr.contains("never trusted"),
+        refused.code == 1 && refused.stdout.contains("never trusted"),
         "{}{}",
         refused.stdout,
         refused.stderr

@@ -24,7 +24,7 @@ const NOT_OURS: [&str; 7] = [
 /// Marks of commands that fail on purpose.
 const FAILS: [&str; 2] = ["# exit 1", "# APPROVAL_REQUIRED"];
 /// A stand-in for the server of the page about the gateway, which comes from a registry of packages.
-const NPX: &str = "#!/bin/sh\nexec toolcrib serve --stdio --surface full everything\n";
+const NPX: &str = "#!/bin/sh\nexec toolcrib serve --stdio --mode full everything\n";
 const EVERYTHING: &str = r#"[
  {"name": "get-sum", "description": "Add two numbers.", "effect": "read",
   "parameters": {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]},

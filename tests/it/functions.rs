@@ -8,7 +8,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Value, json};
 use toolcrib::catalog::{Profile, ProfileTool, functions};
-use toolcrib::config::Surface;
+use toolcrib::config::Mode;
 use toolcrib::functions::{Function, FunctionList};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use walkdir::WalkDir;
@@ -25,7 +25,7 @@ fn names() -> BTreeSet<String> {
 fn every_function_is_defined_and_every_definition_is_of_a_function() {
     let defined: BTreeSet<String> = functions().tools.iter().map(|tool| tool.name.clone()).collect();
     // Toolsets are loaded by the program that binds them.
-    let expected = names().into_iter().chain(["load_toolset".to_string()]).collect();
+    let expected = names().into_iter().collect();
     assert_eq!(defined, expected);
     for function in Function::all() {
         assert!(function.definition().is_some_and(|tool| tool.call.is_some()), "{}", function.name());
@@ -88,9 +88,8 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
         catalog: functions(),
         profile: &profile,
         provider: Provider::Mcp,
-        surface: Surface::Gateway,
+        mode: Mode::Gateway,
         options: Default::default(),
-        load: &[],
     };
     let body = provider::payload(request).unwrap().body;
     let bound = body["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
@@ -112,7 +111,7 @@ const NAMED: [(&str, &str); 5] = [
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),
     ("src/functions/tool_batch/items.rs", "the definition of a batch says which functions it takes"),
-    ("src/provider/surface.rs", "which functions a payload binds is decided below the table"),
+    ("src/provider/mode.rs", "which functions a payload binds is decided below the table"),
 ];
 
 #[test]

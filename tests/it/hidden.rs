@@ -154,15 +154,15 @@ fn hidden_tools_leave_no_trace_in_any_answer() {
     let edited = folder(&[("a_vault.json", EDITED), ("people.json", VISIBLE), ("toolcrib.toml", &config)]);
     let among = folder(&[("people.json", first.as_str()), ("toolcrib.toml", CONFIG)]);
     let broken = folder(&[plain(), vec![("vault.json", "[{\"name\": ")]].concat());
-    for surface in ["gateway", "full"] {
-        let more = ["--surface", surface];
+    for mode in ["gateway", "full"] {
+        let more = ["--mode", mode];
         let servers = [&without, &with, &edited, &among, &broken].map(|folder| serve(folder, &more));
         let [without, with, edited, among, broken] = &servers;
         let all = [("its", with), ("edited", edited), ("intermingled", among), ("unreadable", broken)];
         let mut asked = about(&["get_user", "billing.refund"], &hidden());
-        // The surface decides the calls by name, and the lists of MCP.
-        asked.retain(|asked| surface == "gateway" || asked.depends_on_surface());
-        assert!(asked.len() > if surface == "gateway" { 60 } else { 40 }, "{}", asked.len());
+        // The mode decides the calls by name, and the lists of MCP.
+        asked.retain(|asked| mode == "gateway" || asked.depends_on_mode());
+        assert!(asked.len() > if mode == "gateway" { 60 } else { 40 }, "{}", asked.len());
         assert_same(&asked, without, &all);
         // The session in which all of that happened, and what was counted.
         assert_same(&requests::afterwards(), without, &all);

@@ -3,17 +3,17 @@
 mod client;
 mod hostile;
 pub mod line_transport;
+mod modes;
 mod notifications;
 mod passed_on;
 mod resources;
 mod short_answers;
-mod surfaces;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use toolcrib::catalog::Checked;
-use toolcrib::config::ServeSurface;
+use toolcrib::config::ServeMode;
 use toolcrib::render::Templates;
 use toolcrib::serve::live::ServeOptions;
 use toolcrib::serve::{ListingOptions, LiveCatalog, mcp};
@@ -39,7 +39,7 @@ pub fn live(catalog: &Path) -> Arc<LiveCatalog> {
 }
 
 fn live_of(checked: Checked) -> Arc<LiveCatalog> {
-    let listing = ListingOptions { surface: ServeSurface::Gateway, ..Default::default() };
+    let listing = ListingOptions { mode: ServeMode::Gateway, ..Default::default() };
     let options = ServeOptions { listing, ..Default::default() };
     Arc::new(LiveCatalog::new(checked, options, templates()).unwrap())
 }

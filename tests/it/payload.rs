@@ -1,39 +1,33 @@
-//! `toolcrib payload`: every provider's body on every surface for one small catalog, byte for byte, and what the program
+//! `toolcrib payload`: every provider's body in every mode for one small catalog, byte for byte, and what the program
 //! says and does beside it. `SNAPSHOTS=overwrite cargo test` writes the golden files anew.
 
 use std::fs;
 
 use serde_json::{Map, Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
-use toolcrib::config::{Deferred, Surface};
+use toolcrib::config::{Deferred, Mode};
 use toolcrib::provider::{PayloadRequest, Provider, payload};
 
 use crate::fixture::{self, run, text};
 
 #[test]
-fn every_provider_on_every_surface() {
+fn every_provider_on_every_mode() {
     let folder = fixture::package().join("tests/golden/payload");
     let checked = fixture::open(&folder);
     assert_eq!(fixture::codes(&checked).iter().filter(|(code, ..)| *code == "schema-invalid").count(), 0);
     let profile = checked.catalog.profile(Some("agent")).unwrap();
     for &provider in Provider::ALL {
-        let body = |surface, deferred, load: &[String]| {
+        let body = |mode, deferred| {
             let options = toolcrib::config::Payload { deferred, ..checked.catalog.config.payload };
-            let request = PayloadRequest {
-                catalog: &checked.catalog,
-                profile: &profile,
-                provider,
-                surface,
-                options,
-                load,
-            };
+            let request =
+                PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, mode, options };
             payload(request).unwrap().body
         };
         let mut bodies = Map::new();
-        for &surface in Surface::ALL {
-            bodies.insert(surface.as_str().into(), body(surface, Deferred::Stub, &["Notes".into()]));
+        for &mode in Mode::ALL {
+            bodies.insert(mode.as_str().into(), body(mode, Deferred::Stub));
         }
-        bodies.insert("hybrid, compact".into(), body(Surface::Hybrid, Deferred::Compact, &[]));
+        bodies.insert("hybrid, compact".into(), body(Mode::Hybrid, Deferred::Compact));
         check(&format!("{}.json", provider.as_str()), &Value::Object(bodies));
     }
 }
@@ -53,42 +47,24 @@ fn bound(
     checked: &toolcrib::catalog::Checked,
     profile: Option<&str>,
     provider: Provider,
-    surface: Surface,
+    mode: Mode,
 ) -> Vec<String> {
     let profile = checked.catalog.profile(profile).unwrap();
     let options = checked.catalog.config.payload;
-    let request = PayloadRequest {
-        catalog: &checked.catalog,
-        profile: &profile,
-        provider,
-        surface,
-        options,
-        load: &[],
-    };
+    let request = PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, mode, options };
     payload(request).unwrap().functions.into_iter().map(|function| function.name).collect()
 }
 
 #[test]
-fn core_binds_the_full_tools_beside_the_functions_of_the_gateway() {
+fn the_gateway_has_the_full_tools_of_a_profile_beside_its_functions() {
     let checked = fixture::open(&fixture::package().join("examples/github"));
     for &provider in Provider::ALL {
-        let gateway = bound(&checked, Some("core"), provider, Surface::Gateway);
-        assert_eq!(gateway.len(), 4, "the gateway stays as it is");
-        let core = bound(&checked, Some("core"), provider, Surface::Core);
+        let gateway = bound(&checked, None, provider, Mode::Gateway);
+        assert_eq!(gateway.len(), 4, "no tool is full");
+        let core = bound(&checked, Some("core"), provider, Mode::Gateway);
         assert_eq!((&core[..4], core.len()), (&gateway[..], 14), "{}", provider.as_str());
         assert!(core.iter().any(|name| name == "create_branch"), "{core:?}");
-        assert_eq!(bound(&checked, None, provider, Surface::Core), gateway, "no tool is full");
     }
-}
-
-#[test]
-fn core_without_full_tools_says_that_it_is_the_gateway() {
-    let run = program(&["--provider", "openai", "--surface", "core"]);
-    assert!(run.stderr.contains("no tool is bound in full; this is the surface gateway"), "{}", run.stderr);
-    let run = program(&["--provider", "openai", "--surface", "core", "--profile", "core"]);
-    assert!(run.code == 0 && !run.stderr.contains("gateway"), "{}", run.stderr);
-    let tokens = fixture::run(&["tokens", "examples/github", "--surface", "core"]);
-    assert!(tokens.stdout.contains("core: no tool is bound in full; it is as gateway"), "{}", tokens.stdout);
 }
 
 const GITHUB: [&str; 2] = ["payload", "examples/github"];
@@ -105,9 +81,9 @@ fn more_tools_than_a_provider_takes_are_refused_before_anything_is_printed() {
     let tools: String = (0..131).map(tool).collect();
     let config = "[profile.few]\ninclude = [\"tool_1*\"]\n";
     let folder = fixture::folder(&[("tools.yaml", tools.as_str()), ("toolcrib.toml", config)]);
-    let run = run(&["payload", text(folder.path()), "--provider", "openai", "--surface", "full"]);
+    let run = run(&["payload", text(folder.path()), "--provider", "openai", "--mode", "full"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    for said in ["takes 128", "binds 131", "3 too many", "--surface gateway or", "--profile few"] {
+    for said in ["takes 128", "binds 131", "3 too many", "--mode gateway or", "--profile few"] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }
     let few = fixture::run(&["payload", text(folder.path()), "--provider", "openai", "--profile", "few"]);
@@ -127,29 +103,11 @@ fn the_same_input_gives_the_same_bytes_on_one_line_or_indented() {
 }
 
 #[test]
-fn a_surface_that_a_provider_lacks_is_said() {
-    let native = program(&["--profile", "core", "--provider", "mistral", "--surface", "native"]);
-    let hybrid = program(&["--profile", "core", "--provider", "mistral", "--surface", "hybrid"]);
+fn a_mode_that_a_provider_lacks_is_said() {
+    let native = program(&["--profile", "core", "--provider", "mistral", "--mode", "native"]);
+    let hybrid = program(&["--profile", "core", "--provider", "mistral", "--mode", "hybrid"]);
     assert_eq!(native.stdout, hybrid.stdout);
     assert!(native.stderr.contains("mistral") && native.stderr.contains("hybrid"), "{}", native.stderr);
-}
-
-#[test]
-fn toolsets_are_loaded_by_category_in_the_order_given() {
-    let names = |load: &[&str]| -> Vec<String> {
-        let run =
-            program(&[&["--profile", "core", "--provider", "openai", "--surface", "toolset"], load].concat());
-        let body: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
-        let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
-        body["tools"].as_array().unwrap().iter().map(name).collect()
-    };
-    let (none, one, two) = (names(&[]), names(&["--load", "Gists"]), names(&["--load", "Gists", "issues"]));
-    assert_eq!(none[0], "load_toolset");
-    assert!(one.starts_with(&none) && two.starts_with(&one));
-    assert!(one.len() > none.len() && two.len() > one.len());
-    let unknown = program(&["--provider", "openai", "--surface", "toolset", "--load", "Gist"]);
-    assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""));
-    assert!(unknown.stderr.contains("did you mean \"Gists\"?"), "{}", unknown.stderr);
 }
 
 #[test]
@@ -157,7 +115,7 @@ fn tools_left_out_are_named_and_severities_are_configured() {
     let tools = "- {name: good, description: Does good., parameters: {type: object}}\n- {name: bad, description: Does not.}\n";
     let of = |config: &str, more: &[&str]| {
         let folder = fixture::folder(&[("tools.yaml", tools), ("toolcrib.toml", config)]);
-        let arguments = ["payload", text(folder.path()), "--provider", "gemini", "--surface", "full"];
+        let arguments = ["payload", text(folder.path()), "--provider", "gemini", "--mode", "full"];
         run(&[&arguments[..], more].concat())
     };
     let left_out = of("", &[]);
@@ -176,34 +134,33 @@ fn a_tool_named_like_the_search_of_its_provider_is_a_clash() {
         r#"[{"name": "tool_search_tool_bm25", "description": "Get it.", "parameters": {"type": "object"}}]"#;
     let checked = fixture::open_text("a.json", tools);
     let profile = checked.catalog.profile(None).unwrap();
-    let on = |surface| {
+    let on = |mode| {
         let request = PayloadRequest {
             catalog: &checked.catalog,
             profile: &profile,
             provider: Provider::Anthropic,
-            surface,
+            mode,
             options: Default::default(),
-            load: &[],
         };
         payload(request).map(|payload| payload.body)
     };
-    assert!(on(Surface::Hybrid).is_ok());
-    assert!(on(Surface::Native).unwrap_err().to_string().contains("its own search"));
+    assert!(on(Mode::Hybrid).is_ok());
+    assert!(on(Mode::Native).unwrap_err().to_string().contains("its own search"));
 }
 
 #[test]
-fn every_surface_that_a_hint_names_fits() {
+fn every_mode_that_a_hint_names_fits() {
     let tools: Vec<Value> = (0..600)
         .map(|index| serde_json::json!({"name": format!("t{index}"), "description": "Get it.", "parameters": {"type": "object"}}))
         .collect();
     let folder = fixture::folder(&[("a.json", Value::from(tools).to_string().as_str())]);
     for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
-        let arguments = ["payload", text(folder.path()), "--provider", provider, "--surface"];
+        let arguments = ["payload", text(folder.path()), "--provider", provider, "--mode"];
         let refused = run(&[&arguments[..], &["full"]].concat());
         assert_eq!(refused.code, 1);
-        let hint = refused.stderr.split("--surface ").nth(1).unwrap().split(';').next().unwrap();
-        for surface in hint.trim().split(" or ") {
-            assert_eq!(run(&[&arguments[..], &[surface]].concat()).code, 0, "{provider} {surface}");
+        let hint = refused.stderr.split("--mode ").nth(1).unwrap().split(';').next().unwrap();
+        for mode in hint.trim().split(" or ") {
+            assert_eq!(run(&[&arguments[..], &[mode]].concat()).code, 0, "{provider} {mode}");
         }
     }
 }
@@ -230,9 +187,8 @@ fn nothing_hidden_in_a_text_reaches_a_model() {
             catalog: &checked.catalog,
             profile: &profile,
             provider,
-            surface: Surface::Full,
+            mode: Mode::Full,
             options,
-            load: &[],
         };
         let body = payload(request).unwrap().body;
         texts(&body, &mut |text| {
@@ -274,7 +230,7 @@ fn examples_callers_and_result_schemas_are_written_where_a_wire_has_them() {
     let tools = r#"[{"name": "a", "description": "Adds.", "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
         "input_examples": [{"n": 1}, {"n": "no"}], "allowed_callers": ["direct", "code_execution_20260120", "programmatic"],
         "output_schema": {"type": "object", "properties": {"sum": true}}}]"#;
-    let full = bodies(tools, &["--surface", "full"]);
+    let full = bodies(tools, &["--mode", "full"]);
     let anthropic = &body_of(&full, Provider::Anthropic)["tools"][0];
     assert_eq!(anthropic["input_examples"], json!([{"n": 1}]));
     assert_eq!(anthropic["allowed_callers"], json!(["direct", "code_execution_20260120"]));
@@ -290,7 +246,7 @@ fn examples_callers_and_result_schemas_are_written_where_a_wire_has_them() {
         assert_eq!(says("allowed_callers"), has_callers, "{}", provider.as_str());
     }
     // Examples and a search for tools exclude each other.
-    let native = bodies(tools, &["--surface", "native"]);
+    let native = bodies(tools, &["--mode", "native"]);
     assert!(!body_of(&native, Provider::Anthropic).to_string().contains("input_examples"));
 }
 
@@ -307,7 +263,7 @@ fn a_bare_true_or_false_is_an_object_on_every_wire() {
             _ => {}
         }
     }
-    for (provider, body) in bodies(tools, &["--surface", "full"]) {
+    for (provider, body) in bodies(tools, &["--mode", "full"]) {
         let mut found = Vec::new();
         flags(&body["tools"], "", &mut found);
         flags(&body["toolConfig"], "", &mut found);
@@ -324,7 +280,7 @@ fn a_bare_true_or_false_is_an_object_on_every_wire() {
 #[test]
 fn a_provider_searches_by_words_or_by_regular_expressions() {
     let native = |arguments: &[&str]| {
-        program(&[&["--profile", "core", "--surface", "native", "--provider"], arguments].concat())
+        program(&[&["--profile", "core", "--mode", "native", "--provider"], arguments].concat())
     };
     let by_words: Value = serde_json::from_str(&native(&["anthropic"]).stdout).unwrap();
     assert_eq!(by_words["tools"][0]["type"], "tool_search_tool_bm25_20251119");
@@ -338,7 +294,7 @@ fn a_provider_searches_by_words_or_by_regular_expressions() {
 
 #[test]
 fn langchain_defers_by_extras_and_says_how_they_reach_the_provider() {
-    let run = program(&["--profile", "core", "--surface", "native", "--provider", "langchain"]);
+    let run = program(&["--profile", "core", "--mode", "native", "--provider", "langchain"]);
     let tools: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
     let deferred = |tool: &&Value| tool["extras"] == json!({"defer_loading": true});
     assert!(tools.iter().any(|tool| tool.get("extras").is_none()));
@@ -349,7 +305,7 @@ fn langchain_defers_by_extras_and_says_how_they_reach_the_provider() {
 #[test]
 fn the_functions_of_discovery_can_be_bound() {
     let names = |provider: &str| -> Vec<String> {
-        let run = program(&["--provider", provider, "--surface", "files", "--discovery"]);
+        let run = program(&["--provider", provider, "--mode", "files", "--discovery"]);
         let body: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
         let name = |tool: &Value| {
             tool.pointer("/function/name").unwrap_or(&tool["name"]).as_str().unwrap().to_string()
@@ -363,7 +319,7 @@ fn the_functions_of_discovery_can_be_bound() {
 
 #[test]
 fn headers_that_a_payload_needs_are_said() {
-    let native = ["--profile", "core", "--provider", "anthropic", "--surface", "native"];
+    let native = ["--profile", "core", "--provider", "anthropic", "--mode", "native"];
     let beta = "anthropic-beta: advanced-tool-use-2025-11-20";
     let plain = program(&native);
     assert!(plain.stderr.contains(&format!("send the header `{beta}`")), "{}", plain.stderr);
@@ -376,31 +332,31 @@ fn headers_that_a_payload_needs_are_said() {
     assert_eq!(json["body"], serde_json::from_str::<Value>(&plain.stdout).unwrap());
     for &provider in Provider::ALL {
         let arguments =
-            ["--profile", "core", "--surface", "hybrid", "--provider", provider.as_str(), "--headers"];
+            ["--profile", "core", "--mode", "hybrid", "--provider", provider.as_str(), "--headers"];
         let hybrid = program(&arguments);
         assert_eq!((hybrid.stdout.as_str(), hybrid.stderr.as_str()), ("", ""), "{}", provider.as_str());
     }
 }
 
-/// Without a surface, a payload has the one on which a whole task is estimated to cost least, and says why.
+/// Without a mode, a payload has the one on which a whole task is estimated to cost least, and says why.
 #[test]
-fn auto_is_the_surface_that_costs_a_task_least() {
+fn auto_is_the_mode_that_costs_a_task_least() {
     let chosen = |more: &[&str]| {
         let run = program(&[more, &["--json"]].concat());
         let payload: Value = serde_json::from_str(&run.stdout).unwrap();
-        let surface = payload["surface"].as_str().unwrap().to_string();
-        let named = more.contains(&"--surface");
-        let note = format!("the surface is {surface} (auto): a task takes about ");
+        let mode = payload["mode"].as_str().unwrap().to_string();
+        let named = more.contains(&"--mode");
+        let note = format!("the mode is {mode} (auto): a task takes about ");
         assert_eq!(run.stderr.contains(&note), !named, "{}", run.stderr);
         assert_eq!(payload["notes"].to_string().contains(&note), !named);
-        surface
+        mode
     };
     // 117 tools, all deferred, and then ten of them in full.
     assert_eq!(chosen(&["--provider", "openai"]), "gateway");
     assert_eq!(chosen(&["--provider", "anthropic"]), "native");
     assert_eq!(chosen(&["--provider", "anthropic", "--search", "client"]), "gateway");
-    assert_eq!(chosen(&["--provider", "openai", "--profile", "core"]), "core");
-    assert_eq!(chosen(&["--provider", "openai", "--surface", "hybrid"]), "hybrid");
+    assert_eq!(chosen(&["--provider", "openai", "--profile", "core"]), "gateway");
+    assert_eq!(chosen(&["--provider", "openai", "--mode", "hybrid"]), "hybrid");
     // A provider takes no more than 128 tools, whatever they cost.
     let tools_for = |provider: &str, count: usize, host: usize| {
         let tool = |index: usize| serde_json::json!({"name": format!("tool_{index}"), "description": "Does it.", "parameters": {"type": "object"}});
@@ -410,7 +366,7 @@ fn auto_is_the_surface_that_costs_a_task_least() {
             fixture::folder(&[("tools.json", &Value::from(tools).to_string()), ("toolcrib.toml", &config)]);
         let run = fixture::run(&["payload", fixture::text(folder.path()), "--provider", provider, "--json"]);
         let payload: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
-        payload["surface"].as_str().unwrap().to_string()
+        payload["mode"].as_str().unwrap().to_string()
     };
     let tools = |count: usize, host: usize| tools_for("openai", count, host);
     assert_eq!(tools(20, 10_000), "full");

@@ -34,7 +34,7 @@ fn the_tools_that_are_picked_are_bound_whole_and_nothing_else() {
     assert!(run.stderr.contains("picked refund_payment (") && run.stderr.contains("1 unsafe tool left out"));
     let again = payload(&["--pick", "refund a customer", "--max", "1"]).1;
     assert_eq!((again.stdout, again.stderr), (run.stdout, run.stderr));
-    assert_eq!(payload(&["--pick", "refund a customer", "--max", "1", "--surface", "full"]).0, bound);
+    assert_eq!(payload(&["--pick", "refund a customer", "--max", "1", "--mode", "full"]).0, bound);
     let input = r#"[{"role": "user", "content": "refund a customer"}]"#;
     assert_eq!(payload(&["--pick", input, "--max", "1"]).0, bound);
 
@@ -43,8 +43,8 @@ fn the_tools_that_are_picked_are_bound_whole_and_nothing_else() {
 }
 
 #[test]
-fn with_a_surface_the_rest_is_there_as_it_has_it() {
-    let with = |surface| payload(&["--pick", "refund a customer", "--max", "1", "--surface", surface]).0;
+fn with_a_mode_the_rest_is_there_as_it_has_it() {
+    let with = |mode| payload(&["--pick", "refund a customer", "--max", "1", "--mode", mode]).0;
     let hybrid = with("hybrid");
     assert_eq!(
         names(&hybrid),
@@ -53,7 +53,6 @@ fn with_a_surface_the_rest_is_there_as_it_has_it() {
     assert_eq!(hybrid["tools"][1]["function"]["parameters"]["required"], json!(["amount"]));
     let gateway = with("gateway");
     assert_eq!(names(&gateway), ["tool_search", "tool_help", "tool_exec", "tool_batch", "refund_payment"]);
-    assert_eq!(names(&with("toolset")), ["load_toolset", "refund_payment"]);
     assert_eq!(names(&with("files")), ["refund_payment"]);
 }
 

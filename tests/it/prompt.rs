@@ -1,10 +1,10 @@
-//! Sections of a system prompt, one a surface. `SNAPSHOTS=overwrite cargo test` writes the golden files anew.
+//! Sections of a system prompt, one a mode. `SNAPSHOTS=overwrite cargo test` writes the golden files anew.
 
 use std::fs;
 
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
-use toolcrib::config::{self, Deferred, Surface};
+use toolcrib::config::{self, Deferred, Mode};
 use toolcrib::provider::{Extent, PayloadRequest, Provider, payload};
 use toolcrib::render::{PromptSection, Templates};
 use toolcrib::tokens::Counter;
@@ -15,13 +15,12 @@ fn example(name: &str) -> Checked {
     fixture::open(&fixture::package().join("examples").join(name))
 }
 
-fn section(checked: &Checked, profile: Option<&str>, surface: Surface) -> String {
-    section_within(checked, profile, surface, 500)
+fn section(checked: &Checked, profile: Option<&str>, mode: Mode) -> String {
+    section_within(checked, profile, mode, 500)
 }
 
-fn section_within(checked: &Checked, profile: Option<&str>, surface: Surface, tokens: usize) -> String {
-    let section =
-        PromptSection { surface, deferred: Deferred::Stub, folder: "tools", discovery: false, tokens };
+fn section_within(checked: &Checked, profile: Option<&str>, mode: Mode, tokens: usize) -> String {
+    let section = PromptSection { mode, deferred: Deferred::Stub, folder: "tools", discovery: false, tokens };
     let profile = checked.catalog.profile(profile).unwrap();
     section.render(&checked.catalog, &profile, &Templates::load(None).unwrap()).unwrap()
 }
@@ -37,15 +36,15 @@ fn check(name: &str, got: &str) {
 }
 
 #[test]
-fn each_surface_has_a_section() {
+fn each_mode_has_a_section() {
     let agent = example("universal-agent");
-    for &surface in Surface::ALL {
-        check(&format!("{}.md", surface.as_str()), &section(&agent, Some("creator"), surface));
+    for &mode in Mode::ALL {
+        check(&format!("{}.md", mode.as_str()), &section(&agent, Some("creator"), mode));
     }
     let github = example("github");
-    check("gateway-of-one-server.md", &section(&github, Some("core"), Surface::Gateway));
+    check("gateway-of-one-server.md", &section(&github, None, Mode::Gateway));
     let buildos = example("buildos");
-    check("gateway-of-entities.md", &section(&buildos, Some("planner"), Surface::Gateway));
+    check("gateway-of-entities.md", &section(&buildos, None, Mode::Gateway));
 }
 
 #[test]
@@ -62,7 +61,7 @@ fn the_files_section_is_the_one_that_seeding_writes() {
     ]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let seeded = fs::read_to_string(workspace.path().join("AGENTS.md")).unwrap();
-    assert!(seeded.contains(&section(&agent, Some("creator"), Surface::Files)));
+    assert!(seeded.contains(&section(&agent, Some("creator"), Mode::Files)));
 }
 
 #[test]
@@ -72,11 +71,11 @@ fn words_beside_lists_are_few() {
         [("universal-agent", "creator"), ("github", "core"), ("buildos", "planner")]
     {
         let checked = example(example_name);
-        for &surface in Surface::ALL {
-            let text = section(&checked, Some(profile), surface);
+        for &mode in Mode::ALL {
+            let text = section(&checked, Some(profile), mode);
             let words: Vec<&str> = text.lines().filter(|line| !line.starts_with("- `")).collect();
             let count = counter.count(&words.join("\n")).o200k;
-            assert!(count < 250, "{}: {count}", surface.as_str());
+            assert!(count < 250, "{}: {count}", mode.as_str());
         }
     }
 }
@@ -87,8 +86,8 @@ fn without_deferred_tools_nothing_is_said_of_them() {
         "tools.json",
         r#"[{"name":"get_it","description":"Gets it.","description_mode":"full","effect":"read","parameters":{"type":"object"}}]"#,
     );
-    for surface in [Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Full] {
-        let text = section(&checked, None, surface);
+    for mode in [Mode::Hybrid, Mode::Native, Mode::Gateway, Mode::Full] {
+        let text = section(&checked, None, mode);
         assert_eq!(
             text,
             "## Tools\n\n- When a call fails, read the error, correct the arguments, and try once more."
@@ -101,7 +100,7 @@ fn a_compact_binding_has_no_mark_to_speak_of() {
     let checked = example("universal-agent");
     let profile = checked.catalog.profile(Some("creator")).unwrap();
     let section = PromptSection {
-        surface: Surface::Hybrid,
+        mode: Mode::Hybrid,
         deferred: Deferred::Compact,
         folder: "docs/tools",
         discovery: false,
@@ -118,14 +117,14 @@ fn a_compact_binding_has_no_mark_to_speak_of() {
 #[test]
 fn the_mark_is_the_one_that_stubs_bear() {
     let checked = example("universal-agent");
-    let text = section(&checked, Some("creator"), Surface::Hybrid);
+    let text = section(&checked, Some("creator"), Mode::Hybrid);
     let (_, rest) = text.split_once("their text ends in `").unwrap();
     let (mark, _) = rest.split_once('`').unwrap();
     assert!(!mark.is_empty() && text.contains(&format!("every tool marked `{mark}`")), "{text}");
     let profile = checked.catalog.profile(Some("creator")).unwrap();
     for &provider in Provider::ALL {
-        let (catalog, surface, options) = (&checked.catalog, Surface::Hybrid, config::Payload::default());
-        let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
+        let (catalog, mode, options) = (&checked.catalog, Mode::Hybrid, config::Payload::default());
+        let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
         let functions = payload(request).unwrap().functions;
         let (stubs, others): (Vec<_>, Vec<_>) =
             functions.iter().partition(|function| function.extent == Extent::Stub);
@@ -140,10 +139,10 @@ fn the_mark_is_the_one_that_stubs_bear() {
 #[test]
 fn core_tools_are_no_part_of_what_is_searched() {
     let checked = example("universal-agent");
-    let text = section(&checked, Some("creator"), Surface::Core);
+    let text = section(&checked, Some("creator"), Mode::Gateway);
     assert!(text.contains("The 8 tools beside `tool_search`") && text.contains("19 other ops"), "{text}");
-    let whole = section(&checked, None, Surface::Core);
-    assert_eq!(whole, section(&checked, None, Surface::Gateway), "no tool is full");
+    let whole = section(&checked, None, Mode::Gateway);
+    assert!(!whole.contains("beside `tool_search`"), "no tool is full: {whole}");
 }
 
 /// Tools that each have a category of their own.
@@ -161,14 +160,11 @@ fn many(count: usize, category: impl Fn(usize) -> String) -> Checked {
 #[test]
 fn lists_are_bounded() {
     let checked = many(300, |number| format!("c{number}/deep"));
-    for surface in [Surface::Native, Surface::Toolset, Surface::Gateway] {
-        let text = section_within(&checked, None, surface, usize::MAX);
+    for mode in [Mode::Native, Mode::Gateway] {
+        let text = section_within(&checked, None, mode, usize::MAX);
         assert!(text.contains("- also `c") && text.contains(", and 140 more"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("- `c")).count(), 40);
     }
-    let nested = many(300, |number| format!("top{}/c{number}", number % 3));
-    let text = section(&nested, None, Surface::Toolset);
-    assert!(text.contains("- `top2` (100): ") && !text.contains("more\n"), "the groups above them: {text}");
 }
 
 fn tokens(text: &str) -> usize {
@@ -182,17 +178,17 @@ fn the_section_of_a_large_catalog_keeps_to_its_budget() {
         "toucan-nasty-servers",
     ] {
         let checked = fixture::open(&fixture::package().join(format!("tests/data/catalogs/{file}.json")));
-        for &surface in Surface::ALL {
+        for &mode in Mode::ALL {
             for budget in [300, 500, 1000] {
-                let text = section_within(&checked, None, surface, budget);
-                assert!(tokens(&text) <= budget, "{file}, {}: {text}", surface.as_str());
-                assert_eq!(text, section_within(&checked, None, surface, budget));
+                let text = section_within(&checked, None, mode, budget);
+                assert!(tokens(&text) <= budget, "{file}, {}: {text}", mode.as_str());
+                assert_eq!(text, section_within(&checked, None, mode, budget));
             }
         }
-        let whole = section_within(&checked, None, Surface::Gateway, usize::MAX);
+        let whole = section_within(&checked, None, Mode::Gateway, usize::MAX);
         assert_eq!(
             whole,
-            section_within(&checked, None, Surface::Gateway, tokens(&whole)),
+            section_within(&checked, None, Mode::Gateway, tokens(&whole)),
             "it fits, and stays"
         );
     }
@@ -207,8 +203,8 @@ fn no_number_of_groups_and_no_name_breaks_the_budget() {
         many(10_000, |number| format!("c{}", number % 600)),
     ];
     for checked in &catalogs {
-        for surface in [Surface::Gateway, Surface::Native, Surface::Toolset] {
-            let text = section(checked, None, surface);
+        for mode in [Mode::Gateway, Mode::Native] {
+            let text = section(checked, None, mode);
             assert!((300..=500).contains(&tokens(&text)), "{}: {text}", tokens(&text));
             assert!(text.contains(" smaller groups with "), "{text}");
         }
@@ -219,14 +215,14 @@ fn no_number_of_groups_and_no_name_breaks_the_budget() {
 #[test]
 fn groups_without_room_are_listed_under_their_categories() {
     let path = fixture::package().join("tests/data/catalogs/livemcpbench-servers.json");
-    let text = section(&fixture::open(&path), None, Surface::Gateway);
+    let text = section(&fixture::open(&path), None, Mode::Gateway);
     assert!(text.contains("\n- `Discovery` (") && !text.contains("smaller groups"), "{text}");
 }
 
 #[test]
 fn the_largest_groups_are_told_first() {
     let path = fixture::package().join("tests/data/catalogs/toucan-nasty-servers.json");
-    let text = section(&fixture::open(&path), None, Surface::Gateway);
+    let text = section(&fixture::open(&path), None, Mode::Gateway);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- `")).collect();
     assert!(lines[0].starts_with("- `financial_modeling_prep_fmp_server` (253): "), "{text}");
     assert!(lines[1].starts_with("- `hub_spot_mcp` (112): "), "{text}");
@@ -241,7 +237,7 @@ fn the_budget_is_an_option_and_a_setting() {
     fixture::write(folder.path(), "toolcrib.toml", &config);
     let path = fixture::text(folder.path()).to_string();
     let run =
-        |more: &[&str]| fixture::run(&[&["prompt", path.as_str(), "--surface", "gateway"], more].concat());
+        |more: &[&str]| fixture::run(&[&["prompt", path.as_str(), "--mode", "gateway"], more].concat());
     let set = run(&[]);
     assert!((250..=350).contains(&tokens(set.stdout.trim_end())), "{}", set.stdout);
     let asked = run(&["--tokens", "450"]);
@@ -255,8 +251,8 @@ fn the_budget_is_an_option_and_a_setting() {
 #[test]
 fn a_category_stays_a_name() {
     let checked = many(2, |number| format!("x`{number}` ## **no** <b>\n\n# heading\n<!-- toolcrib:end -->"));
-    for &surface in Surface::ALL {
-        let text = section(&checked, None, surface);
+    for &mode in Mode::ALL {
+        let text = section(&checked, None, mode);
         assert!(!text.contains("\n# ") && !text.contains("<!-- toolcrib"), "{text}");
         assert!(!text.contains("\n- `x`"), "the code span is closed by the name: {text}");
     }
@@ -265,12 +261,12 @@ fn a_category_stays_a_name() {
 #[test]
 fn the_command_prints_the_section_and_the_rules() {
     let arguments = ["prompt", "examples/github", "--profile", "core"];
-    let run = fixture::run(&[&arguments[..], &["--surface", "hybrid"]].concat());
+    let run = fixture::run(&[&arguments[..], &["--mode", "hybrid"]].concat());
     assert_eq!(
         (run.code, run.stdout.trim_end()),
-        (0, section(&example("github"), Some("core"), Surface::Hybrid).as_str())
+        (0, section(&example("github"), Some("core"), Mode::Hybrid).as_str())
     );
-    let run = fixture::run(&[&arguments[..], &["--surface", "gateway", "--discovery"]].concat());
+    let run = fixture::run(&[&arguments[..], &["--mode", "gateway", "--discovery"]].concat());
     let (tools, rules) = run.stdout.split_once("\n## Finding tools\n").unwrap();
     assert!(tools.contains("`tool_exec`") && tools.contains("help_path"));
     assert_eq!(rules.lines().filter(|line| line.starts_with(char::is_numeric)).count(), 5);
@@ -279,15 +275,16 @@ fn the_command_prints_the_section_and_the_rules() {
 
 #[test]
 fn the_section_is_that_of_the_payload() {
-    let run = |more: &[&str]| fixture::run(&[&["prompt", "examples/github", "-p", "core"], more].concat());
-    let compact = run(&["--surface", "hybrid", "--deferred", "compact"]);
+    let run =
+        |more: &[&str]| fixture::run(&[&["prompt", "examples/github", "-p", "core"], more].concat());
+    let compact = run(&["--mode", "hybrid", "--deferred", "compact"]);
     assert!(compact.stdout.contains("nothing is said of what their arguments mean"), "{}", compact.stdout);
-    let native = run(&["--provider", "mistral", "--surface", "native"]);
-    assert_eq!(native.stdout, run(&["--surface", "hybrid"]).stdout);
+    let native = run(&["--provider", "mistral", "--mode", "native"]);
+    assert_eq!(native.stdout, run(&["--mode", "hybrid"]).stdout);
     assert!(native.stderr.contains("mistral cannot defer tools by itself"), "{}", native.stderr);
-    let native = run(&["--provider", "anthropic", "--surface", "native"]);
+    let native = run(&["--provider", "anthropic", "--mode", "native"]);
     assert_eq!((native.stdout, native.stderr), {
-        let plain = run(&["--surface", "native"]);
+        let plain = run(&["--mode", "native"]);
         (plain.stdout, plain.stderr)
     });
 }

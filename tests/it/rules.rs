@@ -1,4 +1,4 @@
-//! Payloads obey the rules of docs/reference/wires.md: every real catalog, provider and surface, judged by the JSON
+//! Payloads obey the rules of docs/reference/wires.md: every real catalog, provider and mode, judged by the JSON
 //! alone.
 //!
 //! 1. [`judge`] is what one provider demands; one file a provider holds its rules.
@@ -17,6 +17,7 @@ mod langchain;
 mod limits;
 mod mcp;
 mod mistral;
+mod mode;
 mod ollama;
 mod openai;
 mod openai_strict;
@@ -25,7 +26,6 @@ mod report;
 mod responses;
 mod schema;
 mod strict;
-mod surface;
 mod sweep;
 mod told;
 

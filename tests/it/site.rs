@@ -169,9 +169,8 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
     let options = toolcrib::report::Options {
         profile: None,
         provider: toolcrib::provider::Provider::OpenAi,
-        surface: None,
+        mode: None,
         payload: checked.catalog.config.payload,
-        iterations: 84,
         budget: None,
     };
     let report = toolcrib::report::report(&checked.catalog, &TEMPLATES, options).unwrap();
@@ -185,7 +184,7 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
         let overview = body(site, "profiles.html");
         let triage =
             report.profiles.iter().find(|profile| profile.profile.as_deref() == Some("triage")).unwrap();
-        let bound = triage.surfaces[1].tokens.as_ref().unwrap().bound.o200k;
+        let bound = triage.modes[1].tokens.as_ref().unwrap().bound.o200k;
         assert!(overview.contains(&grouped(bound)), "{bound}");
     });
 }

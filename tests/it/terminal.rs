@@ -59,7 +59,7 @@ fn no_command_prints_what_steers_a_terminal() {
         vec!["check", "--json"],
         vec!["render", "--out", fixture::text(&out)],
         vec!["payload", "--provider", "openai"],
-        vec!["payload", "--provider", "mcp", "--surface", "full", "--pretty"],
+        vec!["payload", "--provider", "mcp", "--mode", "full", "--pretty"],
         vec!["payload", "--provider", "openai", "--pick", &nasty],
         vec!["tokens"],
         vec!["tokens", "--json"],

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
-use toolcrib::config::{self, Surface, SurfaceChoice};
+use toolcrib::config::{self, Mode, ModeChoice};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use toolcrib::render::Templates;
 use toolcrib::report::{self, Measured, Options, Report};
@@ -20,23 +20,16 @@ fn example(name: &str) -> Checked {
 }
 
 fn options(provider: Provider) -> Options<'static> {
-    Options {
-        profile: None,
-        provider,
-        surface: None,
-        payload: Default::default(),
-        iterations: 84,
-        budget: None,
-    }
+    Options { profile: None, provider, mode: None, payload: Default::default(), budget: None }
 }
 
 fn count(checked: &Checked, options: Options<'_>) -> Report {
     report::report(&checked.catalog, &Templates::load(None).unwrap(), options).unwrap()
 }
 
-fn on(report: &Report, surface: Surface) -> &Measured {
-    let surfaces = &report.profiles[0].surfaces;
-    surfaces.iter().find(|row| row.surface == surface).and_then(|row| row.tokens.as_ref()).unwrap()
+fn on(report: &Report, mode: Mode) -> &Measured {
+    let modes = &report.profiles[0].modes;
+    modes.iter().find(|row| row.mode == mode).and_then(|row| row.tokens.as_ref()).unwrap()
 }
 
 /// Tools that take one argument, bound as they say.
@@ -60,19 +53,13 @@ fn counts_are_those_of_the_text_that_is_sent() {
     let cl100k = tiktoken::get_encoding("cl100k_base").unwrap();
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::OpenAiResponses, Provider::Bedrock] {
         let report = count(&checked, Options { profile: Some("triage"), ..options(provider) });
-        for surface in [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Toolset] {
+        for mode in [Mode::Full, Mode::Hybrid, Mode::Native, Mode::Gateway] {
             let catalog = &checked.catalog;
-            let request = PayloadRequest {
-                catalog,
-                profile: &profile,
-                provider,
-                surface,
-                options: Default::default(),
-                load: &[],
-            };
+            let request =
+                PayloadRequest { catalog, profile: &profile, provider, mode, options: Default::default() };
             let text = provider::payload(request).unwrap().body.to_string();
             let expect = Count { o200k: o200k.count(&text), cl100k: cl100k.count(&text) };
-            assert_eq!(on(&report, surface).sent, expect, "{} {}", provider.as_str(), surface.as_str());
+            assert_eq!(on(&report, mode).sent, expect, "{} {}", provider.as_str(), mode.as_str());
         }
     }
 }
@@ -82,15 +69,14 @@ fn parts_add_up_for_every_provider() {
     let checked = example("universal-agent");
     for &provider in Provider::ALL {
         let report = count(&checked, Options { profile: Some("creator"), ..options(provider) });
-        for &surface in Surface::ALL {
-            let row = on(&report, surface);
+        for &mode in Mode::ALL {
+            let row = on(&report, mode);
             let parts = row.names + row.descriptions + row.schemas + row.own_functions + row.wrapping;
-            assert_eq!(parts, row.bound, "{} {}", provider.as_str(), surface.as_str());
-            assert_eq!(row.job.o200k, 84 * (row.bound + row.prompt).o200k);
-            assert!(row.bound.o200k <= row.sent.o200k && row.job_cached.o200k <= row.job.o200k);
+            assert_eq!(parts, row.bound, "{} {}", provider.as_str(), mode.as_str());
+            assert!(row.bound.o200k <= row.sent.o200k);
         }
-        assert!(on(&report, Surface::Hybrid).own_functions.o200k > 0, "{}", provider.as_str());
-        assert_eq!(on(&report, Surface::Files).bound, Count::default());
+        assert!(on(&report, Mode::Hybrid).own_functions.o200k > 0, "{}", provider.as_str());
+        assert_eq!(on(&report, Mode::Files).bound, Count::default());
         assert_eq!(report.tools.len() + report.left_out.len(), 27);
         assert!(report.tools.is_sorted_by(|a, b| a.full.o200k >= b.full.o200k));
     }
@@ -101,23 +87,23 @@ fn native_deferral_keeps_definitions_out_of_the_context() {
     let checked = tools(30, "deferred");
     for provider in [Provider::Anthropic, Provider::OpenAiResponses, Provider::GeminiInteractions] {
         let report = count(&checked, options(provider));
-        let native = on(&report, Surface::Native);
-        assert!(native.sent.o200k > on(&report, Surface::Full).sent.o200k, "{}", provider.as_str());
+        let native = on(&report, Mode::Native);
+        assert!(native.sent.o200k > on(&report, Mode::Full).sent.o200k, "{}", provider.as_str());
         assert!(native.bound.o200k * 3 < native.sent.o200k, "{}: {native:?}", provider.as_str());
         assert_eq!(native.schemas, Count::default());
     }
     let report = count(&checked, options(Provider::Mistral));
-    let row = report.profiles[0].surfaces.iter().find(|row| row.surface == Surface::Native).unwrap();
-    assert_eq!(row.as_surface, Surface::Hybrid);
+    let row = report.profiles[0].modes.iter().find(|row| row.mode == Mode::Native).unwrap();
+    assert_eq!(row.as_mode, Mode::Hybrid);
     assert!(report.table().contains("native: mistral cannot defer tools by itself; it is as hybrid"));
 }
 
 #[test]
 fn more_tools_than_a_provider_takes_are_counted_and_marked() {
     let report = count(&tools(130, "deferred"), options(Provider::OpenAi));
-    let full = &report.profiles[0].surfaces[0];
-    assert_eq!((full.surface, full.over_limit), (Surface::Full, Some(128)));
-    assert!(on(&report, Surface::Full).bound.o200k > 130 * 20);
+    let full = &report.profiles[0].modes[0];
+    assert_eq!((full.mode, full.over_limit), (Mode::Full, Some(128)));
+    assert!(on(&report, Mode::Full).bound.o200k > 130 * 20);
     let table = report.table();
     assert!(table.contains("full: over the limit of 128") && !table.contains("gateway: over"), "{table}");
 }
@@ -129,9 +115,9 @@ fn a_profile_without_a_payload_has_a_reason() {
         r#"[{"name":"read_tool_doc","description":"Mine.","description_mode":"deferred","parameters":{"type":"object"}}]"#,
     );
     let report = count(&checked, options(Provider::OpenAi));
-    let row = &report.profiles[0].surfaces[1];
+    let row = &report.profiles[0].modes[1];
     assert!(row.tokens.is_none() && row.problem.as_ref().unwrap().contains("read_tool_doc"));
-    assert!(on(&report, Surface::Full).bound.o200k > 0);
+    assert!(on(&report, Mode::Full).bound.o200k > 0);
     assert!(report.table().contains("hybrid: `read_tool_doc`"));
 }
 
@@ -163,7 +149,7 @@ fn a_clash_hides_no_tool() {
         meeting.len() == 2 && meeting.values().all(|(_, stub, compact)| stub.is_some() && compact.is_some())
     );
     let report = count(&open(&["good", "read_tool_doc"]), options(Provider::OpenAi));
-    assert!(report.table().lines().any(|line| line.starts_with("read_tool_doc ") && line.ends_with('-')));
+    assert!(report.table().lines().any(|line| line.starts_with("read_tool_doc ") && line.contains("  -  ")));
 }
 
 /// A budget cannot be kept where nothing can be sent.
@@ -178,15 +164,14 @@ fn a_budget_fails_without_a_payload() {
     let over = budget("deferred", 1_000_000);
     assert_eq!((over[0].bound, over[0].then), (None, None));
     assert!(
-        over[0].problem.as_ref().unwrap().contains("read_tool_doc")
-            && over[0].surfaces.contains(&Surface::Full)
+        over[0].problem.as_ref().unwrap().contains("read_tool_doc") && over[0].modes.contains(&Mode::Full)
     );
     let message = over[0].message();
     assert!(
         message.contains("hybrid cannot be held to the budget of 1,000,000: `read_tool_doc`"),
         "{message}"
     );
-    assert!(message.contains("help: take a surface that fits: full, "), "{message}");
+    assert!(message.contains("help: take a mode that fits: full, "), "{message}");
     // Deferring would bring in the function of ours that meets the tool, so nothing is to be deferred.
     let over = budget("full", 20);
     assert!(over[0].defer.is_empty() && over[0].then == over[0].bound, "{over:?}");
@@ -197,40 +182,32 @@ fn a_budget_fails_without_a_payload() {
     assert!(run.stderr.contains("both named `read_tool_doc`"), "{}", run.stderr);
 }
 
-/// The saving of deferral depends on the surface: Anthropic shows nothing of a deferred tool, and a toolset nothing
-/// of its tools.
+/// The saving of deferral depends in the mode: Anthropic shows nothing of a deferred tool, and neither
+/// does the gateway.
 #[test]
 fn a_budget_knows_what_is_bound_of_deferred_tools() {
     let checked = tools(20, "full");
-    let over = |provider, surface, budget| {
-        let report =
-            count(&checked, Options { budget: Some(budget), surface: Some(surface), ..options(provider) });
+    let over = |provider, mode, budget| {
+        let report = count(&checked, Options { budget: Some(budget), mode: Some(mode), ..options(provider) });
         report.over_budget.into_iter().next().unwrap()
     };
-    for (provider, surface) in [(Provider::Anthropic, Surface::Native), (Provider::OpenAi, Surface::Toolset)]
-    {
-        let none = over(provider, surface, 1);
+    for (provider, mode) in [(Provider::Anthropic, Mode::Native), (Provider::OpenAi, Mode::Gateway)] {
+        let none = over(provider, mode, 1);
         assert_eq!(none.defer.len(), 20);
-        assert!(none.leave_out.is_empty(), "{none:?}");
-        assert_eq!(over(provider, surface, none.then.unwrap()).defer.len(), 20);
-        assert!(over(provider, surface, none.then.unwrap() + 200).defer.len() < 20);
-    }
-    for provider in [Provider::GeminiInteractions, Provider::OpenAiResponses] {
-        let all = over(provider, Surface::Native, 1);
-        let some = over(provider, Surface::Native, all.then.unwrap() - 20);
-        assert!(!some.leave_out.is_empty() && some.leave_out.len() < 20, "their names stay: {some:?}");
+        assert_eq!(over(provider, mode, none.then.unwrap()).defer.len(), 20);
+        assert!(over(provider, mode, none.then.unwrap() + 200).defer.len() < 20);
     }
     // Mistral defers nothing by itself: its budget is that of hybrid.
-    let fallen = over(Provider::Mistral, Surface::Native, 400);
-    let hybrid = over(Provider::Mistral, Surface::Hybrid, 400);
-    assert_eq!((fallen.surface, &fallen.defer, fallen.then), (Surface::Hybrid, &hybrid.defer, hybrid.then));
+    let fallen = over(Provider::Mistral, Mode::Native, 400);
+    let hybrid = over(Provider::Mistral, Mode::Hybrid, 400);
+    assert_eq!((fallen.mode, &fallen.defer, fallen.then), (Mode::Hybrid, &hybrid.defer, hybrid.then));
 }
 
 #[test]
 fn a_catalog_without_tools_costs_nothing() {
     let report = count(&fixture::open_text("tools.json", "[]"), options(Provider::OpenAi));
-    assert_eq!(on(&report, Surface::Full).bound, Count::default());
-    assert_eq!(on(&report, Surface::Full).saving_percent, None);
+    assert_eq!(on(&report, Mode::Full).bound, Count::default());
+    assert_eq!(on(&report, Mode::Full).saving_percent, None);
     assert!(report.tools.is_empty() && !report.table().contains("NaN"));
 }
 
@@ -238,9 +215,9 @@ fn a_catalog_without_tools_costs_nothing() {
 fn the_budget_names_the_fewest_tools_to_defer() {
     let checked = tools(20, "full");
     let hybrid = |budget| {
-        let payload = config::Payload { surface: SurfaceChoice::Hybrid, ..Default::default() };
+        let payload = config::Payload { mode: ModeChoice::Hybrid, ..Default::default() };
         let report = count(&checked, Options { payload, budget: Some(budget), ..options(Provider::OpenAi) });
-        let bound = on(&report, Surface::Hybrid).bound.o200k;
+        let bound = on(&report, Mode::Hybrid).bound.o200k;
         (bound, report.over_budget)
     };
     let (bound, over) = hybrid(usize::MAX);
@@ -250,12 +227,12 @@ fn the_budget_names_the_fewest_tools_to_defer() {
     let advice = &over[0];
     assert_eq!((advice.bound, &advice.problem), (Some(bound), &None));
     assert!((1..20).contains(&advice.defer.len()) && advice.then.unwrap() <= bound - 20, "{advice:?}");
-    assert!(advice.surfaces.is_empty() && advice.leave_out.is_empty());
+    assert!(advice.modes.is_empty());
     let (_, over) = hybrid(470);
     assert_eq!(over[0].defer.len(), 20, "{over:?}");
-    assert!(over[0].then.unwrap() > 470 && over[0].left.is_some_and(|left| left <= 470));
-    assert_eq!(over[0].surfaces, [Surface::Gateway, Surface::Files]);
-    assert!(over[0].message().contains("or take a surface that fits: gateway"), "{}", over[0].message());
+    assert!(over[0].then.unwrap() > 470);
+    assert_eq!(over[0].modes, [Mode::Files]);
+    assert!(over[0].message().contains("or take a mode that fits: files"), "{}", over[0].message());
 }
 
 #[test]
@@ -263,25 +240,23 @@ fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
     let arguments = ["tokens", "examples/github", "--profile", "core"];
     let run = fixture::run(&arguments);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("\ncore: 117 tools, 10 full and 107 deferred\nsurface"), "{}", run.stdout);
+    assert!(run.stdout.contains("\ncore: 117 tools, 10 full and 107 deferred\nmode"), "{}", run.stdout);
     assert!(run.stdout.contains("publish no") && run.stdout.contains("97 more tools with --json"));
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 120), "{}", run.stdout);
 
-    let run =
-        fixture::run(&[&arguments[..], &["--json", "--surface", "hybrid", "--budget", "3000"]].concat());
+    let run = fixture::run(&[&arguments[..], &["--json", "--mode", "hybrid", "--budget", "3000"]].concat());
     assert_eq!(run.code, 1);
     assert!(
         run.stderr.contains("error: profile core: hybrid binds ")
             && run.stderr.contains("defer first: issue_read")
     );
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(report["profiles"][0]["surfaces"].as_array().unwrap().len(), 1);
-    assert!(report["profiles"][0]["surfaces"][0]["tokens"]["bound"]["cl100k"].is_u64());
+    assert_eq!(report["profiles"][0]["modes"].as_array().unwrap().len(), 1);
+    assert!(report["profiles"][0]["modes"][0]["tokens"]["bound"]["cl100k"].is_u64());
     assert_eq!(report["tools"].as_array().unwrap().len(), 117);
     assert_eq!(report["over_budget"][0]["defer"][0], "issue_read");
 
     assert_eq!(fixture::run(&["tokens", "examples/github", "--profile", "cores"]).code, 2);
-    assert_eq!(fixture::run(&["tokens", "examples/github", "--iterations", "0"]).code, 2);
 }
 
 #[test]
@@ -331,47 +306,43 @@ fn readme_table() -> String {
         count(checked, Options { profile: Some(profile), ..options(Provider::OpenAi) })
     });
     let mut table = String::from(
-        "| surface | `creator`, 27 tools | `validator`, 40 tools | GitHub `core`, 117 tools |\n| --- | ---: | ---: | ---: |\n",
+        "| mode | `creator`, 27 tools | `validator`, 40 tools | GitHub `core`, 117 tools |\n| --- | ---: | ---: | ---: |\n",
     );
     let written = columns.map(|(checked, profile)| as_written(checked, profile));
     let cells: Vec<String> = written.iter().map(|tokens| grouped(*tokens)).collect();
     table += &format!("| as their source has them | {} |\n", cells.join(" | "));
-    for surface in
-        [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Core, Surface::Gateway, Surface::Files]
-    {
+    for mode in [Mode::Full, Mode::Hybrid, Mode::Gateway, Mode::Files] {
         let cell = |report: &Report| {
-            let row = on(report, surface);
+            let row = on(report, mode);
             let saving = row.saving_percent.unwrap_or_default();
             let each = grouped((row.bound + row.prompt).o200k);
-            match surface {
-                Surface::Full => each,
+            match mode {
+                Mode::Full => each,
                 _ => format!("{each} ({saving:.0} %)"),
             }
         };
         let cells: Vec<String> = reports.iter().map(cell).collect();
-        table += &format!("| `{}` | {} |\n", surface.as_str(), cells.join(" | "));
+        table += &format!("| `{}` | {} |\n", mode.as_str(), cells.join(" | "));
     }
     table += "\n| a whole task, estimated | `creator` | `validator` | GitHub `core` |\n| --- | ---: | ---: | ---: |\n";
-    for surface in
-        [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Core, Surface::Gateway, Surface::Files]
-    {
+    for mode in [Mode::Full, Mode::Hybrid, Mode::Gateway, Mode::Files] {
         let cell = |report: &Report| {
-            let row = on(report, surface);
+            let row = on(report, mode);
             format!("{} ({:.0} %)", grouped(row.task), row.task_percent.unwrap())
         };
         let cells: Vec<String> = reports.iter().map(cell).collect();
-        table += &format!("| `{}` | {} |\n", surface.as_str(), cells.join(" | "));
+        table += &format!("| `{}` | {} |\n", mode.as_str(), cells.join(" | "));
     }
     let [(full, short), ..] =
         [0, 1].map(|column| averages(columns[column].0, columns[column].1, &reports[column]));
-    let own = on(&reports[0], Surface::Hybrid).own_functions.o200k;
-    let prompt = on(&reports[0], Surface::Hybrid).prompt.o200k;
+    let own = on(&reports[0], Mode::Hybrid).own_functions.o200k;
+    let prompt = on(&reports[0], Mode::Hybrid).prompt.o200k;
     let saves = |column: usize| {
-        let hybrid = on(&reports[column], Surface::Hybrid);
+        let hybrid = on(&reports[column], Mode::Hybrid);
         100.0 * (1.0 - (hybrid.bound + hybrid.prompt).o200k as f64 / written[column] as f64)
     };
     format!(
-        "{table}\nA task is 5.5 requests on `full`, each with 10,000 tokens of the host's own, and up to 2.5 more on the other surfaces, for\n\
+        "{table}\nA task is 5.5 requests on `full`, each with 10,000 tokens of the host's own, and up to 2.5 more in the other modes, for\n\
          searches and docs ([assumptions](docs/tokens.md#whole-tasks)).\n\n`full` is less than what the source has, since arguments that a docstring and its schema both describe are told\n\
          once. The design that `creator` and `validator` come from estimated savings of 62 % and 66 % for `hybrid`, with 200\n\
          tokens for a full tool and 25 for a deferred one. Against what the source has, it saves {:.0} % and {:.0} %: in `creator` a\n\

@@ -9,7 +9,7 @@ use toolcrib::provider::AnsweredCalls;
 use toolcrib::provider::call::Parser;
 use toolcrib::render::Doc;
 use toolcrib::{
-    Error, PayloadOptions, Provider, Surface, ToolSummary, WorkspaceTemplate, Written, finding, report,
+    Error, PayloadOptions, Provider, Mode, ToolSummary, WorkspaceTemplate, Written, finding, report,
 };
 
 use crate::error::Failure;
@@ -22,18 +22,16 @@ pub type Made<T> = Result<T, Failure>;
 pub struct Request {
     /// The provider.
     pub provider: String,
-    /// The surface; without one, or as `auto`, the one that costs a whole task least.
-    pub surface: Option<String>,
+    /// The mode; without one, or as `auto`, the one that costs a whole task least.
+    pub mode: Option<String>,
     /// The profile.
     pub profile: Option<String>,
-    /// The toolsets loaded so far.
-    pub loaded: Vec<String>,
 }
 
 impl Request {
     fn options(self) -> Made<PayloadOptions> {
-        let mut options = PayloadOptions::new(provider_of(&self.provider)?).loaded(self.loaded);
-        options.surface = surface_of(self.surface.as_deref())?;
+        let mut options = PayloadOptions::new(provider_of(&self.provider)?);
+        options.mode = mode_of(self.mode.as_deref())?;
         options.profile = self.profile;
         Ok(options)
     }
@@ -46,12 +44,12 @@ pub(crate) fn provider_of(name: &str) -> Made<Provider> {
     })
 }
 
-fn surface_of(name: Option<&str>) -> Made<Option<Surface>> {
+fn mode_of(name: Option<&str>) -> Made<Option<Mode>> {
     let Some(name) = name.filter(|name| *name != "auto") else { return Ok(None) };
-    let surface = Surface::ALL.iter().copied().find(|surface| surface.as_str() == name);
-    surface.map(Some).ok_or_else(|| {
-        let known: Vec<&str> = Surface::ALL.iter().map(|surface| surface.as_str()).collect();
-        Failure::argument(format!("there is no surface \"{name}\"; surfaces are: auto, {}", known.join(", ")))
+    let mode = Mode::ALL.iter().copied().find(|mode| mode.as_str() == name);
+    mode.map(Some).ok_or_else(|| {
+        let known: Vec<&str> = Mode::ALL.iter().map(|mode| mode.as_str()).collect();
+        Failure::argument(format!("there is no mode \"{name}\"; modes are: auto, {}", known.join(", ")))
     })
 }
 
@@ -118,7 +116,7 @@ impl Catalog {
             .map(|header| (header.name.to_string(), header.value.to_string().into()))
             .collect();
         let facts = json!({
-            "surface": payload.surface.as_str(), "headers": headers, "notes": payload.notes,
+            "mode": payload.mode.as_str(), "headers": headers, "notes": payload.notes,
             "findings": finding::json_report(&payload.findings),
         });
         Ok((payload.body.to_string(), facts.to_string()))
@@ -185,14 +183,13 @@ impl Catalog {
         &self,
         provider: &str,
         profile: Option<&str>,
-        surface: Option<&str>,
+        mode: Option<&str>,
         budget: Option<usize>,
-        iterations: u32,
     ) -> Made<String> {
         let (checked, templates) = self.0.stages();
-        let (provider, surface) = (provider_of(provider)?, surface_of(surface)?);
+        let (provider, mode) = (provider_of(provider)?, mode_of(mode)?);
         let payload = checked.catalog.config.payload;
-        let options = report::Options { profile, provider, surface, payload, iterations, budget };
+        let options = report::Options { profile, provider, mode, payload, budget };
         let report = report::report(&checked.catalog, templates, options).map_err(Error::from)?;
         Ok(serde_json::to_string(&report)?)
     }

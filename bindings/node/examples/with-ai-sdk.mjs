@@ -10,7 +10,7 @@ const { text } = await generateText({
   model: await languageModel(readingScript), // for example "anthropic/claude-sonnet-4.5"
   prompt: question,
   stopWhen: isStepCount(20),
-  ...bind(catalog, { surface: "hybrid" }),
+  ...bind(catalog, { mode: "hybrid" }),
 });
 
 console.log(text);

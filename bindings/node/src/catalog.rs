@@ -90,11 +90,10 @@ impl Catalog {
     pub fn payload(
         &self,
         provider: String,
-        surface: Option<String>,
+        mode: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> napi::Result<Payload> {
-        let (body, facts) = thrown(|| self.0.payload(Request { provider, surface, profile, loaded }))?;
+        let (body, facts) = thrown(|| self.0.payload(Request { provider, mode, profile }))?;
         Ok(Payload { body, facts })
     }
 
@@ -103,11 +102,10 @@ impl Catalog {
     pub fn prompt(
         &self,
         provider: String,
-        surface: Option<String>,
+        mode: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> napi::Result<String> {
-        thrown(|| self.0.prompt(Request { provider, surface, profile, loaded }))
+        thrown(|| self.0.prompt(Request { provider, mode, profile }))
     }
 
     /// The calls of a response, as `parse` prints them.
@@ -158,14 +156,13 @@ impl Catalog {
         &self,
         provider: String,
         profile: Option<String>,
-        surface: Option<String>,
+        mode: Option<String>,
         budget: Option<u32>,
-        iterations: u32,
     ) -> AsyncTask<Aside<String>> {
         let catalog = self.0.clone();
         aside(move || {
             let budget = budget.map(|tokens| tokens as usize);
-            catalog.tokens(&provider, profile.as_deref(), surface.as_deref(), budget, iterations)
+            catalog.tokens(&provider, profile.as_deref(), mode.as_deref(), budget)
         })
     }
 

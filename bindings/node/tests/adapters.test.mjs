@@ -23,7 +23,7 @@ const script = [["read_tool_doc", { name: "add" }], ["add", { a: "4" }], ["add",
 
 test("agents of the AI SDK run tools", async () => {
   const model = await scripted.languageModel(script);
-  const bound = ai.bind(catalog, { surface: "hybrid", instructions: "You add." });
+  const bound = ai.bind(catalog, { mode: "hybrid", instructions: "You add." });
   const { text, steps } = await generateText({ model, prompt: "4 + 2?", stopWhen: isStepCount(9), ...bound });
   const [first] = model.doGenerateCalls;
   const outcome = ({ content }) => content.find(({ type }) => type === "tool-result" || type === "tool-error");
@@ -40,7 +40,7 @@ test("agents of the OpenAI Agents SDK run tools", async () => {
   setTracingDisabled(true);
   const { finalOutput, history } = await scripted.withApi(scripted.openaiBodies(script), (baseURL) => {
     const model = new OpenAIChatCompletionsModel(new OpenAI({ baseURL, apiKey: "none" }), "scripted");
-    return run(new Agent({ name: "adder", model, ...agents.bind(catalog, { surface: "hybrid" }) }), "4 + 2?");
+    return run(new Agent({ name: "adder", model, ...agents.bind(catalog, { mode: "hybrid" }) }), "4 + 2?");
   });
   const outputs = history.filter(({ type }) => type === "function_call_result").map(({ output }) => output.text);
   assert.equal(finalOutput, "6");
@@ -58,7 +58,7 @@ test("agents of LangChain run tools that a middleware binds", async () => {
     bound.push(...tools);
     return bindTools.call(this, tools);
   };
-  const middleware = langchain.toolcribMiddleware(catalog, { surface: "hybrid" });
+  const middleware = langchain.toolcribMiddleware(catalog, { mode: "hybrid" });
   const agent = createAgent({ model, tools: [], systemPrompt: "You add.", middleware: [middleware] });
   const { messages: sent } = await agent.invoke({ messages });
   const answers = sent.filter((message) => message.type === "tool");
@@ -92,7 +92,7 @@ const steps = [["add", { a: 4 }], "6"];
 
 test("a loop over Anthropic runs functions", async () => {
   const [client, requests] = clientOf((create) => ({ messages: { create } }), scripted.anthropicBodies(steps));
-  const sent = await anthropicLoop(client, catalog, messages, { surface: "full", model: "m", max_tokens: 10, system: "Add." });
+  const sent = await anthropicLoop(client, catalog, messages, { mode: "full", model: "m", max_tokens: 10, system: "Add." });
   assert.deepEqual([sent[2].content[0].content, sent.at(-1).content[0].text], ["6", "6"]);
   assert.deepEqual([requests.length, requests[0].tools[0].name], [2, "add"]);
   assert.match(requests[0].system, /^Add\.\n\n## Tools/);
@@ -102,10 +102,10 @@ test("a loop over Anthropic runs functions", async () => {
 test("a loop over OpenAI runs functions, and gives up in time", async () => {
   const place = (create) => ({ chat: { completions: { create } } });
   const [client] = clientOf(place, scripted.openaiBodies(steps));
-  const sent = await openaiLoop(client, catalog, messages, { surface: "full", model: "m" });
+  const sent = await openaiLoop(client, catalog, messages, { mode: "full", model: "m" });
   assert.deepEqual([sent[2].content, sent.at(-1).content], ["6", "6"]);
   const [again] = clientOf(place, scripted.openaiBodies([steps[0], steps[0]]));
-  await assert.rejects(openaiLoop(again, catalog, [], { surface: "full", model: "m", maxTurns: 2 }), TurnsExceeded);
+  await assert.rejects(openaiLoop(again, catalog, [], { mode: "full", model: "m", maxTurns: 2 }), TurnsExceeded);
 });
 
 test("a loop over Google runs functions", async () => {
@@ -127,7 +127,7 @@ test("LangChain binds few tools of many by default, and loops keep what their ca
   const client = { messages: { create: async (body) => (requests.push(body), { content: [{ type: "text", text: "6" }] }) } };
   const own = { name: "own", input_schema: { type: "object" } };
   const system = [{ type: "text", text: "You add." }];
-  await anthropicLoop(client, catalog, messages, { surface: "hybrid", model: "m", max_tokens: 9, system, tools: [own] });
+  await anthropicLoop(client, catalog, messages, { mode: "hybrid", model: "m", max_tokens: 9, system, tools: [own] });
   assert.deepEqual([requests[0].system[0], requests[0].system.length], [system[0], 2]);
   assert.ok(requests[0].tools.length > 1 && requests[0].tools.at(-1) === own);
 });

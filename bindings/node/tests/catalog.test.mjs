@@ -24,13 +24,13 @@ function scratch(t) {
 }
 
 for (const example of ["examples/github", "examples/universal-agent", "examples/buildos"]) {
-  for (const surface of ["full", "hybrid", "gateway"]) {
-    test(`payloads of ${example} on ${surface} have the bytes of the command`, () => {
+  for (const mode of ["full", "hybrid", "gateway"]) {
+    test(`payloads of ${example} on ${mode} have the bytes of the command`, () => {
       const catalog = open(join(root, example));
       for (const provider of PROVIDERS) {
-        const printed = command(["payload", example, "--provider", provider, "--surface", surface]);
+        const printed = command(["payload", example, "--provider", provider, "--mode", mode]);
         try {
-          const { text } = catalog.payload(provider, { surface });
+          const { text } = catalog.payload(provider, { mode });
           if (printed.status === 0) assert.equal(`${text}\n`, printed.stdout);
         } catch (error) {
           assert.ok(error instanceof toolcrib.PayloadError, error);
@@ -132,7 +132,7 @@ test("a function is a tool by its schema", () => {
   });
   const plain = tool({ name: "get_time", description: "Gets the time.", run: () => 12 });
   const catalog = open([paint, plain]);
-  const [{ function: bound }] = catalog.payload("openai", { surface: "full" }).tools;
+  const [{ function: bound }] = catalog.payload("openai", { mode: "full" }).tools;
   const { box, how } = bound.parameters.properties;
   assert.equal(bound.description, "Paints a box.");
   assert.equal(box.description, "The box to paint.");
@@ -149,10 +149,10 @@ test("lists of MCP clients are read", () => {
 });
 
 test("a payload is spread without the facts beside it", () => {
-  const payload = github.payload("anthropic", { surface: "full" });
+  const payload = github.payload("anthropic", { mode: "full" });
   assert.deepEqual(Object.keys({ ...payload }), Object.keys(JSON.parse(payload.text)));
-  assert.equal(payload.surface, "full");
-  assert.ok(Array.isArray(github.payload("langchain", { surface: "gateway" }).tools));
+  assert.equal(payload.mode, "full");
+  assert.ok(Array.isArray(github.payload("langchain", { mode: "gateway" }).tools));
 });
 
 test("numbers that JavaScript cannot hold stay as they are", () => {

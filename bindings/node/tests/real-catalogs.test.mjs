@@ -71,7 +71,7 @@ for (const [file, count] of Object.entries(TOOLS)) {
         const body = JSON.parse(payload.text);
         assert.deepEqual({ ...payload }, Array.isArray(body) ? { tools: body } : body);
         try {
-          const { text } = catalog.payload(provider, { surface: "full" });
+          const { text } = catalog.payload(provider, { mode: "full" });
           for (const { tool } of made) {
             const names = [tool.name, tool.safeName, tool.safeName.replaceAll("-", "_")];
             assert.ok(names.some((name) => text.includes(json(name))), tool.name);

@@ -5,7 +5,7 @@ import { Session, type SessionOptions } from "./session.js";
 import type { Binding, Envelope, JsonObject, Provider } from "./types.js";
 
 /** Settings of an adapter: what is bound, and what runs calls. A `session` has its own `run`, `profile` and `requireDocs`. */
-export interface BindOptions extends Omit<Binding, "loaded">, SessionOptions {
+export interface BindOptions extends Binding, SessionOptions {
   session?: Session;
 }
 
@@ -27,8 +27,8 @@ export interface Bound {
 
 /** Binds tools in OpenAI's form. */
 export function boundTools(catalog: Catalog, provider: Provider, options: BindOptions): Bound {
-  const { surface, session = new Session(catalog, options) } = options;
-  const binding = { surface, profile: session.profile };
+  const { mode, session = new Session(catalog, options) } = options;
+  const binding = { mode, profile: session.profile };
   const tools: JsonObject[] = catalog.payload(provider, binding)["tools"] ?? [];
   return { session, tools, functions: tools.map(functionOf), prompt: catalog.prompt(provider, binding) };
 }

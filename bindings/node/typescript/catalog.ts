@@ -8,7 +8,7 @@ import { asked, awaited, native, type NativeCatalog } from "./native.js";
 import { Payload } from "./payload.js";
 import { jsonText, plain } from "./plain.js";
 import { callsOf, findingsOf, findingText, foundOf, toolOf } from "./read.js";
-import type { Binding, Call, Finding, Found, JsonObject, Provider, Surface, Tool, Written } from "./types.js";
+import type { Binding, Call, Finding, Found, JsonObject, Provider, Mode, Tool, Written } from "./types.js";
 
 /** A path, one definition, or several definitions, functions and answers of an MCP client's `listTools()`. */
 export type Source = string | URL | FunctionTool | Iterable<FunctionTool | object> | object;
@@ -61,14 +61,14 @@ export class Catalog {
   }
 
   /** The part of a request body with the tools: `client.messages.create({ ..., ...payload })`. */
-  payload(provider: Provider, { profile, surface, loaded = [] }: Binding = {}): Payload {
-    const { body, facts } = asked(() => this.#core.payload(provider, surface, profile, loaded));
+  payload(provider: Provider, { profile, mode }: Binding = {}): Payload {
+    const { body, facts } = asked(() => this.#core.payload(provider, mode, profile));
     return new Payload(body, JSON.parse(facts));
   }
 
   /** The section of the system prompt that goes with a payload of the same options. */
-  prompt(provider: Provider, { profile, surface, loaded = [] }: Binding = {}): string {
-    return asked(() => this.#core.prompt(provider, surface, profile, loaded));
+  prompt(provider: Provider, { profile, mode }: Binding = {}): string {
+    return asked(() => this.#core.prompt(provider, mode, profile));
   }
 
   /**
@@ -114,10 +114,10 @@ export class Catalog {
   /** The tokens that tools cost, as `toolcrib tokens --json` prints them; of all profiles unless one is named. */
   async tokens(
     provider: Provider = "openai",
-    options: { profile?: string; surface?: Surface; budget?: number; iterations?: number } = {},
+    options: { profile?: string; mode?: Mode; budget?: number } = {},
   ): Promise<JsonObject> {
-    const { profile, surface, budget, iterations = 84 } = options;
-    return JSON.parse(await awaited(() => this.#core.tokens(provider, profile, surface, budget, iterations)));
+    const { profile, mode, budget } = options;
+    return JSON.parse(await awaited(() => this.#core.tokens(provider, profile, mode, budget)));
   }
 
   /** Writes docs into a folder, which must be toolcrib's or not exist. */

@@ -17,7 +17,7 @@ export class ToolcribError extends Error {
   }
 }
 
-/** An argument of a call is wrong: an unknown provider or surface, for example. */
+/** An argument of a call is wrong: an unknown provider or mode, for example. */
 export class ArgumentError extends ToolcribError {}
 
 /** The path of the catalog does not exist. */

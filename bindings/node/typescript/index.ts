@@ -21,6 +21,6 @@ export { Payload } from "./payload.js";
 export { Session } from "./session.js";
 export type { Run, SessionOptions } from "./session.js";
 export type {
-  Binding, Call, CallError, Effect, Envelope, FieldError, Finding, Found, FoundTool, JsonObject, Place, Provider, Surface,
+  Binding, Call, CallError, Effect, Envelope, FieldError, Finding, Found, FoundTool, JsonObject, Place, Provider, Mode,
   Tool, Written,
 } from "./types.js";

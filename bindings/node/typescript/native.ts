@@ -12,15 +12,15 @@ export interface NativeCatalog {
   findings(): string;
   tools(): string;
   profiles(): string[];
-  payload(provider: string, surface: Name, profile: Name, loaded: readonly string[]): { body: string; facts: string };
-  prompt(provider: string, surface: Name, profile: Name, loaded: readonly string[]): string;
+  payload(provider: string, mode: Name, profile: Name): { body: string; facts: string };
+  prompt(provider: string, mode: Name, profile: Name): string;
   parse(provider: string, response: string, profile: Name): string;
   results(provider: string, answered: string, profile: Name): string;
   search(query: string, limit: number, profile?: Name): string;
   doc(name: string, profile?: Name): string;
   receipt(name: string): { isRequired: boolean; receipt: string };
   help(name: string, profile?: Name): string;
-  tokens(provider: string, profile: Name, surface: Name, budget: number | undefined, iterations: number): Promise<string>;
+  tokens(provider: string, profile: Name, mode: Name, budget: number | undefined): Promise<string>;
   render(folder: string, profile: Name): Promise<string>;
   seed(workspace: string, profile: Name, template: Name, values: string): Promise<string>;
 }

@@ -1,7 +1,7 @@
 /** The part of a request body with the tools. */
 
 import { findingsOf } from "./read.js";
-import type { Finding, JsonObject, Surface } from "./types.js";
+import type { Finding, JsonObject, Mode } from "./types.js";
 
 /**
  * The part of a request body with the tools, as a plain object to be spread: `{ model, messages, ...payload }`. The facts
@@ -9,8 +9,8 @@ import type { Finding, JsonObject, Surface } from "./types.js";
  */
 export class Payload {
   [field: string]: any;
-  /** The surface that it has. */
-  declare readonly surface: Exclude<Surface, "auto">;
+  /** The mode that it has. */
+  declare readonly mode: Exclude<Mode, "auto">;
   /** Headers that the request needs for what is bound. */
   declare readonly headers: Record<string, string>;
   /** Notes for a person. */
@@ -23,8 +23,8 @@ export class Payload {
   constructor(text: string, facts: JsonObject) {
     const body: unknown = JSON.parse(text);
     Object.assign(this, Array.isArray(body) ? { tools: body } : body);
-    const { surface, headers, notes } = facts;
-    const beside = { surface, headers, notes, findings: findingsOf(facts["findings"]), text };
+    const { mode, headers, notes } = facts;
+    const beside = { mode, headers, notes, findings: findingsOf(facts["findings"]), text };
     for (const [name, value] of Object.entries(beside)) Object.defineProperty(this, name, { value });
   }
 }

@@ -4,7 +4,7 @@ export type Provider =
   | "openai" | "openai-responses" | "anthropic" | "gemini" | "gemini-interactions" | "bedrock" | "ollama" | "mistral"
   | "cohere" | "mcp" | "langchain";
 
-export type Surface = "auto" | "full" | "hybrid" | "native" | "toolset" | "core" | "gateway" | "files";
+export type Mode = "auto" | "full" | "hybrid" | "native" | "gateway" | "files";
 
 export type Effect = "read" | "write" | "destructive";
 
@@ -95,10 +95,8 @@ export interface Call {
 /** Which tools are bound, and how. */
 export interface Binding {
   profile?: string;
-  /** Without one, the surface on which a whole task is estimated to cost least. */
-  surface?: Surface;
-  /** The toolsets loaded so far, for the surface `toolset`. */
-  loaded?: readonly string[];
+  /** Without one, the mode in which a whole task is estimated to cost least. */
+  mode?: Mode;
 }
 
 /** The envelope of an answer. */

@@ -8,7 +8,7 @@ from toolcrib.adapters.langchain import ToolcribMiddleware
 
 reads_first = [("read_tool_doc", {"name": "close_ticket"}), *tickets.SCRIPT]
 model = scripted.chat_model(reads_first)  # for example "anthropic:claude-sonnet-4-5"
-middleware = ToolcribMiddleware(toolcrib.open(tickets.TOOLS), surface="hybrid")
+middleware = ToolcribMiddleware(toolcrib.open(tickets.TOOLS), mode="hybrid")
 agent = create_agent(model, tools=[], middleware=[middleware])
 messages = agent.invoke({"messages": [("user", tickets.QUESTION)]})["messages"]
 

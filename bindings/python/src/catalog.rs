@@ -47,28 +47,26 @@ impl Catalog {
         self.0.profiles()
     }
 
-    #[pyo3(signature = (provider, surface=None, profile=None, loaded=Vec::new()))]
+    #[pyo3(signature = (provider, mode=None, profile=None))]
     fn payload(
         &self,
         py: Python<'_>,
         provider: String,
-        surface: Option<String>,
+        mode: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> PyResult<(String, String)> {
-        detached(py, || self.0.payload(Request { provider, surface, profile, loaded }))
+        detached(py, || self.0.payload(Request { provider, mode, profile }))
     }
 
-    #[pyo3(signature = (provider, surface=None, profile=None, loaded=Vec::new()))]
+    #[pyo3(signature = (provider, mode=None, profile=None))]
     fn prompt(
         &self,
         py: Python<'_>,
         provider: String,
-        surface: Option<String>,
+        mode: Option<String>,
         profile: Option<String>,
-        loaded: Vec<String>,
     ) -> PyResult<String> {
-        detached(py, || self.0.prompt(Request { provider, surface, profile, loaded }))
+        detached(py, || self.0.prompt(Request { provider, mode, profile }))
     }
 
     #[pyo3(signature = (provider, response, profile=None))]
@@ -112,17 +110,16 @@ impl Catalog {
         detached(py, || self.0.help(name, profile))
     }
 
-    #[pyo3(signature = (provider, profile=None, surface=None, budget=None, iterations=84))]
+    #[pyo3(signature = (provider, profile=None, mode=None, budget=None))]
     fn tokens(
         &self,
         py: Python<'_>,
         provider: &str,
         profile: Option<&str>,
-        surface: Option<&str>,
+        mode: Option<&str>,
         budget: Option<usize>,
-        iterations: u32,
     ) -> PyResult<String> {
-        detached(py, || self.0.tokens(provider, profile, surface, budget, iterations))
+        detached(py, || self.0.tokens(provider, profile, mode, budget))
     }
 
     #[pyo3(signature = (folder, profile=None))]

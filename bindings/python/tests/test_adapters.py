@@ -38,7 +38,7 @@ def test_langchain_agents_run_tools_that_a_middleware_binds(catalog):
 
         return Scripted(messages=iter([call("read_tool_doc", {"name": "add"}), call("add", {"a": "4"}), AIMessage("6")]))
 
-    middleware = ToolcribMiddleware(catalog, surface="full")
+    middleware = ToolcribMiddleware(catalog, mode="full")
     agent = create_agent(script(), tools=[], middleware=[middleware])
     messages = agent.invoke({"messages": [("user", "4 + 2?")]})["messages"]
     assert bound[0] == ["add"]
@@ -71,7 +71,7 @@ def test_openai_agents_run_tools(catalog):
         def stream_response(self, *rest, **settings):
             raise NotImplementedError
 
-    agent = Agent(name="adder", model=Scripted(), tools=tools(catalog, surface="full"))
+    agent = Agent(name="adder", model=Scripted(), tools=tools(catalog, mode="full"))
     assert Runner.run_sync(agent, "4 + 2?").final_output == "6"
     assert seen[0][1] == ["add"] and seen[1][0][-1]["output"] == "6"
 
@@ -89,7 +89,7 @@ def test_pydantic_ai_agents_run_tools(catalog):
             return ModelResponse(parts=[ToolCallPart("add", {"a": "4"})])
         return ModelResponse(parts=[TextPart(str(messages[-1].parts[0].content))])
 
-    agent = Agent(FunctionModel(script), toolsets=[toolset(catalog, surface="full")])
+    agent = Agent(FunctionModel(script), toolsets=[toolset(catalog, mode="full")])
     assert asyncio.run(agent.run("4 + 2?")).output == "6"
 
 
@@ -117,7 +117,7 @@ def test_a_loop_over_anthropic_runs_functions(catalog):
     create, requests = scripted(message(call), message({"type": "text", "text": "6"}))
     client = SimpleNamespace(messages=SimpleNamespace(create=create))
     asked = [{"role": "user", "content": "4 + 2?"}]
-    messages = anthropic_loop(client, catalog, asked, surface="full", model="m", max_tokens=10)
+    messages = anthropic_loop(client, catalog, asked, mode="full", model="m", max_tokens=10)
     assert messages[2]["content"][0]["content"] == "6" and messages[-1]["content"][0]["text"] == "6"
     assert requests[0]["tools"][0]["name"] == "add" and len(requests) == 2
 
@@ -135,12 +135,12 @@ def test_a_loop_over_openai_runs_functions(catalog):
     call = completion({"content": None, "tool_calls": [{"id": "1", "type": "function", "function": function}]})
     create, _ = scripted(call, completion({"content": "6"}))
     client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
-    messages = openai_loop(client, catalog, [{"role": "user", "content": "4 + 2?"}], surface="full", model="m")
+    messages = openai_loop(client, catalog, [{"role": "user", "content": "4 + 2?"}], mode="full", model="m")
     assert messages[2]["content"] == "6" and messages[-1]["content"] == "6"
     create, _ = scripted(call, call)
     client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
     with pytest.raises(TurnsExceeded) as exceeded:
-        openai_loop(client, catalog, [], surface="full", model="m", max_turns=2)
+        openai_loop(client, catalog, [], mode="full", model="m", max_turns=2)
     assert [message["role"] for message in exceeded.value.messages] == ["assistant", "tool"] * 2
 
 
@@ -155,7 +155,7 @@ def test_a_loop_over_google_runs_functions(catalog):
     call = {"functionCall": {"name": "add", "args": {"a": 4}}}
     create, requests = scripted(response(call), response({"text": "6"}))
     client = SimpleNamespace(models=SimpleNamespace(generate_content=create))
-    contents = google_loop(client, catalog, [{"role": "user", "parts": [{"text": "4 + 2?"}]}], surface="full", model="m")
+    contents = google_loop(client, catalog, [{"role": "user", "parts": [{"text": "4 + 2?"}]}], mode="full", model="m")
     assert contents[2]["parts"][0]["functionResponse"]["response"]
     assert contents[-1]["parts"][0]["text"] == "6"
     types.GenerateContentConfig.model_validate(requests[0]["config"])
@@ -179,7 +179,7 @@ def test_loops_keep_the_instructions_and_tools_of_their_caller(catalog):
     client = SimpleNamespace(models=SimpleNamespace(generate_content=create))
     config = {"system_instruction": {"parts": [{"text": "BE POLITE"}]}, "tools": [{"google_search": {}}]}
     asked = [{"role": "user", "parts": [{"text": "?"}]}]
-    google_loop(client, catalog, asked, surface="hybrid", model="m", config=config)
+    google_loop(client, catalog, asked, mode="hybrid", model="m", config=config)
     sent = requests[0]["config"]
     assert sent["system_instruction"][0] == {"text": "BE POLITE"} and "read_tool_doc" in sent["system_instruction"][1]
     assert len(sent["tools"]) == 2
@@ -188,7 +188,7 @@ def test_loops_keep_the_instructions_and_tools_of_their_caller(catalog):
     create, requests = scripted({"content": [{"type": "text", "text": "6"}]})
     client = SimpleNamespace(messages=SimpleNamespace(create=create))
     system, own = [{"type": "text", "text": "BE POLITE"}], {"name": "own", "input_schema": {"type": "object"}}
-    anthropic_loop(client, catalog, [{"role": "user", "content": "?"}], surface="hybrid", system=system, tools=[own])
+    anthropic_loop(client, catalog, [{"role": "user", "content": "?"}], mode="hybrid", system=system, tools=[own])
     assert requests[0]["system"][0] == system[0] and len(requests[0]["system"]) == 2
     assert [tool["name"] for tool in requests[0]["tools"]][-1] == "own" and len(requests[0]["tools"]) > 1
 
@@ -199,11 +199,9 @@ def test_agents_are_told_how_deferred_tools_are_reached(catalog):
     from toolcrib.adapters.openai_agents import instructions
     from toolcrib.adapters.pydantic_ai import toolset
 
-    told = instructions(catalog, "You add.", surface="hybrid")
+    told = instructions(catalog, "You add.", mode="hybrid")
     assert told.startswith("You add.\n\n") and "read_tool_doc" in told
-    assert "read_tool_doc" in asyncio.run(toolset(catalog, surface="hybrid").get_instructions(None))
-    with pytest.raises(toolcrib.ArgumentError, match="hybrid"):
-        instructions(catalog, surface="toolset")
+    assert "read_tool_doc" in asyncio.run(toolset(catalog, mode="hybrid").get_instructions(None))
 
 
 def test_an_agent_of_pydantic_ai_has_toolsets_of_several_catalogs(catalog):
@@ -216,6 +214,6 @@ def test_an_agent_of_pydantic_ai_has_toolsets_of_several_catalogs(catalog):
         """Doubles a number."""
         return 2 * a
 
-    both = [toolset(catalog, surface="full", id="sums"), toolset(toolcrib.open([twice]), surface="full", id="products")]
+    both = [toolset(catalog, mode="full", id="sums"), toolset(toolcrib.open([twice]), mode="full", id="products")]
     answer = asyncio.run(Agent(TestModel(), toolsets=both).run("?")).output
     assert "add" in answer and "twice" in answer

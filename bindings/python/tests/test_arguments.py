@@ -157,7 +157,7 @@ def test_all_kinds_of_parameters_are_given():
         return [a, b, c == DAY, [one.name for one in rest], d, {name: one.year for name, one in more.items()}]
 
     catalog = toolcrib.open([take])
-    schema = catalog.payload("openai", surface="full")["tools"][0]["function"]["parameters"]
+    schema = catalog.payload("openai", mode="full")["tools"][0]["function"]["parameters"]
     assert schema["properties"]["rest"] == {"type": "array", "items": {"enum": ["red", "blue"]}}
     assert schema["additionalProperties"] == {"type": "string", "format": "date"} and schema["required"] == ["a"]
     agent = toolcrib.Session(catalog)

@@ -28,13 +28,13 @@ def github():
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("surface", ["full", "hybrid", "gateway"])
-def test_payloads_have_the_bytes_of_the_command(example, surface):
+@pytest.mark.parametrize("mode", ["full", "hybrid", "gateway"])
+def test_payloads_have_the_bytes_of_the_command(example, mode):
     catalog = toolcrib.open(ROOT / example)
     for provider in PROVIDERS:
-        printed = command("payload", example, "--provider", provider, "--surface", surface)
+        printed = command("payload", example, "--provider", provider, "--mode", mode)
         try:
-            payload = catalog.payload(provider, surface=surface)
+            payload = catalog.payload(provider, mode=mode)
         except toolcrib.PayloadError as error:
             assert printed.returncode != 0 and str(error) in printed.stderr
             continue
@@ -90,7 +90,7 @@ def test_errors_have_codes_and_near_names(github):
 def test_unknown_names_have_the_nearest(github):
     for job, nearest in [
         (lambda: github.payload("opena"), "openai"),
-        (lambda: github.payload("openai", surface="hybird"), "hybrid"),
+        (lambda: github.payload("openai", mode="hybird"), "hybrid"),
         (lambda: github.payload("openai", profile="cor"), "core"),
         (lambda: github.tokens("antropic"), "anthropic"),
     ]:
@@ -182,7 +182,7 @@ def paint(
 
 def test_a_function_is_a_tool_by_its_docstring_and_its_hints():
     catalog = toolcrib.open([paint])
-    [tool] = catalog.payload("openai", surface="full")["tools"]
+    [tool] = catalog.payload("openai", mode="full")["tools"]
     parameters = tool["function"]["parameters"]
     properties = parameters["properties"]
     assert tool["function"]["description"] == "Paints a box."
@@ -229,11 +229,6 @@ def test_what_is_no_json_is_an_error_of_the_argument(github):
     for job in (lambda: github.parse("openai", cycle), lambda: toolcrib.Session(github).call("get_me", cycle)):
         with pytest.raises(toolcrib.ArgumentError, match="JSON"):
             job()
-
-
-def test_one_toolset_is_loaded_by_its_name(github):
-    one = github.payload("openai", surface="toolset", loaded="Gists")
-    assert one == github.payload("openai", surface="toolset", loaded=["Gists"]) and "create_gist" in one.text
 
 
 def test_a_response_that_was_not_awaited_says_so(github):

@@ -61,7 +61,7 @@ class Visit(Arrival, total=False):
 def schema_of(function: Any) -> dict[str, Any]:
     catalog = toolcrib.open([function])
     assert not [finding for finding in catalog.findings if finding.severity == "error"]
-    [tool] = catalog.payload("openai", surface="full")["tools"]
+    [tool] = catalog.payload("openai", mode="full")["tools"]
     return tool["function"]["parameters"]
 
 
@@ -238,7 +238,7 @@ def test_an_argument_that_is_bound_already_is_not_told():
         return f"{token} {to} {text}"
 
     tool = functools.partial(send, token="secret")
-    assert "secret" not in json.dumps(toolcrib.open([tool]).payload("openai", surface="full"))
+    assert "secret" not in json.dumps(toolcrib.open([tool]).payload("openai", mode="full"))
     assert schema_of(tool)["required"] == ["to"]
     catalog = toolcrib.open([tool])
     agent = toolcrib.Session(catalog)

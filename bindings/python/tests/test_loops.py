@@ -9,11 +9,6 @@ from scripted import ScriptedApi
 from toolcrib.adapters import loop
 
 SCRIPT = [("read_clock", {"zone": "Rome"}), ("add", {"a": "4"}), ("read_clock", {}), "6 at noon"]
-MANY = [
-    {"name": f"{verb}_{noun}", "description": f"{verb.title()}s the {noun} of a desk.", "category": category,
-     "parameters": {"type": "object", "properties": {}}}
-    for category, noun in [("Tickets", "ticket"), ("Clocks", "clock")] for verb in ("get", "set", "list")
-]
 
 
 def add(a: int, b: int = 2) -> int:
@@ -67,24 +62,13 @@ def run(sdk, is_async, script, tools, **settings):
 
 @pytest.mark.parametrize("sdk", SDKS)
 def test_an_awaited_loop_awaits_functions(sdk):
-    messages, requests = run(sdk, True, SCRIPT, [add, read_clock], surface="full")
+    messages, requests = run(sdk, True, SCRIPT, [add, read_clock], mode="full")
     told = [str(message) for message in messages]
     assert len(requests) == 4 and len(messages) == 8
     assert "noon in Rome" in told[2] and "6" in told[4] and "zone" in told[6] and "6 at noon" in told[7]
-    blocking, others = run(sdk, False, SCRIPT, [add, read_clock], surface="full")
+    blocking, others = run(sdk, False, SCRIPT, [add, read_clock], mode="full")
     assert "arun" in str(blocking[2]) and others[0] == requests[0]
     assert [blocking[at] for at in (0, 1, 3, 4, 5, 6, 7)] == [messages[at] for at in (0, 1, 3, 4, 5, 6, 7)]
-
-
-@pytest.mark.parametrize("is_async", [False, True])
-@pytest.mark.parametrize("sdk", SDKS)
-def test_a_toolset_that_is_loaded_is_bound_in_the_next_request(sdk, is_async):
-    script = [("load_toolset", {"names": ["Clokcs"]}), ("load_toolset", {"names": ["clocks", "Desks"]}), "done"]
-    messages, requests = run(sdk, is_async, script, MANY, surface="toolset")
-    first, second, third = (str(request["tools"]) for request in requests)
-    assert first == second and "load_toolset" in first and "get_clock" not in first
-    assert "get_clock" in third and "list_clock" in third and "get_ticket" not in third
-    assert "Clocks" in str(messages[2]) and "get_clock" in str(messages[4]) and "Desks" in str(messages[4])
 
 
 def test_a_client_of_the_wrong_kind_says_so():
@@ -100,36 +84,3 @@ def test_a_client_of_the_wrong_kind_says_so():
 
         with pytest.raises(toolcrib.ArgumentError, match="async_"):
             asyncio.run(blocking())
-
-
-def test_langchain_binds_a_toolset_after_it_is_loaded():
-    pytest.importorskip("langchain")
-    from langchain.agents import create_agent
-    from toolcrib.adapters.langchain import ToolcribMiddleware
-
-    bound = []
-    model = scripted.chat_model([("load_toolset", {"names": ["Clocks"]}), "done"])
-    kind = type(model)
-    kind.bind_tools = lambda self, tools, **settings: bound.append(str(tools)) or self
-    agent = create_agent(model, tools=[], middleware=[ToolcribMiddleware(toolcrib.open(MANY), surface="toolset")])
-    agent.invoke({"messages": [("user", "?")]})
-    assert "get_clock" not in bound[0] and "get_clock" in bound[1]
-
-
-def test_pydantic_ai_binds_a_toolset_after_it_is_loaded():
-    pytest.importorskip("pydantic_ai")
-    from pydantic_ai import Agent
-    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-    from pydantic_ai.models.function import FunctionModel
-    from toolcrib.adapters.pydantic_ai import toolset
-
-    bound = []
-
-    def script(messages, info):
-        bound.append([tool.name for tool in info.function_tools])
-        part = ToolCallPart("load_toolset", {"names": ["Clocks"]}) if len(bound) == 1 else TextPart("done")
-        return ModelResponse(parts=[part])
-
-    agent = Agent(FunctionModel(script), toolsets=[toolset(toolcrib.open(MANY), surface="toolset")])
-    assert asyncio.run(agent.run("?")).output == "done"
-    assert "get_clock" not in bound[0] and "get_clock" in bound[1]

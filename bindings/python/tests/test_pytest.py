@@ -20,8 +20,8 @@ def test_findings_fail_a_test(toolcrib_check):
 
 def test_a_budget_fails_a_test(toolcrib_check):
     with pytest.raises(pytest.fail.Exception, match="over the budget"):
-        toolcrib_check(FINE).budget(1, surface="full")
-    toolcrib_check(FINE).budget(10_000, surface="full")
+        toolcrib_check(FINE).budget(1, mode="full")
+    toolcrib_check(FINE).budget(10_000, mode="full")
 
 
 def test_drift_fails_a_test(toolcrib_check, tmp_path):
@@ -39,7 +39,7 @@ def failure(check, *arguments, **settings):
 
 
 def test_a_budget_is_told_in_sentences(toolcrib_check):
-    told = failure(toolcrib_check(FINE).budget, 1, surface="full")
+    told = failure(toolcrib_check(FINE).budget, 1, mode="full")
     assert told.startswith("full binds ") and " over the budget of 1" in told and "help: leave out: get_it" in told
     assert "{" not in told and failure(toolcrib_check(GITHUB).budget, 1000, profile="core").startswith("profile core: core binds ")
 

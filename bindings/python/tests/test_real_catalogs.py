@@ -41,10 +41,10 @@ def made(catalog):
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_catalog_is_bound_for_every_provider(catalog, made, provider):
     payload = catalog.payload(provider)
-    assert payload.surface in typing.get_args(toolcrib.Surface)
+    assert payload.mode in typing.get_args(toolcrib.Mode)
     assert payload and json.loads(payload.text) in (payload, payload.get("tools"))
     try:
-        full = json.dumps(catalog.payload(provider, surface="full"))
+        full = json.dumps(catalog.payload(provider, mode="full"))
         for tool, _ in made:
             names = tool.name, tool.safe_name, tool.safe_name.replace("-", "_")
             assert any(json.dumps(name) in full for name in names), names

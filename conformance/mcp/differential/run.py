@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE.parent))
 import serving
 import workspace
 
-# Clients, with their ways to negotiate, and the routes that they take: together all surfaces and doors on both wires. A client
+# Clients, with their ways to negotiate, and the routes that they take: together all modes and doors on both wires. A client
 # that insists on the newer wire could not ask older servers directly.
 CLIENTS = {
     "python newer": {"program": "py", "mode": "auto", "routes": ["full stdio", "hybrid stdio", "gateway http"]},
@@ -57,9 +57,9 @@ def filled(value, places):
 class Run:
     """All calls by one client over one route."""
 
-    def __init__(self, check, client, surface=None, door=None):
-        self.check, self.client, self.surface, self.door = check, client, surface, door
-        self.name = f"{client}, {surface}, {door}" if surface else f"{client}, directly"
+    def __init__(self, check, client, mode=None, door=None):
+        self.check, self.client, self.mode, self.door = check, client, mode, door
+        self.name = f"{client}, {mode}, {door}" if mode else f"{client}, directly"
 
     def answers(self):
         """The answers by the id of the call."""
@@ -70,16 +70,16 @@ class Run:
         state.mkdir()
         self.places = {**self.check.places, "work": str(work), "state": str(state)}
         servers = filled(self.check.servers, self.places)
-        if self.surface is None:
+        if self.mode is None:
             return self.asked([self.connection(server, server) for server in servers])
         catalog = self.folder / "toolcrib.toml"
         catalog.write_text(configuration(servers))
         calls = [call for server in servers for call in self.connection(server, {})["calls"]]
         served = nullcontext()
         if self.door == "http":
-            served = serving.served(self.check.program, self.folder, surface=self.surface)
+            served = serving.served(self.check.program, self.folder, mode=self.mode)
         with served as url:
-            serve = ["serve", "--stdio", "--surface", self.surface, str(self.folder)]
+            serve = ["serve", "--stdio", "--mode", self.mode, str(self.folder)]
             there = {"url": url} if url else {"command": [self.check.program, *serve], "env": dict(os.environ)}
             ready = [f"{server['server']}__{server['calls'][0]['tool']}" for server in servers]
             return self.asked([{**there, "ready": ready, "calls": calls}])
@@ -89,9 +89,9 @@ class Run:
         calls = []
         for number, call in enumerate(server["calls"]):
             name, arguments = call["tool"], call["arguments"]
-            if self.surface is not None:
+            if self.mode is not None:
                 name = f"{server['server']}__{name}"
-            if self.surface == "gateway":
+            if self.mode == "gateway":
                 name, arguments = "tool_exec", {"op": name, "args": arguments}
             calls.append({"id": f"{server['server']} {number}", "name": name, "arguments": arguments})
         of = {"command": there.get("command"), "env": {**os.environ, **there.get("env", {})}, "cwd": str(self.folder)}
@@ -147,7 +147,7 @@ def pictures(result):
     return [block for block in result.get("content", []) if block["type"] != "text"]
 
 
-def difference(call, direct, ours, surface):
+def difference(call, direct, ours, mode):
     """The difference of two answers; None where they are equal."""
     vary = call.get("vary", [])
 
@@ -174,7 +174,7 @@ def difference(call, direct, ours, surface):
     # Arguments that break the schema are answered by toolcrib itself.
     if call.get("invalid"):
         return None
-    if surface != "gateway":
+    if mode != "gateway":
         return None if same(parts(direct), parts(ours)) else [parts(direct), parts(ours)]
     result = ours.get("result", {})
     if is_failure(direct):
@@ -259,7 +259,7 @@ class Check:
         ours = run.answers()
         told = []
         for id, call in self.calls.items():
-            differs = difference(call, direct[id], ours[id], run.surface)
+            differs = difference(call, direct[id], ours[id], run.mode)
             if differs:
                 told.append((id, call, differs))
         count = f"{len(self.calls) - len(told)} of {len(self.calls)} calls are equal"

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use toml_edit::{DocumentMut, value};
 
 use crate::cli::source_table;
-use crate::config::{ServeSurface, Server, env_line, env_variables};
+use crate::config::{ServeMode, Server, env_line, env_variables};
 use crate::secret::{REDACTED, SecretPolicy};
 
 /// The file of secrets, beside the configuration.
@@ -81,16 +81,16 @@ pub(super) fn new_configuration(
     client: &str,
     file: &str,
     undo: &str,
-    surface: Option<ServeSurface>,
+    mode: Option<ServeMode>,
 ) -> DocumentMut {
     let text = format!(
         "# Servers of {client}, moved here from {file}.\n# `{undo}` moves them back.\n#\n{}",
         allowed_lines().map(|line| format!("# {line}\n")).collect::<String>()
     );
     let mut document: DocumentMut = format!("{text}\nenv_file = \"{SECRETS}\"\n").parse().unwrap_or_default();
-    if let Some(surface) = surface {
+    if let Some(mode) = mode {
         let mut serve = toml_edit::Table::new();
-        serve.insert("surface", value(Into::<&'static str>::into(surface)));
+        serve.insert("mode", value(Into::<&'static str>::into(mode)));
         document.insert("serve", toml_edit::Item::Table(serve));
     }
     document
@@ -100,11 +100,11 @@ pub(super) fn new_configuration(
 pub(super) fn allowed_lines() -> impl Iterator<Item = &'static str> {
     [
         "What agents may do:",
-        "- Where the client lists each tool by its name (the surfaces full, hybrid and core), a call runs as it did before: the",
+        "- Where the client lists each tool by its name (the modes full and hybrid), a call runs as it did before: the",
         "  client has the annotations of the tool, and asks its person.",
-        "- On the surface gateway the client sees tool_exec alone. It runs reads, and refuses everything else until you add",
+        "- In the mode gateway the client sees tool_exec alone. It runs reads, and refuses everything else until you add",
         "  `[exec]` with `allow = \"write\"`, or \"destructive\".",
-        "- `[exec]` with `allow = \"read\"` refuses everything but reads on every surface.",
+        "- `[exec]` with `allow = \"read\"` refuses everything but reads in every mode.",
     ]
     .into_iter()
 }

@@ -16,7 +16,7 @@ use crate::cli::progress::Spinner;
 use crate::cli::reload::keep_current;
 use crate::cli::state::delete_old_state;
 use crate::cli::{CommandError, CommandResult, failed, print_note, render, services};
-use crate::config::{self, ServeSurface};
+use crate::config;
 use crate::guard::MISTAKE;
 use crate::serve::live::ServeOptions;
 use crate::serve::{Authenticator, ListingOptions, LiveCatalog};
@@ -129,14 +129,11 @@ impl ServeArgs {
         let configured = checked.catalog.config.serve.clone();
         let door = self.door(&configured, &checked.catalog)?;
         let shown = ListingOptions {
-            surface: self.surface.unwrap_or(configured.surface),
+            mode: self.mode.unwrap_or(configured.mode),
             tool_list: self.tool_list.or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let profile = checked.catalog.profile(self.profile.as_deref())?;
-        if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
-            print_note("no tool is bound in full; the surface core is as gateway");
-        }
+        checked.catalog.profile(self.profile.as_deref())?;
         let callers = door.as_ref().map(|(_, callers)| callers.callers()).transpose();
         let setting = ServeOptions {
             profile: self.profile.clone(),

@@ -8,7 +8,7 @@ use crate::render::markdown::{code, name};
 use crate::tool::clipped;
 
 /// Most groups listed; the others are named, or counted.
-pub(super) const MAX_GROUPS: usize = 40;
+const MAX_GROUPS: usize = 40;
 /// Names in all groups together, where each has room for two.
 const NAMES: usize = 40;
 /// The most names in one group.

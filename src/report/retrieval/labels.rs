@@ -56,31 +56,26 @@ pub struct Labelled {
     pub query: String,
     /// The tools that serve it, by their positions in the catalog, each once; empty when no tool does.
     pub gold: Vec<usize>,
-    /// The author's note.
-    pub note: Option<String>,
 }
 
-/// One line as written. Other fields are ignored.
+/// One line as written. Other fields, such as a note, are ignored.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["query", "gold"]))]
 struct Line {
     query: String,
     gold: Vec<String>,
-    note: Option<String>,
 }
 
 /// The files that a configuration names, below its folder.
 pub fn configured(eval: &Eval, root: &Path) -> Vec<LabelFile> {
-    let file = |path: &PathBuf, list: &str, index: usize| LabelFile {
+    let file = |(index, path): (usize, &PathBuf)| LabelFile {
         path: root.join(path),
         shown: path.to_string_lossy().into_owned(),
-        is_unanswerable: list == "unanswerable",
-        named_at: Some(Place::new("toolcrib.toml", format!("/eval/{list}/{index}"))),
+        is_unanswerable: false,
+        named_at: Some(Place::new("toolcrib.toml", format!("/eval/queries/{index}"))),
     };
-    let queries = eval.queries.iter().enumerate().map(|(index, path)| file(path, "queries", index));
-    let unanswerable = eval.unanswerable.iter().enumerate();
-    queries.chain(unanswerable.map(|(index, path)| file(path, "unanswerable", index))).collect()
+    eval.queries.iter().enumerate().map(file).collect()
 }
 
 impl LabelFile {
@@ -176,9 +171,9 @@ impl LabelFile {
                 Err(finding) => findings.push(finding.at(Place::new(&self.shown, format!("/gold/{index}")))),
             }
         }
-        let Line { query, note, .. } = written;
+        let query = written.query;
         // A query without any known tool must not count as one that no tool serves.
-        (names.is_empty() || !gold.is_empty()).then_some(Labelled { line, query, gold, note })
+        (names.is_empty() || !gold.is_empty()).then_some(Labelled { line, query, gold })
     }
 }
 

@@ -1,22 +1,11 @@
-//! Measures search: asks labelled queries, and compares the hits with the right tools.
+//! Measures search: asks labelled queries, and compares the hits with the expected tools.
 //!
-//! 1. [`labels`] reads labelled queries, and checks them against the names of a catalog.
-//! 2. [`evaluate`] asks each of them, in parallel, and keeps a [`QueryOutcome`](outcome::QueryOutcome) of each.
-//! 3. [`measure`] has one function per measure; [`calibration`] compares confidence with the share of right hits.
-//! 4. [`threshold`] finds the measures that a report does not reach.
-//! 5. [`comparison`] sets several setups side by side, with confidence intervals by [`bootstrap`].
-//! 6. [`worst`] picks the queries to look at first; [`table`] prints all of it for people.
+//! [`labels`] reads labelled queries, and checks them against the names of a catalog. [`evaluate`] asks each of them, in
+//! parallel. [`outcome`] has the measures, and [`table`] prints them for people.
 
-mod bootstrap;
-mod calibration;
-mod comparison;
-mod comparison_table;
 mod labels;
-mod measure;
 mod outcome;
 mod table;
-mod threshold;
-mod worst;
 
 use indexmap::IndexMap;
 use rayon::prelude::*;
@@ -24,18 +13,19 @@ use serde::Serialize;
 
 use crate::catalog::Catalog;
 use crate::search::SearchResult;
+use crate::tool::clean_line;
 
-pub use bootstrap::Interval;
-pub use calibration::{Bin, Calibration};
-pub use comparison::{Comparison, Difference, Intervals, SetupAnswers, SetupReport};
 pub use labels::{LabelFile, Labelled, Labels, configured};
-pub use measure::Measures;
-pub use outcome::QueryOutcome;
-pub use threshold::MissedThreshold;
-pub use worst::{Gold, ReturnedHit, WrongQuery};
+pub use outcome::{MEASURES, QueryOutcome};
 
 /// Most hits of a query that are considered.
 pub const DEPTH: usize = 100;
+
+/// Tolerance for sums of shares, which are not exact in their last digits: 9 of 10 reaches 90.
+const SLACK: f64 = 1e-9;
+
+/// Measures by name, as shares from 0 to 1; `None` for one that the queries do not define.
+pub type Measures = IndexMap<&'static str, Option<f64>>;
 
 /// Measures of search on a catalog.
 #[derive(Debug, Serialize)]
@@ -46,10 +36,6 @@ pub struct RetrievalReport {
     pub tools: usize,
     /// One for each file of labelled queries.
     pub files: Vec<Row>,
-    /// The mean of the files, each counting once however many queries it has; measures that a file lacks are left out.
-    pub mean: Measures,
-    /// Calibration over the queries of all files.
-    pub calibration: Calibration,
     /// The failed queries, worst first.
     pub worst: Vec<WrongQuery>,
 }
@@ -61,15 +47,31 @@ pub struct Row {
     pub file: String,
     /// Number of its queries.
     pub queries: usize,
-    /// Number of queries that some tool serves.
-    pub answerable: usize,
     /// Number of queries that no tool serves.
     pub unanswerable: usize,
     /// Measures over them.
     #[serde(flatten)]
     pub measures: Measures,
-    /// Calibration over them.
-    pub calibration: Calibration,
+}
+
+/// A failed query.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WrongQuery {
+    /// Its file.
+    pub file: String,
+    /// Its line number.
+    pub line: usize,
+    /// The query.
+    pub query: String,
+    /// Quality of the result, from 0 to 1: its NDCG, and 0 where "no match" is wrong or missing.
+    pub score: f64,
+    /// `match` or `no_match`.
+    pub verdict: &'static str,
+    /// The expected tools with their ranks, from 1; `None` for one that is not among the hits. Empty when no tool serves
+    /// the query.
+    pub gold: Vec<(String, Option<usize>)>,
+    /// The first hits with their confidence.
+    pub hits: Vec<(String, f64)>,
 }
 
 /// Asks every query of these files and measures the hits of `find`, of which the first [`DEPTH`] count; entries are
@@ -87,37 +89,49 @@ pub fn evaluate(
         done();
         outcome
     };
-    let asked = |labels: &Labels| labels.queries.par_iter().map(ask).collect::<Vec<QueryOutcome>>();
-    report(catalog, labels, &labels.iter().map(asked).collect::<Vec<_>>(), worst)
-}
-
-fn report(
-    catalog: &Catalog,
-    labels: &[Labels],
-    outcomes: &[Vec<QueryOutcome>],
-    worst: usize,
-) -> RetrievalReport {
-    let files: Vec<Row> =
-        labels.iter().zip(outcomes).map(|(labels, outcomes)| row(labels, outcomes)).collect();
+    let (mut files, mut wrong) = (Vec::new(), Vec::new());
+    for labels in labels {
+        let outcomes: Vec<QueryOutcome> = labels.queries.par_iter().map(ask).collect();
+        files.push(Row {
+            file: labels.file.clone(),
+            queries: outcomes.len(),
+            unanswerable: outcomes.iter().filter(|outcome| !outcome.is_answerable()).count(),
+            measures: MEASURES.map(|(name, measure)| (name, measure(&outcomes))).into(),
+        });
+        let queries =
+            labels.queries.iter().zip(outcomes).filter(|(_, outcome)| outcome.score() < 1.0 - SLACK);
+        wrong.extend(queries.map(|(labelled, outcome)| (labels, labelled, outcome)));
+    }
+    // Of two equally bad ones the more confident one is worse; others stay in the order of the files.
+    wrong.sort_by(|(.., one), (.., other)| {
+        one.score().total_cmp(&other.score()).then(other.confidence().total_cmp(&one.confidence()))
+    });
+    let wrong =
+        wrong.iter().take(worst).map(|(labels, labelled, outcome)| outcome.wrong(catalog, labels, labelled));
     RetrievalReport {
         registry_version: catalog.version.clone(),
         tools: catalog.tools.len(),
-        mean: measure::mean(files.iter().map(|row| &row.measures)),
         files,
-        calibration: Calibration::of(outcomes.iter().flatten()),
-        worst: worst::worst(catalog, labels, outcomes, worst),
+        worst: wrong.collect(),
     }
 }
 
-fn row(labels: &Labels, outcomes: &[QueryOutcome]) -> Row {
-    let answerable = outcomes.iter().filter(|outcome| outcome.is_answerable()).count();
-    let measures: IndexMap<_, _> = measure::MEASURES.map(|(name, measure)| (name, measure(outcomes))).into();
-    Row {
-        file: labels.file.clone(),
-        queries: outcomes.len(),
-        answerable,
-        unanswerable: outcomes.len() - answerable,
-        measures: Measures(measures),
-        calibration: Calibration::of(outcomes),
+impl RetrievalReport {
+    /// The thresholds, in percent, that are not reached: every file that defines a measure has to reach it, and one file
+    /// must define it.
+    pub fn missed<'t>(&self, thresholds: impl IntoIterator<Item = (&'t str, f64)>) -> Vec<String> {
+        let mut missed = Vec::new();
+        for (measure, least) in thresholds {
+            let of = |row: &Row| Some((clean_line(&row.file), 100.0 * row.measures.get(measure).copied()??));
+            let measured: Vec<(String, f64)> = self.files.iter().filter_map(of).collect();
+            if measured.is_empty() {
+                missed.push(format!("{measure} cannot be measured with these queries"));
+            }
+            let below = measured.iter().filter(|(_, value)| *value < least - SLACK);
+            missed.extend(
+                below.map(|(file, value)| format!("{file}: {measure} is {value:.1} %, below {least}")),
+            );
+        }
+        missed
     }
 }

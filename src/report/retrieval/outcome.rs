@@ -1,20 +1,46 @@
-//! The outcome of one labelled query.
+//! The outcome of one labelled query, and the measures of many.
 
-use super::DEPTH;
+use super::{DEPTH, Labelled, Labels, WrongQuery};
+use crate::catalog::Catalog;
 use crate::search::{SearchResult, Verdict};
 
 /// Most hits that NDCG considers.
 const BORDER: usize = 10;
+/// Most hits that are listed of a failed query.
+const HITS: usize = 5;
 
 /// The outcome of one labelled query.
 #[derive(Clone, Debug, Default)]
 pub struct QueryOutcome {
-    /// The tools that serve it, by position; empty when none does.
-    pub(super) gold: Vec<usize>,
+    /// The expected tools, by position; empty when no tool serves the query.
+    gold: Vec<usize>,
     /// The hits, by position, with their confidence.
-    pub(super) hits: Vec<(usize, f64)>,
-    /// Whether the answer was `no_match`.
-    pub(super) abstained: bool,
+    hits: Vec<(usize, f64)>,
+    /// Whether the result was "no match".
+    is_no_match: bool,
+}
+
+/// One number from 0 to 1 from the outcomes of queries.
+type Measure = fn(&[QueryOutcome]) -> Option<f64>;
+
+/// The measures: those of ranking and wrong "no match" are over the queries that some tool serves, `refused` is over the
+/// others.
+pub const MEASURES: [(&str, Measure); 6] = [
+    ("recall_1", |all| answerable(all, |one| one.recall(1))),
+    ("recall_5", |all| answerable(all, |one| one.recall(5))),
+    ("ndcg", |all| answerable(all, QueryOutcome::ndcg)),
+    ("wrong_no_match", |all| answerable(all, QueryOutcome::no_match)),
+    ("recall_5_answered", |all| answerable(all, |one| if one.is_no_match { 0.0 } else { one.recall(5) })),
+    ("refused", |all| average(all.iter().filter(|one| !one.is_answerable()).map(QueryOutcome::no_match))),
+];
+
+fn answerable(all: &[QueryOutcome], measure: fn(&QueryOutcome) -> f64) -> Option<f64> {
+    average(all.iter().filter(|one| one.is_answerable()).map(measure))
+}
+
+fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f64)
 }
 
 impl QueryOutcome {
@@ -24,7 +50,7 @@ impl QueryOutcome {
         let digits = |value: f32| (f64::from(value) * 1e6).round() / 1e6;
         let confidence = |value: f32| if value.is_nan() { 0.0 } else { digits(value).clamp(0.0, 1.0) };
         let hits = found.hits.iter().take(DEPTH).map(|hit| (hit.entry, confidence(hit.confidence)));
-        Self { gold: gold.to_vec(), hits: hits.collect(), abstained: found.verdict == Verdict::NoMatch }
+        Self { gold: gold.to_vec(), hits: hits.collect(), is_no_match: found.verdict == Verdict::NoMatch }
     }
 
     /// Whether some tool serves it.
@@ -33,52 +59,132 @@ impl QueryOutcome {
     }
 
     /// The rank of a tool among the hits, from 1.
-    pub(super) fn rank(&self, tool: usize) -> Option<usize> {
+    fn rank(&self, tool: usize) -> Option<usize> {
         self.hits.iter().position(|(hit, _)| *hit == tool).map(|place| place + 1)
     }
 
     /// The share of its tools among the first `border` hits.
-    pub(super) fn recall(&self, border: usize) -> f64 {
+    fn recall(&self, border: usize) -> f64 {
         let found =
             self.gold.iter().filter(|tool| self.rank(**tool).is_some_and(|rank| rank <= border)).count();
         found as f64 / self.gold.len().max(1) as f64
     }
 
-    /// Largest possible [`QueryOutcome::recall`]: of four tools only one can come first.
-    pub(super) fn best_recall(&self, border: usize) -> f64 {
-        border.min(self.gold.len()) as f64 / self.gold.len().max(1) as f64
-    }
-
     /// Normalised discounted cumulative gain of the first ten hits, each worth one or nothing.
-    pub(super) fn ndcg(&self) -> f64 {
+    fn ndcg(&self) -> f64 {
         let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
         let ranks = (1..=BORDER).zip(&self.hits).filter(|(_, (tool, _))| self.gold.contains(tool));
         let ideal: f64 = (1..=BORDER.min(self.gold.len())).map(gain).sum();
         if ideal > 0.0 { ranks.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal } else { 0.0 }
     }
 
-    /// One over the rank of the first right hit; 0 when there is none.
-    pub(super) fn reciprocal_rank(&self) -> f64 {
-        let first = self.gold.iter().filter_map(|tool| self.rank(*tool)).min();
-        first.map_or(0.0, |rank| 1.0 / rank as f64)
+    fn no_match(&self) -> f64 {
+        f64::from(u8::from(self.is_no_match))
     }
 
-    /// The confidence of the first hit.
-    pub(super) fn confidence(&self) -> Option<f64> {
-        self.hits.first().map(|(_, confidence)| *confidence)
+    /// The confidence of the first hit; 0 where there is no hit.
+    pub(super) fn confidence(&self) -> f64 {
+        self.hits.first().map_or(0.0, |(_, confidence)| *confidence)
     }
 
-    /// Whether the first hit serves it.
-    pub(super) fn is_right(&self) -> bool {
-        self.hits.first().is_some_and(|(tool, _)| self.gold.contains(tool))
-    }
-
-    /// Quality of the whole answer, from 0 to 1. An answer `no_match` is either right or wrong.
+    /// Quality of the whole result, from 0 to 1. "No match" is either right or wrong.
     pub(super) fn score(&self) -> f64 {
-        match (self.is_answerable(), self.abstained) {
+        match (self.is_answerable(), self.is_no_match) {
             (true, false) => self.ndcg(),
             (false, true) => 1.0,
             _ => 0.0,
         }
+    }
+
+    /// What a reader needs to see of a failed query.
+    pub(super) fn wrong(&self, catalog: &Catalog, labels: &Labels, labelled: &Labelled) -> WrongQuery {
+        let name = |tool: usize| catalog.tools.get(tool).map(|tool| tool.name.clone()).unwrap_or_default();
+        let hits = self.hits.iter().take(HITS);
+        WrongQuery {
+            file: labels.file.clone(),
+            line: labelled.line,
+            query: labelled.query.clone(),
+            score: self.score(),
+            verdict: if self.is_no_match { "no_match" } else { "match" },
+            gold: self.gold.iter().map(|&tool| (name(tool), self.rank(tool))).collect(),
+            hits: hits.map(|&(tool, confidence)| (name(tool), confidence)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Hit;
+
+    /// Hits in this order, the first with this confidence.
+    fn outcome(gold: &[usize], hits: &[usize], confidence: f32) -> QueryOutcome {
+        let hit = |&entry: &usize| Hit { entry, score: 1.0, confidence, reason: String::new() };
+        let verdict = if confidence >= 0.5 { Verdict::Match } else { Verdict::NoMatch };
+        QueryOutcome::new(gold, SearchResult { verdict, hits: hits.iter().map(hit).collect() })
+    }
+
+    fn value(name: &str, all: &[QueryOutcome]) -> Option<f64> {
+        let (_, measure) = MEASURES.iter().find(|(other, _)| *other == name).unwrap();
+        measure(all)
+    }
+
+    #[track_caller]
+    fn check(all: &[QueryOutcome], expect: &[(&str, f64)]) {
+        for (name, expect) in expect {
+            let got = value(name, all).unwrap();
+            assert!((got - expect).abs() < 1e-9, "{name}: {got} and not {expect}");
+        }
+    }
+
+    #[test]
+    fn one_query_by_hand() {
+        // Two tools serve it, at ranks two and four.
+        let one = [outcome(&[7, 9], &[1, 7, 2, 9, 3], 0.8)];
+        // (1/log2(3) + 1/log2(5)) / (1/log2(2) + 1/log2(3))
+        let ndcg = (0.630_929_753_571_457_5 + 0.430_676_558_073_393) / (1.0 + 0.630_929_753_571_457_5);
+        let expect = [
+            ("recall_1", 0.0),
+            ("recall_5", 1.0),
+            ("ndcg", ndcg),
+            ("wrong_no_match", 0.0),
+            ("recall_5_answered", 1.0),
+        ];
+        check(&one, &expect);
+        assert_eq!(value("refused", &one), None, "no query is unanswerable");
+    }
+
+    #[test]
+    fn several_queries_by_hand() {
+        let all = [
+            outcome(&[1], &[1, 2, 3], 0.9), // right
+            outcome(&[2], &[1, 2, 3], 0.7), // second
+            outcome(&[3], &[3], 0.2),       // right, and kept back
+            outcome(&[4], &[], 0.0),        // nothing at all, which is no_match
+            outcome(&[], &[5], 0.1),        // rightly no_match
+            outcome(&[], &[6], 0.7),        // answered all the same
+        ];
+        check(
+            &all,
+            &[
+                ("recall_1", 0.5),
+                ("recall_5", 0.75),
+                ("ndcg", (1.0 + 0.630_929_753_571_457_5 + 1.0) / 4.0),
+                ("wrong_no_match", 0.5),
+                ("recall_5_answered", 0.5),
+                ("refused", 0.5),
+            ],
+        );
+    }
+
+    #[test]
+    fn only_the_first_ten_gain_and_confidence_is_a_share() {
+        let hits: Vec<usize> = (0..40).collect();
+        let far = outcome(&[10], &hits, f32::NAN);
+        assert_eq!((far.ndcg(), far.confidence()), (0.0, 0.0));
+        // With more tools than ranks, ten right ones are all there can be.
+        let many: Vec<usize> = (0..20).collect();
+        assert!((outcome(&many, &hits, 2.0).ndcg() - 1.0).abs() < 1e-12);
+        assert_eq!(outcome(&many, &hits, 2.0).confidence(), 1.0);
     }
 }

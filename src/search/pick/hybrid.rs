@@ -1,32 +1,11 @@
-//! Scores by words and meaning: 0.4 of the one, 0.6 of the other.
-
-use std::sync::Arc;
+//! Scores by meaning, and by words and meaning: 0.4 of the one, 0.6 of the other.
 
 use serde_json::json;
 
-use super::{Input, Score, Scorer, rounded};
-use crate::catalog::Tool;
+use super::{Score, rounded};
 
 /// Weight of words; meaning has the rest.
 const WORDS: f32 = 0.4;
-
-/// Mixes two scorers.
-pub struct Hybrid {
-    /// By words.
-    pub words: Arc<dyn Scorer>,
-    /// By meaning.
-    pub meaning: Arc<dyn Scorer>,
-}
-
-impl Scorer for Hybrid {
-    fn name(&self) -> &str {
-        "hybrid"
-    }
-
-    fn score(&self, input: &Input, tools: &[Arc<Tool>]) -> Result<Vec<Score>, String> {
-        Ok(mixed(self.words.score(input, tools)?, self.meaning.score(input, tools)?))
-    }
-}
 
 /// The scores of both, mixed.
 pub fn mixed(words: Vec<Score>, meaning: Vec<Score>) -> Vec<Score> {
@@ -39,4 +18,16 @@ pub fn mixed(words: Vec<Score>, meaning: Vec<Score>) -> Vec<Score> {
         }
     };
     words.into_iter().zip(meaning).map(mix).collect()
+}
+
+/// The score of each tool by meaning.
+#[cfg(feature = "runtime")]
+pub fn by_meaning(near: &crate::search::semantic::Similarities) -> Vec<Score> {
+    let score = |(place, cosine): (usize, &f32)| {
+        let score = near.normalized(place);
+        let reason = (score > 0.0).then(|| format!("near in meaning ({cosine:.2})"));
+        let details = json!({ "cosine": rounded(*cosine), "unrelated": rounded(near.unrelated) });
+        Score { score, reason, details }
+    };
+    near.cosine.iter().enumerate().map(score).collect()
 }

@@ -2,11 +2,9 @@
 //!
 //! 1. An [`Input`] is text, or any JSON as text.
 //! 2. A [`Filter`] excludes tools.
-//! 3. A [`Scorer`] scores the others: [`Keyword`], [`Embedding`], [`Llm`], [`Hybrid`], or a caller's own.
+//! 3. A [`Scorer`] scores the others: [`Keyword`], [`Llm`], or a caller's own. `functions::pick` scores by vectors too, and [`mixed`].
 //! 4. [`Scored::picks`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.
 
-#[cfg(feature = "runtime")]
-mod embedding;
 mod filter;
 mod hybrid;
 mod input;
@@ -21,10 +19,10 @@ use serde_json::Value;
 
 use crate::catalog::Tool;
 
-#[cfg(feature = "runtime")]
-pub use embedding::Embedding;
 pub use filter::Filter;
-pub use hybrid::{Hybrid, mixed};
+#[cfg(feature = "runtime")]
+pub use hybrid::by_meaning;
+pub use hybrid::mixed;
 pub use input::Input;
 pub use keyword::{Keyword, scores};
 pub use llm::Llm;

@@ -1,12 +1,11 @@
 //! Picking from small catalogs, with every scorer.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use serde_json::json;
 
 use super::*;
-use crate::model::{ChatModel, EmbeddingModel, ModelError};
+use crate::model::{ChatModel, ModelError};
 use crate::{catalog, config};
 
 const TOOLS: &str = r#"[
@@ -147,43 +146,6 @@ fn a_scorer_that_fails_is_replaced_by_words() {
         let picks = pick(&json!(input), &tools(), &options);
         assert!(picks.fallback.unwrap().contains(why));
     }
-}
-
-/// Texts about money point one way, others another.
-#[derive(Default)]
-struct Money(AtomicUsize);
-
-impl EmbeddingModel for Money {
-    fn identity(&self) -> &str {
-        "money"
-    }
-
-    fn embed(&self, texts: &[String], _: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
-        self.0.fetch_add(texts.len(), Relaxed);
-        let is_money =
-            |text: &String| ["refund", "xyzzy"].iter().any(|word| text.to_lowercase().contains(word));
-        Ok(texts.iter().map(|text| if is_money(text) { vec![2.0, 0.1] } else { vec![0.0, 3.0] }).collect())
-    }
-}
-
-#[test]
-fn meaning_finds_what_words_do_not_and_tools_are_embedded_once() {
-    let model = Arc::new(Money::default());
-    let embedding: Arc<dyn Scorer> = Arc::new(Embedding::new(model.clone(), Duration::from_secs(9)));
-    let options = Options { scorer: Some(embedding.clone()), debug: true, ..Options::default() };
-    for _ in 0..2 {
-        let picks = pick(&json!("xyzzy"), &tools(), &options);
-        assert_eq!(names(&picks)[0], "refund_payment");
-        assert!(picks.candidates[0].score > 0.99);
-    }
-    assert!(pick(&json!("hello"), &tools(), &options).candidates.is_empty(), "near to nothing");
-    let unrelated = crate::search::semantic::UNRELATED.len();
-    assert_eq!(model.0.load(Relaxed), unrelated + 4 + 3, "four safe tools once, three inputs");
-    let hybrid = Hybrid { words: Arc::new(Keyword::default()), meaning: embedding };
-    let picks = pick(&json!("xyzzy"), &tools(), &Options { scorer: Some(Arc::new(hybrid)), ..options });
-    assert_eq!(names(&picks)[0], "refund_payment");
-    assert!((picks.candidates[0].score - 0.6).abs() < 0.01);
-    assert_eq!(picks.candidates[0].provenance.as_ref().unwrap().details["keyword"], 0.0);
 }
 
 /// A model with one fixed answer.

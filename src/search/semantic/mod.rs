@@ -22,12 +22,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::model::{EmbeddingModel, ModelUsage};
+use crate::model::EmbeddingModel;
 
 pub use fuse::{POOL, fuse};
 pub use status::SemanticStatus;
 pub use text::text;
-pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors, cosine};
+pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors};
 
 /// Options of semantic search.
 #[derive(Clone, Debug)]
@@ -140,11 +140,6 @@ impl Semantic {
             Some(trouble) => SemanticStatus::Unavailable(trouble),
             None => SemanticStatus::On,
         }
-    }
-
-    /// The calls of the model so far.
-    pub fn usage(&self) -> ModelUsage {
-        self.shared.model.usage()
     }
 
     /// Number of searches with and without the model.

@@ -103,13 +103,6 @@ pub(super) fn unit(vector: &[f32]) -> UnitVector {
     vector.iter().map(|number| (f64::from(*number) * factor) as f32).collect()
 }
 
-/// Cosine of two vectors; `None` when their lengths differ.
-pub fn cosine(one: &[f32], other: &[f32]) -> Option<f32> {
-    let lengths = dot(one, one).sqrt() * dot(other, other).sqrt();
-    let cosine = if lengths > 0.0 { dot(one, other) / lengths } else { 0.0 };
-    (one.len() == other.len() && cosine.is_finite()).then_some(cosine)
-}
-
 /// Eight sums at once, which the compiler turns into vector instructions.
 fn dot(one: &[f32], other: &[f32]) -> f32 {
     let (ones, others) = (one.chunks_exact(8), other.chunks_exact(8));

@@ -32,7 +32,6 @@ pub(super) fn of_request(
     request: &Parts,
 ) -> Result<Caller, Problem> {
     let headers = &request.headers;
-    caller.has_issued_session = !headers.contains_key(SESSION);
     caller.session = match headers.get(SESSION) {
         Some(id) => {
             let id = Session::named(id.to_str().unwrap_or_default());

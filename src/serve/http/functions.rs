@@ -35,14 +35,14 @@ pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 /// The header with the idempotency key of a call.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// `GET /v1`: every function with its definition, and the catalog's tools where the surface lists them.
+/// `GET /v1`: every function with its definition, and the catalog's tools where the mode lists them.
 pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
     let (cache, root) = (context.catalog.cache(&context.caller), context.catalog.root());
     let make = || {
         let functions: Vec<Value> =
             Function::all().iter().map(|function| described(function, root)).collect();
         let mut listed = json!({ "functions": functions });
-        if cache.listing().lists_tools() {
+        if cache.lists_tools() {
             listed["tools"] = cache.listed_tools().tools().iter().map(|tool| bound(tool, root)).collect();
         }
         CachedBody::new(format!("{listed}\n"), Media::Json)

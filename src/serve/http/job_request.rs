@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use strum::VariantArray;
 
 use super::route::{JSON, MARKDOWN};
-use crate::config::{Deferred, SearchBy, Surface, SurfaceChoice};
+use crate::config::{Deferred, Mode, ModeChoice, SearchBy};
 use crate::provider::Provider;
 
 /// `POST /v1/payload`.
@@ -16,8 +16,7 @@ use crate::provider::Provider;
 pub(super) struct PayloadBody {
     #[serde(deserialize_with = "provider")]
     pub(super) provider: Provider,
-    pub(super) surface: Option<SurfaceChoice>,
-    pub(super) load: Option<Vec<String>>,
+    pub(super) mode: Option<ModeChoice>,
     pub(super) deferred: Option<Deferred>,
     pub(super) search: Option<SearchBy>,
     pub(super) discovery: Option<bool>,
@@ -30,7 +29,7 @@ pub(super) struct PayloadBody {
 pub(super) struct PromptBody {
     #[serde(default, deserialize_with = "some_provider")]
     pub(super) provider: Option<Provider>,
-    pub(super) surface: Option<SurfaceChoice>,
+    pub(super) mode: Option<ModeChoice>,
     pub(super) deferred: Option<Deferred>,
     pub(super) discovery: Option<bool>,
     pub(super) folder: Option<String>,
@@ -74,8 +73,8 @@ fn words<T: VariantArray + Copy + Into<&'static str>>(summary: &str) -> Value {
 fn options() -> Value {
     json!({
         "provider": words::<Provider>("The wire."),
-        "surface": words::<SurfaceChoice>("The way the tools reach the model; that of the configuration if it is left out."),
-        "deferred": words::<Deferred>("The schema of deferred tools on the surface hybrid."),
+        "mode": words::<ModeChoice>("The way the tools reach the model; that of the configuration if it is left out."),
+        "deferred": words::<Deferred>("The schema of deferred tools in the mode hybrid."),
         "discovery": { "type": "boolean", "description": "Bind the functions of the discovery protocol too." },
     })
 }
@@ -110,17 +109,16 @@ fn operation(
 /// The operation of `POST /v1/payload`.
 pub(super) fn payload() -> Value {
     let own = json!({
-        "load": { "type": "array", "items": { "type": "string" }, "description": "The toolsets loaded so far; for the surface toolset." },
-        "search": words::<SearchBy>("The search on the surface native."),
+        "search": words::<SearchBy>("The search in the mode native."),
         "cache": { "type": "boolean", "description": "Mark the list of tools for the prompt cache." },
     });
-    let schema = schema(&["provider", "surface", "deferred", "discovery"], own, &["provider"]);
+    let schema = schema(&["provider", "mode", "deferred", "discovery"], own, &["provider"]);
     let answer = json!({
         "type": "object",
-        "required": ["provider", "surface", "headers", "notes", "body"],
+        "required": ["provider", "mode", "headers", "notes", "body"],
         "properties": { "body": { "description": "The part of the request body with the tools." } },
     });
-    let example = json!({ "provider": "anthropic", "surface": "gateway" });
+    let example = json!({ "provider": "anthropic", "mode": "gateway" });
     operation(
         "payload",
         "The tools of a request, as the provider takes them",
@@ -135,8 +133,8 @@ pub(super) fn prompt() -> Value {
         "folder": { "type": "string", "description": "The folder of the docs, as the agent sees it." },
         "tokens": { "type": "integer", "minimum": 0, "description": "The most tokens of the section." },
     });
-    let schema = schema(&["provider", "surface", "deferred", "discovery"], own, &[]);
-    let example = json!({ "surface": Surface::Files.as_str() });
+    let schema = schema(&["provider", "mode", "deferred", "discovery"], own, &[]);
+    let example = json!({ "mode": Mode::Files.as_str() });
     let summary = "The section of the system prompt that goes with a payload";
     operation("prompt", summary, (schema, example), (MARKDOWN, json!({ "type": "string" })))
 }

@@ -10,7 +10,7 @@ use super::job_request::{ParseBody, PayloadBody, PromptBody, ResultsBody};
 use super::request_context::RequestContext;
 use super::{Response, functions};
 use crate::catalog::{Catalog, Profile};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::exec::Caller;
 use crate::finding::Severity;
 use crate::provider::call::Parser;
@@ -56,18 +56,12 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
         options.search = body.search.unwrap_or(options.search);
         options.discovery |= body.discovery.unwrap_or_default();
         options.cache = body.cache.or(options.cache);
-        let (load, Job { catalog, profile, .. }) = (body.load.unwrap_or_default(), job);
-        let (provider, surface) = (body.provider, Surface::Full);
-        let mut request = PayloadRequest { catalog, profile, provider, surface, options, load: &load };
-        let named = body.surface.unwrap_or(options.surface).named();
-        let (surface, reason) = report::surface_of(&request, named);
-        request.surface = surface;
-        if !load.is_empty() && surface != Surface::Toolset {
-            return Err(refused(format!(
-                "`load` is for the surface toolset, and this is {}",
-                surface.as_str()
-            )));
-        }
+        let Job { catalog, profile, .. } = job;
+        let (provider, mode) = (body.provider, Mode::Full);
+        let mut request = PayloadRequest { catalog, profile, provider, mode, options };
+        let named = body.mode.unwrap_or(options.mode).named();
+        let (mode, reason) = report::mode_of(&request, named);
+        request.mode = mode;
         let mut payload =
             provider::payload(request).map_err(|error| refused(error.to_string()).next(error.hint()))?;
         payload.notes.extend(reason);
@@ -76,7 +70,7 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
             return Err(refused(format!("{tool}: {}", error.message)));
         }
         let body = json!({
-            "provider": body.provider.as_str(), "surface": payload.surface.as_str(),
+            "provider": body.provider.as_str(), "mode": payload.mode.as_str(),
             "headers": payload.headers, "notes": payload.notes, "body": payload.body
         });
         Ok((Media::Json, format!("{body}\n")))
@@ -91,11 +85,10 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
         let options = job.catalog.config.payload;
         let provider = body.provider.unwrap_or(Provider::OpenAi);
         let Job { catalog, profile, .. } = job;
-        let request =
-            PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
-        let (wanted, _) = report::surface_of(&request, body.surface.unwrap_or(options.surface).named());
+        let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
+        let (wanted, _) = report::mode_of(&request, body.mode.unwrap_or(options.mode).named());
         let section = PromptSection {
-            surface: body.provider.map_or(wanted, |provider| provider.surface(wanted)),
+            mode: body.provider.map_or(wanted, |provider| provider.mode(wanted)),
             deferred: body.deferred.unwrap_or(options.deferred),
             folder: body.folder.as_deref().unwrap_or(DOCS).trim_end_matches('/'),
             discovery: body.discovery.unwrap_or_default() || options.discovery,

@@ -1,6 +1,6 @@
 //! The instructions that a model gets when it connects.
 
-use crate::config::{Surface, ToolList};
+use crate::config::{Mode, ToolList};
 use crate::functions::CatalogView;
 use crate::serve::ListingPolicy;
 use crate::sources::Awaited;
@@ -16,22 +16,22 @@ const MAX_NAME: usize = 60;
 pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy, awaited: Option<&Awaited>) -> String {
     let total = view.catalog().tools.len();
     let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
-    let mut text = match (shown.surface, shown.tool_list) {
-        (Surface::Core, _) => {
+    let mut text = match (shown.mode, shown.tool_list) {
+        (Mode::Gateway, _) if view.profile().full().next().is_some() => {
             let others = gateway(&counted, shown.split_exec);
             format!("Tools in your list are called by name; find the others. {others}")
         }
-        (Surface::Hybrid, _) => format!(
+        (Mode::Hybrid, _) => format!(
             "{counted}, some of them in short.\n\
              - Before the first call of a tool that is told in short, read its documentation with `read_tool_doc`: its \
              arguments, its rules, and a call that is ready to be used. Do not guess arguments.\n\
              - Find tools by what they do with `tool_search`: say an action and an object.\n"
         ),
-        (Surface::Full, _) => format!("{counted}, all in your list. Call them by name.\n"),
+        (Mode::Full, _) => format!("{counted}, all in your list. Call them by name.\n"),
         (_, ToolList::Discovery) => discovery(&counted),
         _ => gateway(&counted, shown.split_exec),
     };
-    if shown.surface != Surface::Full {
+    if shown.mode != Mode::Full {
         text.push_str(RULES);
     }
     if let Some(awaited) = awaited {

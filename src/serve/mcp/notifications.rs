@@ -129,7 +129,7 @@ pub(super) async fn send_notifications(
 
 /// Whether the list of this caller has tools of the catalog.
 fn lists_tools(catalog: &SessionCatalog, caller: &Caller) -> Option<bool> {
-    Some(catalog.now()?.cache(caller).listing().lists_tools())
+    Some(catalog.now()?.cache(caller).lists_tools())
 }
 
 /// Whether the content has changed for this caller; stores the new content.

@@ -162,12 +162,8 @@ impl McpService {
                     ErrorData::invalid_params(message, None)
                 };
                 caller.session = Some(Session::named(id.as_str().unwrap_or_default()).map_err(invalid)?);
-                caller.has_issued_session = false;
             }
-            None => {
-                caller.has_issued_session |= caller.session.is_none();
-                caller.session = caller.session.or_else(|| self.session.clone());
-            }
+            None => caller.session = caller.session.or_else(|| self.session.clone()),
         }
         let catalog = self.request_catalog(&context);
         let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;

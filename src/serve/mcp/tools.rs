@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::notes_by_session::NotesBySession;
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::exec::Caller;
 use crate::exec::backend::McpAnswer;
 use crate::finding::nearest;
@@ -39,9 +39,8 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         catalog: functions(),
         profile: &profile,
         provider: Provider::Mcp,
-        surface: Surface::Full,
+        mode: Mode::Full,
         options: Default::default(),
-        load: &[],
     };
     let body = provider::payload(request).map(|payload| payload.body).unwrap_or_default();
     let mut tools: Vec<Tool> =

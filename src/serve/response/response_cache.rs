@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::cached_body::CachedBody;
 use super::negotiate::Media;
 use crate::catalog::{Findings, registry};
+use crate::config::Mode;
 use crate::finding::Finding;
 use crate::functions::CatalogView;
 use crate::render::{Docs, Llms};
@@ -110,6 +111,11 @@ impl ResponseCache {
     /// The policy of the lists of clients.
     pub(crate) fn listing(&self) -> ListingPolicy {
         self.listing
+    }
+
+    /// Whether clients list tools of the catalog.
+    pub(crate) fn lists_tools(&self) -> bool {
+        self.listing.mode != Mode::Gateway || self.view.profile().full().next().is_some()
     }
 
     /// The catalog's tools that clients list.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use toolcrib::config::Surface;
+use toolcrib::config::Mode;
 use toolcrib::provider::call::Parser;
 use toolcrib::provider::{self, PayloadRequest, Provider, ToolResult};
 
@@ -140,16 +140,10 @@ fn found_tools_go_back_as_each_wire_loads_them() {
     let catalog = &checked().catalog;
     let profile = catalog.profile(None).unwrap();
     let replies = |provider: Provider, names: &[&str]| {
-        let (surface, options) = (Surface::Native, catalog.config.payload);
-        let payload = provider::payload(PayloadRequest {
-            catalog,
-            profile: &profile,
-            provider,
-            surface,
-            options,
-            load: &[],
-        })
-        .unwrap();
+        let (mode, options) = (Mode::Native, catalog.config.payload);
+        let payload =
+            provider::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
+                .unwrap();
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let reply = ToolResult {
             call_id: Some("s1".into()),

@@ -76,15 +76,15 @@ fn first_answers_need_no_catalog_and_are_given_once() {
 #[test]
 fn first_answers_are_those_of_the_catalog_and_of_the_options() {
     let kept = Kept::new();
-    let [_, gateway] = kept.served(older, &["--surface", "gateway"]);
-    let [_, full] = kept.served(older, &["--surface", "full"]);
-    assert_eq!(kept.served(older, &["--surface", "full"])[1], full);
+    let [_, gateway] = kept.served(older, &["--mode", "gateway"]);
+    let [_, full] = kept.served(older, &["--mode", "full"]);
+    assert_eq!(kept.served(older, &["--mode", "full"])[1], full);
     assert!(gateway != full);
     assert!(full.to_string().contains("Reads thing 7"));
     kept.write("Fetches");
-    let [_, changed] = kept.served(older, &["--surface", "full"]);
+    let [_, changed] = kept.served(older, &["--mode", "full"]);
     assert!(changed.to_string().contains("Fetches thing 7"));
-    assert_eq!(kept.served(older, &["--surface", "full"])[1], changed);
+    assert_eq!(kept.served(older, &["--mode", "full"])[1], changed);
 }
 
 #[test]

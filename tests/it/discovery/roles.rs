@@ -169,7 +169,7 @@ fn the_configuration_says_which_functions_are_listed_and_all_can_be_called() {
     let (plain, configured) = (text(plain.path()), text(configured.path()));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     for (catalog, more, expected) in [
-        (plain, vec!["--surface", "gateway"], gateway.clone()),
+        (plain, vec!["--mode", "gateway"], gateway.clone()),
         (plain, vec!["--tool-list", "discovery"], discovery.clone()),
         (plain, vec!["--tool-list", "all"], all),
         (configured, vec![], discovery),

@@ -20,7 +20,7 @@ pub async fn connected(server: &Server, path: &str, token: &str) -> RunningServi
 #[test]
 fn a_client_is_told_of_no_change_that_it_cannot_see() {
     let folder = folder(&[("people.json", VISIBLE), ("vault.json", HIDDEN), ("toolcrib.toml", CONFIG)]);
-    let server = serve(&folder, &["--surface", "full"]);
+    let server = serve(&folder, &["--mode", "full"]);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let wanted = || {

@@ -54,13 +54,13 @@ fn tools_outside_of_a_profile_leave_no_trace_in_any_answer_to_its_token() {
     let with = folder(&[plain(), vec![("vault.json", hidden_tools.as_str())]].concat());
     let edited = folder(&[plain(), vec![("a_vault.json", edited_tools.as_str())]].concat());
     let broken = folder(&[plain(), vec![("vault.json", "[{\"name\": ")]].concat());
-    for surface in ["gateway", "full"] {
-        let more = ["--surface", surface];
+    for mode in ["gateway", "full"] {
+        let more = ["--mode", mode];
         let [without, with, edited, broken] =
             [&without, &with, &edited, &broken].map(|folder| serve(folder, &more));
         let all = [("its", &with), ("edited", &edited), ("unreadable", &broken)];
         let mut asked = about(&["get_user", "billing.refund"], &hidden());
-        asked.retain(|asked| surface == "gateway" || asked.depends_on_surface());
+        asked.retain(|asked| mode == "gateway" || asked.depends_on_mode());
         // The path of the profile, one that is forbidden and one that is not there.
         let reads: Vec<&Asked> = asked.iter().filter(|asked| asked.body.is_none()).collect();
         let below = |name: &str, step: usize| {
@@ -80,7 +80,7 @@ fn tools_outside_of_a_profile_leave_no_trace_in_any_answer_to_its_token() {
 fn a_client_of_a_profile_is_told_of_no_change_outside_of_it() {
     let (config, tools) = (config(), open_to_all(HIDDEN));
     let folder = folder(&[("people.json", VISIBLE), ("vault.json", &tools), ("toolcrib.toml", &config)]);
-    let server = serve(&folder, &["--surface", "full"]);
+    let server = serve(&folder, &["--mode", "full"]);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let wanted = || SubscriptionFilter::builder().tools_list_changed().resources_list_changed().build();
@@ -135,9 +135,8 @@ fn indexed(server: &Server, path: &str) {
 #[test]
 fn one_server_of_two_profiles_answers_as_two_servers_of_one() {
     let catalog = package().join("examples/universal-agent");
-    for surface in ["gateway", "core", "hybrid"] {
-        let start =
-            |more: &[&str]| Server::start(text(&catalog), &[&["--surface", surface], more].concat(), &[]);
+    for mode in ["gateway", "hybrid"] {
+        let start = |more: &[&str]| Server::start(text(&catalog), &[&["--mode", mode], more].concat(), &[]);
         let both = start(&[]);
         for (profile, own, other) in [
             ("creator", ["read_file", "research_topic"], ["execute_cypher_query", "read_fil"]),

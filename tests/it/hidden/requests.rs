@@ -42,7 +42,7 @@ impl Asked {
     }
 
     /// Whether the answer may be another one where the catalog's own tools are listed.
-    pub fn depends_on_surface(&self) -> bool {
+    pub fn depends_on_mode(&self) -> bool {
         self.path == "/v1"
             || self.path.starts_with("/v1/tools/")
             || self.is_mcp_list()

@@ -15,7 +15,7 @@ fn client(name: &str, content: &str) -> (tempfile::TempDir, String) {
     let place = folder(&[("one.json", &tool("hello from one")), ("two.json", &tool("hello from two"))]);
     let arguments = |server: &str| {
         let catalog = place.path().join(format!("{server}.json"));
-        json!(["serve", "--stdio", "--surface", "full", catalog]).to_string()
+        json!(["serve", "--stdio", "--mode", "full", catalog]).to_string()
     };
     let toolcrib = json!(program(&[]).get_program().to_str()).to_string();
     let content = content.replace("SERVE one", &arguments("one")).replace("SERVE two", &arguments("two"));
@@ -29,7 +29,7 @@ fn run(arguments: &[&str]) -> Run {
 }
 
 fn names(file: &str) -> Vec<String> {
-    let payload = run(&["payload", "--provider", "mcp", "--surface", "full", file]);
+    let payload = run(&["payload", "--provider", "mcp", "--mode", "full", file]);
     let payload: Value =
         serde_json::from_str(&payload.stdout).unwrap_or_else(|_| panic!("{}", payload.stderr));
     payload["tools"]
@@ -72,7 +72,7 @@ fn a_clients_configuration_is_a_catalog() {
         ),
         (
             ".mcp.json",
-            r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--surface", "full", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
+            r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--mode", "full", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
             &["one__greet"],
         ),
     ];

@@ -9,7 +9,7 @@ use super::through::{Client, noted, outcome, servers, until};
 use crate::fixture::{folder, text, write};
 use crate::serve::Server;
 
-const FULL: [&str; 2] = ["--surface", "full"];
+const FULL: [&str; 2] = ["--mode", "full"];
 
 fn state() -> tempfile::TempDir {
     folder(&[])

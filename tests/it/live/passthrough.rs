@@ -92,7 +92,7 @@ fn catalog(urls: &[(&str, &str)]) -> TempDir {
 
 /// A client of toolcrib over stdio.
 async fn over_stdio(catalog: &TempDir, mode: ClientLifecycleMode, person: &Person, more: &[&str]) -> Client {
-    let arguments = [&["serve", "--stdio", "--surface", "full", text(catalog.path())], more].concat();
+    let arguments = [&["serve", "--stdio", "--mode", "full", text(catalog.path())], more].concat();
     let process = TokioChildProcess::new(tokio::process::Command::from(program(&arguments))).unwrap();
     person.clone().serve_with_lifecycle(process, mode).await.unwrap()
 }
@@ -100,7 +100,7 @@ async fn over_stdio(catalog: &TempDir, mode: ClientLifecycleMode, person: &Perso
 /// A server over HTTP; its process, and its address.
 fn over_http(catalog: &TempDir) -> (std::process::Child, String) {
     use std::io::BufRead;
-    let arguments = ["serve", "--surface", "full", "--listen", "127.0.0.1:0", text(catalog.path())];
+    let arguments = ["serve", "--mode", "full", "--listen", "127.0.0.1:0", text(catalog.path())];
     let mut process = program(&arguments).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufReader::new(process.stderr.take().unwrap()).lines();
     let url = lines.find_map(|line| Some(line.unwrap().strip_prefix("listening on ")?.to_string()));

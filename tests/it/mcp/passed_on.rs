@@ -34,17 +34,17 @@ async fn over(url: String, mode: ClientLifecycleMode) -> Client {
 }
 
 /// Runs a test with a client on each wire over each door, and one of the server itself.
-fn with(surface: &str, test: impl AsyncFn(&Client, &Client)) {
+fn with(mode: &str, test: impl AsyncFn(&Client, &Client)) {
     let (folder, upstream, _runtime) = catalog("");
     let path = fixture::text(folder.path());
-    let server = Server::start(path, &["--surface", surface], &[]);
+    let server = Server::start(path, &["--mode", mode], &[]);
     run(async {
-        for mode in [ClientLifecycleMode::Initialize, newer()] {
-            let direct = over(upstream.clone(), mode.clone()).await;
-            test(&over(server.url("/mcp"), mode.clone()).await, &direct).await;
-            let program = fixture::program(&["serve", "--stdio", "--surface", surface, path]);
+        for lifecycle in [ClientLifecycleMode::Initialize, newer()] {
+            let direct = over(upstream.clone(), lifecycle.clone()).await;
+            test(&over(server.url("/mcp"), lifecycle.clone()).await, &direct).await;
+            let program = fixture::program(&["serve", "--stdio", "--mode", mode, path]);
             let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
-            test(&().serve_with_lifecycle(stdio, mode).await.unwrap(), &direct).await;
+            test(&().serve_with_lifecycle(stdio, lifecycle).await.unwrap(), &direct).await;
         }
     });
 }
@@ -72,8 +72,8 @@ fn without_ours(mut result: Value) -> Value {
 
 #[test]
 fn a_tool_called_by_name_answers_exactly_what_its_server_answers() {
-    for surface in ["full", "hybrid"] {
-        with(surface, async |client, direct| {
+    for mode in ["full", "hybrid"] {
+        with(mode, async |client, direct| {
             for name in
                 ["echo", "text", "json", "texts", "image", "nothing", "fail", "large", "rich", "rich_fail"]
             {
@@ -105,7 +105,7 @@ fn a_call_by_name_that_fails_again_and_again_is_answered_by_its_server_each_time
 fn a_long_result_of_a_tool_called_by_name_is_whole() {
     let (folder, upstream, _runtime) = catalog("result_bytes = 1000\n");
     let path = fixture::text(folder.path());
-    let server = Server::start(path, &["--surface", "full"], &[]);
+    let server = Server::start(path, &["--mode", "full"], &[]);
     run(async {
         let (direct, client) = (over(upstream, newer()).await, over(server.url("/mcp"), newer()).await);
         let wanted = call(&direct, "large", json!({})).await;

@@ -1,7 +1,7 @@
 //! Anthropic Messages: deferral, search, cache marks (docs/reference/wires.md, Anthropic Messages).
 
 use serde_json::{Value, json};
-use toolcrib::config::{SearchBy, Surface};
+use toolcrib::config::{Mode, SearchBy};
 use toolcrib::provider::Provider;
 
 use super::anthropic_strict;
@@ -72,7 +72,7 @@ fn deferral(case: &Case<'_>, report: &mut Report) {
     let functions = found(case.body());
     let defers = functions.iter().any(|function| function.deferred);
     report.demand(
-        !defers || case.payload.surface == Surface::Native,
+        !defers || case.payload.mode == Mode::Native,
         "nothing is deferred but on native",
         "/tools",
     );
@@ -84,7 +84,7 @@ fn deferral(case: &Case<'_>, report: &mut Report) {
     let theirs = all.iter().filter(|(_, entry)| is_search(entry)).count();
     let ours =
         functions.iter().filter(|function| function.name == "tool_search" && !function.deferred).count();
-    if case.payload.surface == Surface::Native {
+    if case.payload.mode == Mode::Native {
         let client = case.options.search == SearchBy::Client;
         report.demand(
             theirs == usize::from(defers && !client),

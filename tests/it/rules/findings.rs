@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use toolcrib::catalog::{Checked, Profile};
-use toolcrib::config::{self, Surface};
+use toolcrib::config::{self, Mode};
 use toolcrib::finding::Code;
 use toolcrib::provider::call::Parser;
 use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, Provider};
 
 use super::judge::Case;
 use super::report::Report;
-use super::{JUDGES, surface, sweep};
+use super::{JUDGES, mode, sweep};
 use crate::fixture;
 
 const GOOD: &str = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}"#;
@@ -23,8 +23,8 @@ fn catalog(tools: &[(&str, &str)]) -> Checked {
     fixture::open_text("a.json", &format!("[{}]", tools.join(",")))
 }
 
-/// A payload on each surface and for each provider, held to the rules.
-fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Surface, &Payload<'_>)) {
+/// A payload in each mode and for each provider, held to the rules.
+fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Mode, &Payload<'_>)) {
     let deferred = |profile: &mut toolcrib::catalog::Profile<'_>| {
         profile
             .tools
@@ -36,22 +36,15 @@ fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Surface, &Payload
     deferred(&mut profile);
     let mut report = Report::default();
     for judge in JUDGES {
-        for asked in [Surface::Full, Surface::Hybrid, Surface::Native] {
-            for options in [config::Payload::default(), surface::compact()] {
+        for asked in [Mode::Full, Mode::Hybrid, Mode::Native] {
+            for options in [config::Payload::default(), mode::compact()] {
                 let (catalog, provider) = (&checked.catalog, judge.provider);
-                let request = PayloadRequest {
-                    catalog,
-                    profile: &profile,
-                    provider,
-                    surface: asked,
-                    options,
-                    load: &[],
-                };
+                let request = PayloadRequest { catalog, profile: &profile, provider, mode: asked, options };
                 let payload = provider::payload(request).unwrap();
                 report.payload = format!("{} {}", provider.as_str(), asked.as_str());
                 let case = Case { options, payload: &payload };
                 sweep::judged(judge, &case, &mut report);
-                surface::judged(judge, &case, &profile, &[], &mut report);
+                mode::judged(judge, &case, &profile, &mut report);
                 see(provider, asked, &payload);
             }
         }
@@ -67,8 +60,8 @@ fn a_tool_that_cannot_be_bound_is_left_out() {
         r#"{"type":"object","properties":{"a":{"$ref":"https://example.com/a.json"}}}"#,
     ] {
         let checked = catalog(&[("good", GOOD), ("bad", bad), ("fine", GOOD)]);
-        everywhere(&checked, |provider, surface, payload| {
-            let name = format!("{} {} {bad}", provider.as_str(), surface.as_str());
+        everywhere(&checked, |provider, mode, payload| {
+            let name = format!("{} {} {bad}", provider.as_str(), mode.as_str());
             let left: Vec<_> =
                 payload.findings.iter().filter(|finding| finding.code == Code::PayloadToolLeftOut).collect();
             assert_eq!(left.len(), 1, "{name} {:?}", payload.findings);
@@ -92,17 +85,11 @@ fn nothing_is_left() {
     let checked = catalog(&[("bad", r#"{"type":"array"}"#)]);
     for judge in JUDGES {
         let profile = checked.catalog.profile(None).unwrap();
-        let (catalog, provider, surface, options) =
-            (&checked.catalog, judge.provider, Surface::Full, config::Payload::default());
-        let payload = provider::payload(PayloadRequest {
-            catalog,
-            profile: &profile,
-            provider,
-            surface,
-            options,
-            load: &[],
-        })
-        .unwrap();
+        let (catalog, provider, mode, options) =
+            (&checked.catalog, judge.provider, Mode::Full, config::Payload::default());
+        let payload =
+            provider::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
+                .unwrap();
         let expect = match provider {
             Provider::Mcp => json!({"tools": []}),
             Provider::LangChain => json!([]),
@@ -116,7 +103,7 @@ fn nothing_is_left() {
 fn a_schema_that_cannot_be_said_is_loosened() {
     let either = r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]}"#;
     let checked = catalog(&[("good", GOOD), ("either", either)]);
-    everywhere(&checked, |provider, surface, payload| {
+    everywhere(&checked, |provider, mode, payload| {
         let loosened: Vec<_> =
             payload.findings.iter().filter(|finding| finding.code == Code::PayloadSchemaLoosened).collect();
         let refuses = !matches!(
@@ -127,8 +114,8 @@ fn a_schema_that_cannot_be_said_is_loosened() {
                 | Provider::Cohere
                 | Provider::Mcp
         );
-        if refuses && surface == Surface::Full {
-            let name = format!("{} {}", provider.as_str(), surface.as_str());
+        if refuses && mode == Mode::Full {
+            let name = format!("{} {}", provider.as_str(), mode.as_str());
             assert_eq!(loosened.len(), 1, "{name} {:?}", payload.findings);
             assert_eq!(loosened[0].tool.as_deref(), Some("either"), "{name}");
         }
@@ -188,21 +175,14 @@ fn the_canonical_schema_is_untouched() {
 }
 
 #[track_caller]
-fn clash(tools: &[(&str, &str)], provider: Provider, surface: Surface, expect: (&str, &str, &str)) {
+fn clash(tools: &[(&str, &str)], provider: Provider, mode: Mode, expect: (&str, &str, &str)) {
     let checked = catalog(tools);
     let mut profile = checked.catalog.profile(None).unwrap();
     profile.tools.iter_mut().for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
     let (catalog, options) =
         (&checked.catalog, config::Payload { search: config::SearchBy::Client, ..Default::default() });
-    let error = provider::payload(PayloadRequest {
-        catalog,
-        profile: &profile,
-        provider,
-        surface,
-        options,
-        load: &[],
-    })
-    .unwrap_err();
+    let error = provider::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
+        .unwrap_err();
     let PayloadError::Clash { name, first, second, .. } = &error else { panic!("{error}") };
     let mut both = [first.as_str(), second];
     both.sort_unstable();
@@ -215,12 +195,12 @@ fn clash(tools: &[(&str, &str)], provider: Provider, surface: Surface, expect: (
 fn names_that_meet_are_an_error() {
     for &provider in Provider::ALL {
         let doc = [("read_tool_doc", GOOD)];
-        clash(&doc, provider, Surface::Hybrid, ("read_tool_doc", "read_tool_doc", "read_tool_doc"));
+        clash(&doc, provider, Mode::Hybrid, ("read_tool_doc", "read_tool_doc", "read_tool_doc"));
         if provider.defers() {
             clash(
                 &[("tool_search", GOOD)],
                 provider,
-                Surface::Native,
+                Mode::Native,
                 ("tool_search", "tool_search", "tool_search"),
             );
         }
@@ -234,8 +214,8 @@ fn names_that_are_equal_on_one_wire_get_a_stable_hash_and_resolve_back() {
     let catalog = &both.catalog;
     let profile = catalog.profile(None).unwrap();
     let name_of = |profile: &Profile<'_>, tool: &str| {
-        let (provider, surface, options) = (Provider::Cohere, Surface::Full, Default::default());
-        let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+        let (provider, mode, options) = (Provider::Cohere, Mode::Full, Default::default());
+        let request = PayloadRequest { catalog, profile, provider, mode, options };
         let payload = provider::payload(request).unwrap();
         payload.functions.iter().find(|function| function.tool.name == tool).unwrap().name.clone()
     };
@@ -274,14 +254,14 @@ fn names_are_mapped_to_what_providers_take() {
     ];
     let tools: Vec<(&str, &str)> = names.iter().map(|name| (*name, GOOD)).collect();
     let checked = catalog(&tools);
-    everywhere(&checked, |provider, surface, payload| {
+    everywhere(&checked, |provider, mode, payload| {
         let tools: Vec<&str> = payload
             .functions
             .iter()
             .filter(|function| !function.ours)
             .map(|function| function.tool.name.as_str())
             .collect();
-        assert_eq!(tools.len(), names.len(), "{} {}", provider.as_str(), surface.as_str());
+        assert_eq!(tools.len(), names.len(), "{} {}", provider.as_str(), mode.as_str());
         let emitted = payload.functions.iter().find(|function| function.tool.name == "tool.help");
         if let Some(function) = emitted.filter(|_| provider != Provider::Mcp) {
             assert!(function.name.starts_with("tool_help"), "{} {}", provider.as_str(), function.name);
@@ -295,10 +275,10 @@ fn a_tool_without_a_schema_takes_anything() {
     let text =
         r#"[{"name":"run","description":"Runs.","allow_no_schema":true,"no_schema_mode":"read-only"}]"#;
     let checked = fixture::open_text("a.json", text);
-    everywhere(&checked, |provider, surface, payload| {
+    everywhere(&checked, |provider, mode, payload| {
         let function = payload.functions.iter().find(|function| function.tool.name == "run").unwrap();
         let open = |schema: &Value| jsonschema::is_valid(schema, &json!({"x": 1}));
-        let name = format!("{} {}", provider.as_str(), surface.as_str());
+        let name = format!("{} {}", provider.as_str(), mode.as_str());
         assert!(
             function.schema.as_ref().is_some_and(open) && !function.strict,
             "{name} {:?}",

@@ -1,7 +1,7 @@
 //! Gemini, both APIs (docs/reference/wires.md, Gemini).
 
 use serde_json::{Value, json};
-use toolcrib::config::{SearchBy, Surface};
+use toolcrib::config::{Mode, SearchBy};
 use toolcrib::provider::{Extent, Provider};
 
 use super::judge::{Case, Found, Judge, Names, booleans, entries, keys, only_list};
@@ -81,7 +81,7 @@ fn interactions_shape(case: &Case<'_>, report: &mut Report) {
     let searches = all.iter().filter(|(_, entry)| entry["type"] == "tool_search").count();
     report.demand(searches == usize::from(defers), "one search exactly when something is deferred", "/tools");
     report.demand(
-        !defers || case.payload.surface == Surface::Native,
+        !defers || case.payload.mode == Mode::Native,
         "nothing is deferred but on native",
         "/tools",
     );

@@ -1,7 +1,7 @@
 //! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (docs/reference/wires.md, LangChain).
 
 use serde_json::{Value, json};
-use toolcrib::config::Surface;
+use toolcrib::config::Mode;
 use toolcrib::provider::Provider;
 
 use super::judge::{Case, Found, Judge, PLAIN_NAMES, chat_functions, chat_shape, entries};
@@ -30,7 +30,7 @@ fn shape(case: &Case<'_>, report: &mut Report) {
             &pointer,
         );
         report.demand(
-            extras.is_none() || case.payload.surface == Surface::Native,
+            extras.is_none() || case.payload.mode == Mode::Native,
             "nothing is deferred but on native",
             &pointer,
         );

@@ -1,7 +1,7 @@
 //! More tools than a provider takes is an error that says how many, before anything is sent.
 
 use serde_json::json;
-use toolcrib::config::{self, Surface};
+use toolcrib::config::{self, Mode};
 use toolcrib::provider::{self, PayloadError, PayloadRequest};
 use toolcrib::tool::DescriptionMode;
 
@@ -24,9 +24,8 @@ fn too_many_tools_are_counted() {
                 catalog,
                 profile: &whole,
                 provider: judge.provider,
-                surface: Surface::Hybrid,
+                mode: Mode::Hybrid,
                 options: config::Payload::default(),
-                load: &[],
             };
             let cannot = |tool: &&toolcrib::catalog::Tool| {
                 matches!(tool.parameters.callable(), toolcrib::catalog::Callable::No(_))
@@ -38,10 +37,10 @@ fn too_many_tools_are_counted() {
             match (judge.limit.filter(|limit| expect > *limit), provider::payload(request)) {
                 (None, Ok(payload)) => assert_eq!((judge.found)(&payload.body).len(), expect, "{name}"),
                 (Some(expected), Err(error)) => {
-                    let PayloadError::TooMany { provider, surface, limit, count, .. } = &error else {
+                    let PayloadError::TooMany { provider, mode, limit, count, .. } = &error else {
                         panic!("{name}: {error}")
                     };
-                    assert_eq!((*provider, *surface), (judge.provider, Surface::Hybrid), "{name}");
+                    assert_eq!((*provider, *mode), (judge.provider, Mode::Hybrid), "{name}");
                     assert_eq!((*limit, *count), (expected, expect), "{name}");
                     let said = error.to_string();
                     for number in [expected, expect, expect - expected] {
@@ -76,15 +75,14 @@ fn the_limit_itself_fits() {
                 catalog: &checked.catalog,
                 profile: &profile,
                 provider: judge.provider,
-                surface: Surface::Full,
+                mode: Mode::Full,
                 options: config::Payload::default(),
-                load: &[],
             };
             let got = provider::payload(request);
             assert_eq!(got.is_ok(), fits, "{} {count}", judge.provider.as_str());
-            for surface in [Surface::Gateway, Surface::Files] {
+            for mode in [Mode::Gateway, Mode::Files] {
                 assert!(
-                    provider::payload(PayloadRequest { surface, ..request }).is_ok(),
+                    provider::payload(PayloadRequest { mode, ..request }).is_ok(),
                     "{}",
                     judge.provider.as_str()
                 );
@@ -101,16 +99,9 @@ fn a_whole_catalog_is_deferred() {
         let mut whole = profile(&mixed(&checked.catalog));
         whole.tools.iter_mut().for_each(|entry| entry.mode = DescriptionMode::Deferred);
         let judge = &super::responses::JUDGE;
-        let (provider, surface) = (judge.provider, Surface::Native);
+        let (provider, mode) = (judge.provider, Mode::Native);
         let options = config::Payload::default();
-        let request = PayloadRequest {
-            catalog: &checked.catalog,
-            profile: &whole,
-            provider,
-            surface,
-            options,
-            load: &[],
-        };
+        let request = PayloadRequest { catalog: &checked.catalog, profile: &whole, provider, mode, options };
         let payload = provider::payload(request).unwrap();
         let mut report = Report::of(format!("{file} whole"));
         let case = super::judge::Case { options, payload: &payload };

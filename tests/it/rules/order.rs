@@ -1,8 +1,8 @@
-//! A new tool, and a toolset more, only append, so that the prompt cache of what stands before them holds.
+//! A new tool only appends, so that the prompt cache of what stands before them holds.
 
 use serde_json::Value;
-use toolcrib::config::{self, Deferred, SearchBy, Surface};
-use toolcrib::provider::{self, PayloadRequest, Provider, toolsets};
+use toolcrib::config::{self, Deferred, Mode, SearchBy};
+use toolcrib::provider::{self, PayloadRequest, Provider};
 
 use super::sweep::{mixed, profile};
 use crate::fixture;
@@ -34,18 +34,18 @@ fn grows(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// Surfaces and options; native is what hybrid is where the provider cannot defer.
-fn options(provider: Provider) -> Vec<(Surface, config::Payload)> {
+/// Modes and options; native is what hybrid is where the provider cannot defer.
+fn options(provider: Provider) -> Vec<(Mode, config::Payload)> {
     let plain = config::Payload::default();
     let mut all = vec![
-        (Surface::Full, plain),
-        (Surface::Hybrid, plain),
-        (Surface::Core, plain),
-        (Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }),
+        (Mode::Full, plain),
+        (Mode::Hybrid, plain),
+        (Mode::Gateway, plain),
+        (Mode::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }),
     ];
     if provider.defers() {
-        all.push((Surface::Native, plain));
-        all.push((Surface::Native, config::Payload { search: SearchBy::Client, ..plain }));
+        all.push((Mode::Native, plain));
+        all.push((Mode::Native, config::Payload { search: SearchBy::Client, ..plain }));
     }
     all
 }
@@ -57,68 +57,33 @@ fn a_new_tool_is_appended() {
         let (_, checked) = fixture::catalog(file);
         let tools = mixed(&checked.catalog);
         for &provider in Provider::ALL {
-            for (surface, options) in options(provider) {
+            for (mode, options) in options(provider) {
                 let made = |count: usize| {
                     let profile = profile(&tools[..count]);
                     let request = PayloadRequest {
                         catalog: &checked.catalog,
                         profile: &profile,
                         provider,
-                        surface,
+                        mode,
                         options,
-                        load: &[],
                     };
                     list(&provider::payload(request).unwrap().body)
                 };
                 let mut old = made(12);
                 for count in [13, 15, 16, 17, 40] {
                     let new = made(count);
-                    let name = format!("{file} {} {} {count}", provider.as_str(), surface.as_str());
+                    let name = format!("{file} {} {} {count}", provider.as_str(), mode.as_str());
                     let shared = new.get(..old.len()).unwrap_or_else(|| panic!("{name}: shorter"));
-                    let same = match surface {
-                        Surface::Native => old.iter().zip(shared).all(|(old, new)| grows(old, new)),
+                    let same = match mode {
+                        Mode::Native => old.iter().zip(shared).all(|(old, new)| grows(old, new)),
                         _ => old == shared,
                     };
                     assert!(same, "{name}: something before the end has changed");
-                    // A tool that is not full is behind the functions of `core`.
-                    assert!(new != old || surface == Surface::Core, "{name}: nothing was added");
+                    // A tool that is not full is behind the functions of `gateway`.
+                    assert!(new != old || mode == Mode::Gateway, "{name}: nothing was added");
                     old = new;
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn a_toolset_more_is_appended() {
-    for file in ["box-openapi.json", "universal-agent-openai.json"] {
-        let (_, checked) = fixture::catalog(file);
-        let tools = mixed(&checked.catalog);
-        let profile = profile(&tools[..tools.len().min(60)]);
-        let mut names: Vec<String> = toolsets(&profile).into_iter().map(str::to_string).collect();
-        assert!(names.len() > 2, "{file} {names:?}");
-        // In another order than the catalog's: what was loaded first stays first.
-        names.reverse();
-        for &provider in Provider::ALL {
-            let made = |load: &[String]| {
-                let (surface, options) = (Surface::Toolset, config::Payload::default());
-                let request = PayloadRequest {
-                    catalog: &checked.catalog,
-                    profile: &profile,
-                    provider,
-                    surface,
-                    options,
-                    load,
-                };
-                list(&provider::payload(request).unwrap().body)
-            };
-            let mut old = made(&[]);
-            for count in 1..=names.len().min(4) {
-                let new = made(&names[..count]);
-                assert!(new.starts_with(&old), "{file} {}: {:?}", provider.as_str(), &names[..count]);
-                old = new;
-            }
-            assert_eq!(made(&[&names[..2], &names[..1]].concat()), made(&names[..2]), "loaded twice");
         }
     }
 }

@@ -10,7 +10,7 @@ const SHOWN_PER_RULE: usize = 4;
 /// The rules that were broken so far.
 #[derive(Default)]
 pub struct Report {
-    /// Catalog, provider and surface that are judged now.
+    /// Catalog, provider and mode that are judged now.
     pub payload: String,
     /// The tool that is judged now.
     pub tool: String,

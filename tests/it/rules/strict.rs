@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcrib::catalog::Checked;
-use toolcrib::config::{self, Surface};
+use toolcrib::config::{self, Mode};
 use toolcrib::finding::Code;
 use toolcrib::provider::{self, PayloadRequest, Provider};
 
@@ -31,18 +31,11 @@ fn catalog(tools: &[Value]) -> Checked {
 }
 
 /// The names that are strict in the body, and those that a finding says are not.
-fn strict(checked: &Checked, provider: Provider, surface: Surface) -> (Vec<String>, Vec<String>) {
+fn strict(checked: &Checked, provider: Provider, mode: Mode) -> (Vec<String>, Vec<String>) {
     let judge = JUDGES.into_iter().find(|judge| judge.provider == provider).unwrap();
     let profile = checked.catalog.profile(None).unwrap();
     let options = config::Payload::default();
-    let request = PayloadRequest {
-        catalog: &checked.catalog,
-        profile: &profile,
-        provider,
-        surface,
-        options,
-        load: &[],
-    };
+    let request = PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, mode, options };
     let payload = provider::payload(request).unwrap();
     let mut report = Report::of(format!("strict {}", provider.as_str()));
     sweep::judged(judge, &Case { options, payload: &payload }, &mut report);
@@ -69,7 +62,7 @@ fn check(parameters: &Value, strictly: &[Provider]) {
             true => (one.clone(), vec![]),
             false => (vec![], one.clone()),
         };
-        assert_eq!(strict(&checked, provider, Surface::Full), expect, "{} {parameters}", provider.as_str());
+        assert_eq!(strict(&checked, provider, Mode::Full), expect, "{} {parameters}", provider.as_str());
     }
 }
 
@@ -99,14 +92,13 @@ fn what_is_optional_may_be_null_where_all_is_required() {
     check(&parameters, &STRICT);
     let checked = catalog(&[tool("one", &parameters)]);
     let profile = checked.catalog.profile(None).unwrap();
-    let (surface, options) = (Surface::Full, config::Payload::default());
+    let (mode, options) = (Mode::Full, config::Payload::default());
     let request = PayloadRequest {
         catalog: &checked.catalog,
         profile: &profile,
         provider: Provider::OpenAi,
-        surface,
+        mode,
         options,
-        load: &[],
     };
     let body = provider::payload(request).unwrap().body;
     let bound = &body["tools"][0]["function"]["parameters"];
@@ -165,7 +157,7 @@ fn limits_are_taken_out_or_strict_is() {
         let parameters = json!({"type": "object", "properties": {"a": property, "b": {"type": "string"}}, "required": ["a", "b"], "additionalProperties": false});
         let checked = catalog(&[tool("one", &parameters)]);
         for provider in STRICT {
-            let (on, off) = strict(&checked, provider, Surface::Full);
+            let (on, off) = strict(&checked, provider, Mode::Full);
             assert_eq!(on.len() + off.len(), 1, "{} {property}: {on:?} {off:?}", provider.as_str());
         }
     }
@@ -184,7 +176,7 @@ fn limits_of_size_switch_strict_off() {
         let checked = catalog(&[tool("one", &parameters)]);
         for provider in OPENAI {
             assert_eq!(
-                strict(&checked, provider, Surface::Full),
+                strict(&checked, provider, Mode::Full),
                 (vec![], vec!["one".to_string()]),
                 "{}",
                 provider.as_str()
@@ -205,11 +197,11 @@ fn a_request_has_so_many_strict_tools() {
         let tools: Vec<Value> = (0..25).map(|index| tool(&format!("t{index}"), &parameters)).collect();
         let checked = catalog(&tools);
         for provider in [Provider::Anthropic, Provider::Bedrock] {
-            let (on, off) = strict(&checked, provider, Surface::Full);
+            let (on, off) = strict(&checked, provider, Mode::Full);
             let first: Vec<String> = (0..most).map(|index| format!("t{index}")).collect();
             assert_eq!((on, off.len()), (first, 25 - most), "{}", provider.as_str());
         }
-        let (on, off) = strict(&checked, Provider::OpenAi, Surface::Full);
+        let (on, off) = strict(&checked, Provider::OpenAi, Mode::Full);
         assert_eq!((on.len(), off.len()), (25, 0));
     }
 }
@@ -232,6 +224,6 @@ fn what_is_deferred_is_not_strict() {
     one["description_mode"] = "deferred".into();
     let checked = catalog(&[one]);
     for &provider in Provider::ALL {
-        assert_eq!(strict(&checked, provider, Surface::Hybrid), (vec![], vec![]), "{}", provider.as_str());
+        assert_eq!(strict(&checked, provider, Mode::Hybrid), (vec![], vec![]), "{}", provider.as_str());
     }
 }

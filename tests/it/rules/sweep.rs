@@ -1,19 +1,19 @@
-//! Makes the payloads of every real catalog on every surface, and holds them to one provider's rules.
+//! Makes the payloads of every real catalog in every mode, and holds them to one provider's rules.
 //!
 //! Tools are bound a hundred at a time, which every provider takes, so that every tool of every catalog is judged on
-//! every provider. Surfaces that do not depend on the tools (gateway, files), and variants of `full` (toolset,
-//! compact schemas, search by the client, marks for the cache, a payload made twice), are judged on the first hundred
+//! every provider. Modes that do not depend on the tools (gateway, files), and variants of `full` (compact
+//! schemas, search by the client, marks for the cache, a payload made twice), are judged on the first hundred
 //! of each catalog only.
 
 use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
-use toolcrib::config::{self, Deferred, SearchBy, Surface};
-use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, toolsets};
+use toolcrib::config::{self, Deferred, Mode, SearchBy};
+use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest};
 use toolcrib::tool::DescriptionMode;
 
 use super::judge::{self, Case, Judge};
+use super::mode;
 use super::report::Report;
 use super::schema::Schema;
-use super::surface;
 use crate::fixture;
 
 /// Tools bound at a time.
@@ -36,8 +36,8 @@ pub fn catalog(judge: &Judge, name: &str, checked: &Checked, report: &mut Report
     for (index, chunk) in mixed(catalog).chunks(AT_A_TIME).enumerate() {
         let whole = profile(chunk);
         let mut sweep = Sweep { judge, name, catalog, profile: &whole, report };
-        for (surface, options) in everywhere(judge) {
-            sweep.check(surface, options, &[]);
+        for (mode, options) in everywhere(judge) {
+            sweep.check(mode, options);
         }
         // A tool that is named like a function of ours is bound where ours is not; elsewhere it clashed.
         let others: Vec<ProfileTool<'_>> =
@@ -45,7 +45,7 @@ pub fn catalog(judge: &Judge, name: &str, checked: &Checked, report: &mut Report
         let others = profile(&others);
         let mut sweep = Sweep { judge, name, catalog, profile: &others, report };
         if others.tools.len() < chunk.len() {
-            everywhere(judge).into_iter().for_each(|(surface, options)| sweep.check(surface, options, &[]));
+            everywhere(judge).into_iter().for_each(|(mode, options)| sweep.check(mode, options));
         }
         if index == 0 {
             sweep.samples();
@@ -67,12 +67,12 @@ pub fn profile<'a>(tools: &[ProfileTool<'a>]) -> Profile<'a> {
     Profile { name: None, description: None, tools: tools.to_vec(), picked: false }
 }
 
-/// Surfaces and options on which schemas differ.
-fn everywhere(judge: &Judge) -> Vec<(Surface, config::Payload)> {
+/// Modes and options on which schemas differ.
+fn everywhere(judge: &Judge) -> Vec<(Mode, config::Payload)> {
     let plain = config::Payload::default();
-    let mut all = vec![(Surface::Full, plain), (Surface::Hybrid, plain)];
+    let mut all = vec![(Mode::Full, plain), (Mode::Hybrid, plain)];
     if judge.native {
-        all.push((Surface::Native, plain));
+        all.push((Mode::Native, plain));
     }
     all
 }
@@ -89,68 +89,54 @@ impl<'a> Sweep<'a, '_> {
     /// Payloads that are judged once a catalog.
     fn samples(&mut self) {
         let plain = config::Payload::default();
-        self.check(Surface::Gateway, plain, &[]);
-        self.check(Surface::Core, plain, &[]);
-        self.check(Surface::Files, plain, &[]);
-        let names: Vec<String> = toolsets(self.profile).into_iter().map(str::to_string).collect();
-        for count in 0..=names.len().min(2) {
-            self.check(Surface::Toolset, plain, &names[..count]);
-        }
-        self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }, &[]);
+        self.check(Mode::Gateway, plain);
+        self.check(Mode::Files, plain);
+        self.check(Mode::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain });
         let by_client = config::Payload { search: SearchBy::Client, ..plain };
-        self.check(Surface::Native, by_client, &[]);
-        self.check(Surface::Native, config::Payload { search: SearchBy::Regex, ..plain }, &[]);
+        self.check(Mode::Native, by_client);
+        self.check(Mode::Native, config::Payload { search: SearchBy::Regex, ..plain });
         // Elsewhere native is what hybrid is.
-        let hybrid_and_native = &[Surface::Hybrid, Surface::Native][..1 + usize::from(self.judge.native)];
+        let hybrid_and_native = &[Mode::Hybrid, Mode::Native][..1 + usize::from(self.judge.native)];
         for cache in [true, false] {
-            for surface in hybrid_and_native {
-                self.check(*surface, config::Payload { cache: Some(cache), ..plain }, &[]);
+            for mode in hybrid_and_native {
+                self.check(*mode, config::Payload { cache: Some(cache), ..plain });
             }
         }
-        for surface in hybrid_and_native {
-            let (surface, options) = (*surface, by_client);
-            let first = self.payload(surface, options, &[]).body.to_string();
-            let second = self.payload(surface, options, &[]).body.to_string();
+        for mode in hybrid_and_native {
+            let (mode, options) = (*mode, by_client);
+            let first = self.payload(mode, options).body.to_string();
+            let second = self.payload(mode, options).body.to_string();
             self.report.demand(first == second, "the same payload twice", "");
         }
-        let fallen = self.payload(Surface::Native, plain, &[]);
-        let is_native = fallen.surface == Surface::Native;
+        let fallen = self.payload(Mode::Native, plain);
+        let is_native = fallen.mode == Mode::Native;
         self.report.demand(
             is_native == self.judge.native,
             "native where the provider defers, else hybrid",
             "",
         );
-        let says_so = fallen.notes.iter().any(|note| note.contains("this is the surface"));
-        self.report.demand(is_native != says_so, "a note where the surface is another", "");
+        let says_so = fallen.notes.iter().any(|note| note.contains("this is the mode"));
+        self.report.demand(is_native != says_so, "a note where the mode is another", "");
     }
 
-    fn payload(&self, surface: Surface, options: config::Payload, load: &'a [String]) -> Payload<'a> {
+    fn payload(&self, mode: Mode, options: config::Payload) -> Payload<'a> {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        provider::payload(PayloadRequest { catalog, profile, provider, surface, options, load })
-            .unwrap_or_else(|error| {
-                panic!("{} {} {}: {error}", self.name, provider.as_str(), surface.as_str())
-            })
+        provider::payload(PayloadRequest { catalog, profile, provider, mode, options })
+            .unwrap_or_else(|error| panic!("{} {} {}: {error}", self.name, provider.as_str(), mode.as_str()))
     }
 
-    fn check(&mut self, asked: Surface, options: config::Payload, load: &[String]) {
+    fn check(&mut self, asked: Mode, options: config::Payload) {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        let made =
-            provider::payload(PayloadRequest { catalog, profile, provider, surface: asked, options, load });
-        let how = format!(
-            "{} {:?} {:?} {:?} +{}",
-            asked.as_str(),
-            options.deferred,
-            options.search,
-            options.cache,
-            load.len()
-        );
+        let made = provider::payload(PayloadRequest { catalog, profile, provider, mode: asked, options });
+        let how =
+            format!("{} {:?} {:?} {:?}", asked.as_str(), options.deferred, options.search, options.cache,);
         self.report.payload = format!("{} · {} · {how}", self.name, provider.as_str());
         self.report.tool.clear();
         match made {
             Ok(payload) => {
                 let case = Case { options, payload: &payload };
                 judged(self.judge, &case, self.report);
-                surface::judged(self.judge, &case, profile, load, self.report);
+                mode::judged(self.judge, &case, profile, self.report);
             }
             Err(PayloadError::Clash { first, second, .. }) if first == second => {
                 self.report.demand(
@@ -171,7 +157,7 @@ pub fn judged(judge: &Judge, case: &Case<'_>, report: &mut Report) {
     (judge.shape)(case, report);
     for function in &found {
         let Some(root) = function.schema else { continue };
-        // The same schema came by on another surface, unless this is the first.
+        // The same schema came by in another mode, unless this is the first.
         if report.is_new((function.strict, root)) {
             report.tool = function.name.to_string();
             (judge.schema)(&Schema::new(root, &function.schema_pointer, function.strict), report);

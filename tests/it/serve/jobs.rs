@@ -176,7 +176,7 @@ fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
         ("payload", json!({}), "`provider`: missing"),
         ("payload", json!({"provider": "x"}), "`provider`: expected one of \"openai\""),
         ("payload", json!({"provider": "openai", "load": "a"}), "`load`: expected array"),
-        ("payload", json!({"provider": "openai", "surfaces": "full"}), "did you mean surface?"),
+        ("payload", json!({"provider": "openai", "modes": "full"}), "did you mean mode?"),
         ("prompt", json!({"tokens": -1}), "`tokens`: expected at least 0"),
         ("prompt", json!({"tokens": 1e30}), "is not as `/openapi.json` describes it"),
         ("results", json!({"provider": "openai", "results": [1]}), "`results/0`: expected object"),
@@ -189,8 +189,7 @@ fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
             assert!(!message.contains(rust), "{body}: {message}");
         }
     }
-    let nulls =
-        json!({"provider": "openai", "surface": null, "load": null, "discovery": null, "cache": null});
+    let nulls = json!({"provider": "openai", "mode": null, "load": null, "discovery": null, "cache": null});
     posted(&server, "/v1/payload", &nulls);
     posted(&server, "/v1/prompt", &json!({"provider": null, "folder": null}));
 }
@@ -231,12 +230,12 @@ fn a_model_is_asked_and_answered_as_the_command_line_would() {
         fixture::run_with(&[&common, more].concat(), stdin, &[]).stdout
     };
     for provider in ["anthropic", "openai", "openai-responses", "gemini", "mcp"] {
-        let body = json!({"provider": provider, "surface": "full"});
+        let body = json!({"provider": provider, "mode": "full"});
         let over_http = posted(&server, "/p/creator/v1/payload", &body);
-        assert_eq!(over_http, run("payload", &["--provider", provider, "--surface", "full", "--json"], ""));
-        let body = json!({"provider": provider, "surface": "native"});
+        assert_eq!(over_http, run("payload", &["--provider", provider, "--mode", "full", "--json"], ""));
+        let body = json!({"provider": provider, "mode": "native"});
         let over_http = posted(&server, "/p/creator/v1/prompt", &body);
-        assert_eq!(over_http, run("prompt", &["--provider", provider, "--surface", "native"], ""));
+        assert_eq!(over_http, run("prompt", &["--provider", provider, "--mode", "native"], ""));
     }
     let response = r#"{"content":[{"type":"tool_use","id":"t1","name":"search_library","input":{"query":12345678901234567890123}},{"type":"tool_use","id":"t2","name":"nothing_like_it","input":{}}]}"#;
     let body = format!(r#"{{"provider": "anthropic", "response": {response}}}"#);
@@ -260,8 +259,7 @@ fn what_is_wrong_with_a_request_of_a_job_is_told() {
     let cases = [
         ("payload", json!({"provider": "antropic"}), "did you mean anthropic"),
         ("payload", json!({}), "missing required property"),
-        ("payload", json!({"provider": "anthropic", "surfce": "full"}), "did you mean surface"),
-        ("payload", json!({"provider": "anthropic", "surface": "full", "load": ["Files"]}), "toolset"),
+        ("payload", json!({"provider": "anthropic", "moed": "full"}), "did you mean mode"),
         ("parse", json!({"provider": "anthropic"}), "`response`: missing"),
         ("parse", json!({"provider": "anthropic", "response": "no"}), ""),
         ("results", json!({"provider": "anthropic", "results": []}), "the list is empty"),
@@ -285,7 +283,7 @@ fn a_job_gets_the_tools_that_its_token_may_use_and_no_other() {
     let as_caller = |token: &str| {
         let bearer = format!("Bearer {token}-token-0123456789");
         let tar = server.get("/v1/workspace.tar", &[("authorization", &bearer)]).bytes().unwrap();
-        let payload = server.posting("/v1/payload", json!({"provider": "anthropic", "surface": "full"}));
+        let payload = server.posting("/v1/payload", json!({"provider": "anthropic", "mode": "full"}));
         let payload = payload.header("authorization", &bearer).send().unwrap().text().unwrap();
         (String::from_utf8_lossy(&tar).contains("wipe"), payload.contains("wipe"))
     };

@@ -270,7 +270,7 @@ fn a_profile_that_is_not_there_is_found_before_the_server_starts() {
 #[test]
 fn addresses_in_answers_stay_below_the_profile() {
     let folder = agent("[[overlay]]\nmatch = \"research_topic\"\nop = \"web.research\"");
-    let server = Server::start(text(folder.path()), &["--surface", "full"], &[]);
+    let server = Server::start(text(folder.path()), &["--mode", "full"], &[]);
     let place = |path: &str| {
         let response = server.get(path, &[]);
         assert_eq!(response.status(), 307, "{path}");

@@ -208,9 +208,8 @@ fn calls_run_as_before_where_the_client_lists_the_tools() {
     let home = cursor();
     home.done(&["adopt", "cursor"]);
     let configuration = home.at(OURS).join("toolcrib.toml");
-    let serve = |surface: &str| {
-        Lines::start(home.command(&["serve", "--stdio", "--surface", surface, text(&configuration)]))
-    };
+    let serve =
+        |mode: &str| Lines::start(home.command(&["serve", "--stdio", "--mode", mode, text(&configuration)]));
     let put = json!({"thing": "cup", "token": "t"});
 
     let mut full = serve("full");

@@ -45,9 +45,9 @@ fn shelf(overlays: &str) -> Home {
 fn a_hidden_argument_is_in_nothing_that_a_model_reads() {
     let home = shelf(HIDDEN);
     for arguments in [
-        vec!["payload", "--provider", "mcp", "--surface", "full"],
-        vec!["payload", "--provider", "openai", "--surface", "full"],
-        vec!["payload", "--provider", "anthropic", "--surface", "hybrid", "--deferred", "compact"],
+        vec!["payload", "--provider", "mcp", "--mode", "full"],
+        vec!["payload", "--provider", "openai", "--mode", "full"],
+        vec!["payload", "--provider", "anthropic", "--mode", "hybrid", "--deferred", "compact"],
         vec!["call", "tool_help", r#"{"path": "put", "format": "full"}"#],
         vec!["call", "read_tool_doc", r#"{"name": "put"}"#],
         vec!["call", "expand_tool", r#"{"tool_id": "put"}"#],
@@ -109,7 +109,7 @@ fn an_argument_that_is_set_and_shown_is_a_default() {
 #[test]
 fn a_hidden_argument_is_not_in_the_list_of_a_client() {
     let home = shelf(HIDDEN);
-    let mut command = home.command(&["serve", "--stdio", "--surface", "full", "toolcrib.toml"]);
+    let mut command = home.command(&["serve", "--stdio", "--mode", "full", "toolcrib.toml"]);
     command.env("PANTRY_TOKEN", SECRET);
     let mut client = Lines::start(command);
     client.wait_for(&["look", "put"]);

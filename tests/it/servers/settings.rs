@@ -76,7 +76,7 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
         &format!("[[source]]\nserver = '{server}'\nprefix = true\nmcp = {{ command = ['sh', 'SHELF'] }}\n"),
     );
     let names = || {
-        let payload = home.done(&["payload", "--provider", "openai", "--surface", "full", "toolcrib.toml"]);
+        let payload = home.done(&["payload", "--provider", "openai", "--mode", "full", "toolcrib.toml"]);
         let payload: Value = serde_json::from_str(&payload).unwrap();
         let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
         payload["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()

@@ -43,7 +43,7 @@ fn compiled_forms_carry_no_value_of_the_environment() {
         "openai", "openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere", "mcp",
         "langchain",
     ] {
-        run(&["payload", "--provider", provider, "--surface", "full"]);
+        run(&["payload", "--provider", provider, "--mode", "full"]);
     }
     run(&["call", "tool_help", r#"{"path": "weather", "format": "full", "include_schemas": true}"#]);
     let dry = r#"{"op": "weather", "args": {}, "dry_run": true}"#;

@@ -23,7 +23,7 @@ const add = tool({
 tool({ name: "f", description: "F.", parameters: z.object({ a: z.number() }), run: ({ c }) => c });
 
 const catalog = open([add], { config: "toolcrib.toml" });
-const payload: Payload = catalog.payload("anthropic", { surface: "hybrid" });
+const payload: Payload = catalog.payload("anthropic", { mode: "hybrid" });
 const calls: Call[] = catalog.parse("anthropic", {});
 const names: string[] = catalog.tools.map((one: Tool) => one.safeName);
 // @ts-expect-error: there is no such provider

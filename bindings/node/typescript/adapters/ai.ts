@@ -2,7 +2,7 @@
  * Vercel AI SDK: the tools of a catalog, and the instructions that go with them.
  *
  * ```js
- * const { text } = await generateText({ model, prompt, stopWhen: isStepCount(20), ...bind(catalog, { surface: "hybrid" }) });
+ * const { text } = await generateText({ model, prompt, stopWhen: isStepCount(20), ...bind(catalog, { mode: "hybrid" }) });
  * ```
  */
 
@@ -13,12 +13,12 @@ import type { Catalog } from "../catalog.js";
 import { ToolcribError } from "../errors.js";
 import type { Session } from "../session.js";
 
-/** The tools that a surface binds. Their calls are checked and answered in one session. */
+/** The tools that a mode binds. Their calls are checked and answered in one session. */
 export function tools(catalog: Catalog, options: BindOptions = {}): Record<string, Tool> {
   return bind(catalog, options).tools;
 }
 
-/** The same tools, and instructions: those of the agent, and the section of the system prompt that goes with the surface. */
+/** The same tools, and instructions: those of the agent, and the section of the system prompt that goes with the mode. */
 export function bind(
   catalog: Catalog,
   { instructions, ...options }: BindOptions & { instructions?: string } = {},

@@ -1,8 +1,8 @@
 /**
- * LangChain and LangGraph: a middleware that binds tools by surface, and checks and answers their calls.
+ * LangChain and LangGraph: a middleware that binds tools by mode, and checks and answers their calls.
  *
  * ```js
- * const agent = createAgent({ model, tools: [], middleware: [toolcribMiddleware(catalog, { surface: "hybrid" })] });
+ * const agent = createAgent({ model, tools: [], middleware: [toolcribMiddleware(catalog, { mode: "hybrid" })] });
  * ```
  */
 
@@ -14,8 +14,8 @@ import type { Session } from "../session.js";
 import type { Envelope } from "../types.js";
 
 /** The tools of a profile, bound in full, for `createAgent({ tools })` and a `ToolNode` of LangGraph. */
-export function tools(catalog: Catalog, options: Omit<BindOptions, "surface"> = {}): DynamicStructuredTool[] {
-  const { session, functions } = boundTools(catalog, "langchain", { ...options, surface: "full" });
+export function tools(catalog: Catalog, options: Omit<BindOptions, "mode"> = {}): DynamicStructuredTool[] {
+  const { session, functions } = boundTools(catalog, "langchain", { ...options, mode: "full" });
   return functions.map((one) => toolOf(session, one));
 }
 
@@ -25,9 +25,9 @@ export function tools(catalog: Catalog, options: Omit<BindOptions, "surface"> = 
  */
 export function toolcribMiddleware(catalog: Catalog, options: BindOptions = {}): AgentMiddleware {
   // What `auto` defers natively, LangChain would send in full: it reads no `extras` of a plain object.
-  const { surface, profile = options.session?.profile } = options;
-  const isNative = surface !== "native" && catalog.payload("langchain", { surface, profile }).surface === "native";
-  const { session, tools, prompt } = boundTools(catalog, "langchain", isNative ? { ...options, surface: "core" } : options);
+  const { mode, profile = options.session?.profile } = options;
+  const isNative = mode !== "native" && catalog.payload("langchain", { mode, profile }).mode === "native";
+  const { session, tools, prompt } = boundTools(catalog, "langchain", isNative ? { ...options, mode: "gateway" } : options);
   return createMiddleware({
     name: "toolcrib",
     wrapModelCall(request, handler) {

@@ -13,7 +13,7 @@ import { ToolcribError } from "../errors.js";
 import type { Payload } from "../payload.js";
 import { plain } from "../plain.js";
 import { Session } from "../session.js";
-import type { JsonObject, Provider, Surface } from "../types.js";
+import type { JsonObject, Provider, Mode } from "../types.js";
 
 /** The model still calls tools after the last turn. */
 export class TurnsExceeded extends ToolcribError {}
@@ -21,7 +21,7 @@ export class TurnsExceeded extends ToolcribError {}
 /** Settings of a loop. */
 export interface LoopOptions {
   session?: Session;
-  surface?: Surface;
+  mode?: Mode;
   /** Turns after which a loop gives up; 20 unless set. */
   maxTurns?: number;
 }
@@ -39,11 +39,11 @@ export async function loop(
   { provider, send, replyOf }: Wire,
   session: Session,
   messages: readonly unknown[],
-  { surface, maxTurns = 20 }: LoopOptions = {},
+  { mode, maxTurns = 20 }: LoopOptions = {},
 ): Promise<any[]> {
   const { catalog, profile } = session;
-  const payload = catalog.payload(provider, { profile, surface });
-  const prompt = catalog.prompt(provider, { profile, surface });
+  const payload = catalog.payload(provider, { profile, mode });
+  const prompt = catalog.prompt(provider, { profile, mode });
   const sent = [...messages];
   for (let turn = 0; turn < maxTurns; turn += 1) {
     const response = await send(sent, payload, prompt);
@@ -62,7 +62,7 @@ export function openaiLoop(
   client: { chat: { completions: { create: Send } } },
   catalog: Catalog,
   messages: readonly unknown[],
-  { session = new Session(catalog), surface, maxTurns, ...request }: LoopOptions & JsonObject,
+  { session = new Session(catalog), mode, maxTurns, ...request }: LoopOptions & JsonObject,
 ): Promise<any[]> {
   const wire: Wire = {
     provider: "openai",
@@ -72,7 +72,7 @@ export function openaiLoop(
     },
     replyOf: (response) => [response.choices[0].message],
   };
-  return loop(wire, session, messages, { surface, maxTurns });
+  return loop(wire, session, messages, { mode, maxTurns });
 }
 
 /** Runs a job on an `Anthropic` client; gives all messages. */
@@ -80,7 +80,7 @@ export function anthropicLoop(
   client: { messages: { create: Send } },
   catalog: Catalog,
   messages: readonly unknown[],
-  { session = new Session(catalog), surface, maxTurns, system, ...request }: LoopOptions & JsonObject,
+  { session = new Session(catalog), mode, maxTurns, system, ...request }: LoopOptions & JsonObject,
 ): Promise<any[]> {
   const wire: Wire = {
     provider: "anthropic",
@@ -92,7 +92,7 @@ export function anthropicLoop(
     },
     replyOf: (response) => [{ role: "assistant", content: response.content }],
   };
-  return loop(wire, session, messages, { surface, maxTurns });
+  return loop(wire, session, messages, { mode, maxTurns });
 }
 
 /** Runs a job on a `GoogleGenAI` client; gives all contents. */
@@ -100,7 +100,7 @@ export function googleLoop(
   client: { models: { generateContent: Send } },
   catalog: Catalog,
   contents: readonly unknown[],
-  { session = new Session(catalog), surface, maxTurns, config, ...request }: LoopOptions & JsonObject,
+  { session = new Session(catalog), mode, maxTurns, config, ...request }: LoopOptions & JsonObject,
 ): Promise<any[]> {
   const wire: Wire = {
     provider: "gemini",
@@ -111,7 +111,7 @@ export function googleLoop(
     },
     replyOf: (response) => [response.candidates?.[0]?.content].filter(Boolean),
   };
-  return loop(wire, session, contents, { surface, maxTurns });
+  return loop(wire, session, contents, { mode, maxTurns });
 }
 
 /** The tools of the catalog, then those that the caller has beside them. */

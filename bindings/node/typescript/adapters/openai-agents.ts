@@ -2,7 +2,7 @@
  * OpenAI Agents SDK: the tools of a catalog as function tools of an agent.
  *
  * ```js
- * const agent = new Agent({ name: "helper", ...bind(catalog, { surface: "hybrid", instructions: "You help." }) });
+ * const agent = new Agent({ name: "helper", ...bind(catalog, { mode: "hybrid", instructions: "You help." }) });
  * ```
  */
 
@@ -12,12 +12,12 @@ import { boundTools, contentOf, joined, type BindOptions, type BoundFunction } f
 import type { Catalog } from "../catalog.js";
 import type { Session } from "../session.js";
 
-/** The tools that a surface binds. Their calls are checked and answered in one session. */
+/** The tools that a mode binds. Their calls are checked and answered in one session. */
 export function tools(catalog: Catalog, options: BindOptions = {}): FunctionTool[] {
   return bind(catalog, options).tools;
 }
 
-/** The same tools, and instructions: those of the agent, and the section of the system prompt that goes with the surface. */
+/** The same tools, and instructions: those of the agent, and the section of the system prompt that goes with the mode. */
 export function bind(
   catalog: Catalog,
   { instructions, ...options }: BindOptions & { instructions?: string } = {},

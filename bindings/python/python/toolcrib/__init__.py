@@ -13,7 +13,7 @@ from ._catalog import (
     FoundTool,
     Payload,
     Provider,
-    Surface,
+    Mode,
     Tool,
     Written,
     open,
@@ -39,6 +39,6 @@ from .errors import (
 __all__ = [
     "ArgumentError", "Call", "CallError", "Catalog", "CatalogMissing", "ConversionError", "Error", "FieldError", "Finding",
     "FindingsError", "Found", "FoundTool", "FunctionTool", "Payload", "PayloadError", "Place", "Provider",
-    "ResponseError", "ResultsError", "Session", "Surface", "TemplateError", "Tool", "UnknownProfile",
+    "ResponseError", "ResultsError", "Session", "Mode", "TemplateError", "Tool", "UnknownProfile",
     "UnknownTool", "WriteError", "Written", "open",
 ]

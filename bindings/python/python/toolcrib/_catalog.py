@@ -24,7 +24,7 @@ Provider = Literal[
     "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama", "mistral",
     "cohere", "mcp", "langchain",
 ]
-Surface = Literal["auto", "full", "hybrid", "native", "toolset", "core", "gateway", "files"]
+Mode = Literal["auto", "full", "hybrid", "native", "gateway", "files"]
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Payload(dict[str, Any]):
     Where the wire is a list, as that of LangChain's ``bind_tools``, it is under ``tools``.
     """
 
-    surface: str
-    """The surface that it has."""
+    mode: str
+    """The mode that it has."""
     headers: dict[str, str]
     """Headers that the request needs for what is bound."""
     notes: list[str]
@@ -150,18 +150,14 @@ class Catalog:
         provider: Provider,
         *,
         profile: str | None = None,
-        surface: Surface | None = None,
-        loaded: str | Sequence[str] = (),
+        mode: Mode | None = None,
     ) -> Payload:
-        """The part of a request body with the tools: ``client.messages.create(..., **payload)``.
-
-        ``loaded`` names the toolsets loaded so far, for the surface ``toolset``.
-        """
-        text, facts = self._core.payload(provider, surface, profile, _names(loaded))
+        """The part of a request body with the tools: ``client.messages.create(..., **payload)``."""
+        text, facts = self._core.payload(provider, mode, profile)
         body = json.loads(text)
         payload = Payload(body if isinstance(body, dict) else {"tools": body})
         found = json.loads(facts)
-        payload.text, payload.surface = text, found["surface"]
+        payload.text, payload.mode = text, found["mode"]
         payload.headers, payload.notes = found["headers"], found["notes"]
         payload.findings = findings_of(found["findings"])
         return payload
@@ -171,11 +167,10 @@ class Catalog:
         provider: Provider,
         *,
         profile: str | None = None,
-        surface: Surface | None = None,
-        loaded: str | Sequence[str] = (),
+        mode: Mode | None = None,
     ) -> str:
         """The section of the system prompt that goes with a payload of the same options."""
-        return self._core.prompt(provider, surface, profile, _names(loaded))
+        return self._core.prompt(provider, mode, profile)
 
     def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
         """The calls of a response, each with arguments that fit or with what is wrong with it.
@@ -229,12 +224,11 @@ class Catalog:
         provider: Provider = "openai",
         *,
         profile: str | None = None,
-        surface: Surface | None = None,
+        mode: Mode | None = None,
         budget: int | None = None,
-        iterations: int = 84,
     ) -> dict[str, Any]:
         """The tokens that tools cost, as ``toolcrib tokens --json`` prints them; all profiles unless one is named."""
-        report: dict[str, Any] = json.loads(self._core.tokens(provider, profile, surface, budget, iterations))
+        report: dict[str, Any] = json.loads(self._core.tokens(provider, profile, mode, budget))
         return report
 
     def render(self, folder: str | PathLike[str], *, profile: str | None = None) -> Written:

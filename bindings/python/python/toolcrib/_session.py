@@ -18,7 +18,6 @@ from ._functions import FunctionTool
 from ._mcp import is_mcp_result, mcp_result
 from ._plain import plain, plain_result, well_formed
 from ._refusal import Envelope, refusal
-from ._toolsets import load_toolsets
 from ._waiting import in_thread, is_async
 from .errors import ConversionError, Error, UnknownTool
 
@@ -30,7 +29,7 @@ class Session:
 
     A call runs only with arguments that fit. The doc of a tool that ``[exec] require_doc`` covers has to be read first: the
     refusal carries it, and the next call passes. The functions
-    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec``, ``tool_batch`` and ``load_toolset`` are answered here.
+    ``read_tool_doc``, ``tool_search``, ``tool_help``, ``tool_exec`` and ``tool_batch`` are answered here.
 
     ``run`` has functions for tools that are not Python functions of the catalog, by name. Each takes the arguments as one
     dict; a :class:`FunctionTool` takes them by name, as its type hints say. ``require_docs`` decides in place of the
@@ -47,8 +46,6 @@ class Session:
     ) -> None:
         self.catalog = catalog
         self.profile = profile
-        self.loaded: list[str] = []
-        """The toolsets that the model has loaded, for ``loaded`` of the next payload."""
         if profile is not None and profile not in catalog.profiles:
             catalog.payload("openai", profile=profile)  # says which there are
         self._runs: dict[str, Run] = {}
@@ -60,7 +57,6 @@ class Session:
             "tool_search": self._tool_search,
             "tool_help": lambda given: self.catalog.help(str(given.get("path", "")), profile=self.profile),
             "tool_batch": self._batch,
-            "load_toolset": lambda given: load_toolsets(self.catalog, self.profile, given.get("names") or [], self.loaded),
         }
         for name, function in (run or {}).items():
             self._add(name, function)

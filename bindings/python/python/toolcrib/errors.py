@@ -24,7 +24,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument of a call from Python is wrong: an unknown provider or surface, for example."""
+    """An argument of a call from Python is wrong: an unknown provider or mode, for example."""
 
 
 class ConversionError(ArgumentError):

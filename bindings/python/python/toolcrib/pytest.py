@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import pytest
 
-from ._catalog import Catalog, Provider, Surface, open
+from ._catalog import Catalog, Provider, Mode, open
 from ._finding import SEVERITIES
 
 MOST_NAMES = 12
@@ -52,10 +52,10 @@ class Check:
         *,
         provider: Provider = "openai",
         profile: str | None = None,
-        surface: Surface | None = None,
+        mode: Mode | None = None,
     ) -> Check:
         """Fails where a profile binds more tokens than this."""
-        report = self.catalog.tokens(provider, profile=profile, surface=surface, budget=tokens)
+        report = self.catalog.tokens(provider, profile=profile, mode=mode, budget=tokens)
         if over := report["over_budget"]:
             pytest.fail("\n".join(map(_over, over)), pytrace=False)
         return self
@@ -106,15 +106,13 @@ def _over(entry: Mapping[str, Any]) -> str:
     """What is over the budget, as ``toolcrib tokens`` says it."""
     head = f"profile {entry['profile']}: " if entry["profile"] else ""
     if entry["problem"]:
-        return f"{head}{entry['surface']} cannot be bound: {entry['problem']}"
+        return f"{head}{entry['mode']} cannot be bound: {entry['problem']}"
     more = f"{entry['bound'] - entry['budget']:,} over the budget of {entry['budget']:,}"
-    lines = [f"{head}{entry['surface']} binds {entry['bound']:,} tokens, {more}"]
+    lines = [f"{head}{entry['mode']} binds {entry['bound']:,} tokens, {more}"]
     if entry["defer"]:
         lines.append(f"  help: defer first: {_listed(entry['defer'])}; it binds {entry['then']:,} then")
-    if entry["surfaces"]:
-        lines.append(f"  help: take a surface that fits: {_listed(entry['surfaces'])}")
-    if entry["leave_out"]:
-        lines.append(f"  help: leave out: {_listed(entry['leave_out'])}; it binds {entry['left']:,} then")
+    if entry["modes"]:
+        lines.append(f"  help: take a mode that fits: {_listed(entry['modes'])}")
     return "\n".join(lines)
 
 

@@ -35,7 +35,7 @@ impl Client {
 
     /// A client that has said nothing yet.
     pub fn silent(operator: &Operator) -> Self {
-        let mut command = operator.program(&["serve", "--stdio", "--surface", "full"]);
+        let mut command = operator.program(&["serve", "--stdio", "--mode", "full"]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));

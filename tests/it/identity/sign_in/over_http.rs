@@ -56,7 +56,7 @@ fn called(is_newer: bool) -> (Value, Person) {
     operator.remember();
     operator.run(&["login", "hosted", "--sign-out"]);
     let state = text(operator.state.path());
-    let more = ["--surface", "full"];
+    let more = ["--mode", "full"];
     let server = Server::start(text(operator.catalog.path()), &more, &[("XDG_STATE_HOME", state)]);
     let newer = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     let mode = if is_newer { newer } else { ClientLifecycleMode::Initialize };

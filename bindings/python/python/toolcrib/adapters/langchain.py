@@ -1,6 +1,6 @@
-"""LangChain and LangGraph: a middleware that binds tools by surface, and checks and answers their calls.
+"""LangChain and LangGraph: a middleware that binds tools by mode, and checks and answers their calls.
 
->>> agent = create_agent(model, middleware=[ToolcribMiddleware(catalog, profile="core", surface="hybrid")])
+>>> agent = create_agent(model, middleware=[ToolcribMiddleware(catalog, profile="core", mode="hybrid")])
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from .._call import Call
-from .._catalog import Catalog, Surface
+from .._catalog import Catalog, Mode
 from .._functions import FunctionTool
 from .._refusal import Envelope
 from .._session import Run, Session
-from ._bound import Bound
+from ._bound import bound
 
 
 def tools(catalog: Catalog, *, profile: str | None = None, session: Session | None = None) -> list[BaseTool]:
     """The tools of a profile, bound in full, for ``create_agent(tools=...)`` and a ``ToolNode`` of LangGraph."""
     running = session or Session(catalog, profile=profile)
-    payload = catalog.payload("langchain", profile=profile, surface="full")
+    payload = catalog.payload("langchain", profile=profile, mode="full")
     return [_tool(running, entry.get("function", entry)) for entry in payload.get("tools", [])]
 
 
@@ -58,12 +58,12 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
         run: Mapping[str, Run | FunctionTool] | None = None,
         *,
         profile: str | None = None,
-        surface: Surface | None = None,
+        mode: Mode | None = None,
         session: Session | None = None,
     ) -> None:
         super().__init__()
         self.session = session or Session(catalog, run, profile=profile)
-        self._bound = Bound(self.session, "langchain", surface)
+        self._payload, self._prompt = bound(self.session, "langchain", mode)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Binds the tools and adds their section to the system prompt."""
@@ -86,9 +86,8 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
         return _message(request.tool_call, await self.session.arun(self._call(request.tool_call)))
 
     def _with_tools(self, request: Any) -> Any:
-        payload, prompt = self._bound.now()
-        system = "\n\n".join(text for text in (request.system_prompt, prompt) if text)
-        return request.override(tools=[*request.tools, *payload.get("tools", [])], system_prompt=system)
+        system = "\n\n".join(text for text in (request.system_prompt, self._prompt) if text)
+        return request.override(tools=[*request.tools, *self._payload.get("tools", [])], system_prompt=system)
 
     def _call(self, call: Mapping[str, Any]) -> Call:
         return self.session.call(call["name"], call["args"])

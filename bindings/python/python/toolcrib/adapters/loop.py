@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from .._call import Call
-from .._catalog import Catalog, Payload, Provider, Surface
+from .._catalog import Catalog, Payload, Provider, Mode
 from .._session import Session
 from ..errors import ArgumentError, Error
-from ._bound import Bound
+from ._bound import bound
 from ._wires import Anthropic, Google, OpenAI, Wire
 
 Send = Callable[[list[Any], Payload, str], Any]
@@ -37,7 +37,7 @@ def loop(
     messages: list[Any],
     *,
     reply_of: Callable[[Any], list[Any]],
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
 ) -> list[Any]:
     """Sends messages and runs calls until a response has none; gives all messages.
@@ -45,7 +45,7 @@ def loop(
     ``send`` gets the messages, the payload and the section of the system prompt. ``reply_of`` takes the messages of the
     model out of a response.
     """
-    job = _Job(Bound(session, provider, surface), messages, reply_of)
+    job = _Job(bound(session, provider, mode), messages, reply_of)
     for asked in job.requests(max_turns):
         response = send(*asked)
         if inspect.isawaitable(response):
@@ -63,11 +63,11 @@ async def async_loop(
     messages: list[Any],
     *,
     reply_of: Callable[[Any], list[Any]],
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
 ) -> list[Any]:
     """The same, awaited: ``send`` is async, and functions among the tools may be."""
-    job = _Job(Bound(session, provider, surface), messages, reply_of)
+    job = _Job(bound(session, provider, mode), messages, reply_of)
     for asked in job.requests(max_turns):
         sent: Any = send(*asked)
         if not inspect.isawaitable(sent):
@@ -84,13 +84,13 @@ def openai_loop(
     messages: list[Any],
     *,
     session: Session | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
     **request: Any,
 ) -> list[Any]:
     """Runs a job on an ``openai.OpenAI`` client with Chat Completions; gives all messages."""
     send = client.chat.completions.create
-    return _run(OpenAI(request), send, session or Session(catalog), messages, surface, max_turns)
+    return _run(OpenAI(request), send, session or Session(catalog), messages, mode, max_turns)
 
 
 async def async_openai_loop(
@@ -99,13 +99,13 @@ async def async_openai_loop(
     messages: list[Any],
     *,
     session: Session | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
     **request: Any,
 ) -> list[Any]:
     """The same on an ``openai.AsyncOpenAI`` client; async functions among the tools are awaited."""
     send = client.chat.completions.create
-    return await _arun(OpenAI(request), send, session or Session(catalog), messages, surface, max_turns)
+    return await _arun(OpenAI(request), send, session or Session(catalog), messages, mode, max_turns)
 
 
 def anthropic_loop(
@@ -114,14 +114,14 @@ def anthropic_loop(
     messages: list[Any],
     *,
     session: Session | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
     system: str | list[dict[str, Any]] = "",
     **request: Any,
 ) -> list[Any]:
     """Runs a job on an ``anthropic.Anthropic`` client; gives all messages."""
     wire = Anthropic(request, system)
-    return _run(wire, client.messages.create, session or Session(catalog), messages, surface, max_turns)
+    return _run(wire, client.messages.create, session or Session(catalog), messages, mode, max_turns)
 
 
 async def async_anthropic_loop(
@@ -130,14 +130,14 @@ async def async_anthropic_loop(
     messages: list[Any],
     *,
     session: Session | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
     system: str | list[dict[str, Any]] = "",
     **request: Any,
 ) -> list[Any]:
     """The same on an ``anthropic.AsyncAnthropic`` client; async functions among the tools are awaited."""
     wire = Anthropic(request, system)
-    return await _arun(wire, client.messages.create, session or Session(catalog), messages, surface, max_turns)
+    return await _arun(wire, client.messages.create, session or Session(catalog), messages, mode, max_turns)
 
 
 def google_loop(
@@ -146,14 +146,14 @@ def google_loop(
     contents: list[Any],
     *,
     session: Session | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
     model: str,
     config: dict[str, Any] | None = None,
 ) -> list[Any]:
     """Runs a job on a ``google.genai.Client``; gives all contents."""
     wire = Google(model, dict(config or {}))
-    return _run(wire, client.models.generate_content, session or Session(catalog), contents, surface, max_turns)
+    return _run(wire, client.models.generate_content, session or Session(catalog), contents, mode, max_turns)
 
 
 async def async_google_loop(
@@ -162,7 +162,7 @@ async def async_google_loop(
     contents: list[Any],
     *,
     session: Session | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     max_turns: int = 20,
     model: str,
     config: dict[str, Any] | None = None,
@@ -170,20 +170,20 @@ async def async_google_loop(
     """The same on the ``aio`` of a ``google.genai.Client``, or on the client; async functions among the tools are awaited."""
     wire = Google(model, dict(config or {}))
     send = getattr(client, "aio", client).models.generate_content
-    return await _arun(wire, send, session or Session(catalog), contents, surface, max_turns)
+    return await _arun(wire, send, session or Session(catalog), contents, mode, max_turns)
 
 
 class _Job:
     """The messages of one job, until a response has no calls."""
 
-    def __init__(self, bound: Bound, messages: list[Any], reply_of: Callable[[Any], list[Any]]) -> None:
+    def __init__(self, bound: tuple[Payload, str], messages: list[Any], reply_of: Callable[[Any], list[Any]]) -> None:
         self.messages = list(messages)
         self._bound, self._reply_of, self._is_done = bound, reply_of, False
 
     def requests(self, max_turns: int) -> Iterator[tuple[list[Any], Payload, str]]:
         """What each request has: the messages so far, the payload, and the section of the system prompt."""
         for _ in range(max_turns):
-            yield (self.messages, *self._bound.now())
+            yield (self.messages, *self._bound)
             if self._is_done:
                 return
         raise TurnsExceeded(f"the model still calls tools after {max_turns} turns", self.messages)
@@ -199,20 +199,20 @@ class _Job:
 
 
 def _run(
-    wire: Wire, send: Callable[..., Any], session: Session, messages: list[Any], surface: Surface | None, max_turns: int
+    wire: Wire, send: Callable[..., Any], session: Session, messages: list[Any], mode: Mode | None, max_turns: int
 ) -> list[Any]:
     return loop(
         wire.provider, lambda *asked: send(**wire.request(*asked)), session, messages,
-        reply_of=wire.reply_of, surface=surface, max_turns=max_turns,
+        reply_of=wire.reply_of, mode=mode, max_turns=max_turns,
     )
 
 
 async def _arun(
-    wire: Wire, send: Callable[..., Any], session: Session, messages: list[Any], surface: Surface | None, max_turns: int
+    wire: Wire, send: Callable[..., Any], session: Session, messages: list[Any], mode: Mode | None, max_turns: int
 ) -> list[Any]:
     return await async_loop(
         wire.provider, lambda *asked: send(**wire.request(*asked)), session, messages,
-        reply_of=wire.reply_of, surface=surface, max_turns=max_turns,
+        reply_of=wire.reply_of, mode=mode, max_turns=max_turns,
     )
 
 

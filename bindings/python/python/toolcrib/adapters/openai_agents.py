@@ -1,7 +1,7 @@
 """OpenAI Agents SDK: the tools of a catalog as function tools of an agent.
 
->>> told = instructions(catalog, "You help.", surface="hybrid")
->>> agent = Agent(name="helper", instructions=told, tools=tools(catalog, surface="hybrid"))
+>>> told = instructions(catalog, "You help.", mode="hybrid")
+>>> agent = Agent(name="helper", instructions=told, tools=tools(catalog, mode="hybrid"))
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 from agents import FunctionTool, Tool
 
-from .._catalog import Catalog, Surface
+from .._catalog import Catalog, Mode
 from .._functions import FunctionTool as _FunctionTool
 from .._session import Run, Session
-from ._bound import bound_once
+from ._bound import bound
 
 
 def tools(
@@ -23,20 +23,20 @@ def tools(
     run: Mapping[str, Run | _FunctionTool] | None = None,
     *,
     profile: str | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     session: Session | None = None,
 ) -> list[Tool]:
-    """The tools that a surface binds. Their calls are checked and answered in one session."""
+    """The tools that a mode binds. Their calls are checked and answered in one session."""
     running = session or Session(catalog, run, profile=profile)
-    payload, _ = bound_once(running, "openai", surface)
+    payload, _ = bound(running, "openai", mode)
     return [_tool(running, entry["function"]) for entry in payload.get("tools", [])]
 
 
 def instructions(
-    catalog: Catalog, own: str = "", *, profile: str | None = None, surface: Surface | None = None
+    catalog: Catalog, own: str = "", *, profile: str | None = None, mode: Mode | None = None
 ) -> str:
     """Instructions of an agent with these tools: its own, and the section that tells how the others are reached."""
-    _, prompt = bound_once(Session(catalog, profile=profile), "openai", surface)
+    _, prompt = bound(Session(catalog, profile=profile), "openai", mode)
     return "\n\n".join(text for text in (own, prompt) if text)
 
 

@@ -1,6 +1,6 @@
 """Pydantic AI: the tools of a catalog as a toolset.
 
->>> agent = Agent(model, toolsets=[toolset(catalog, profile="core", surface="hybrid")])
+>>> agent = Agent(model, toolsets=[toolset(catalog, profile="core", mode="hybrid")])
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
-from .._catalog import Catalog, Surface
+from .._catalog import Catalog, Mode
 from .._functions import FunctionTool
 from .._session import Run, Session
-from ._bound import Bound
+from ._bound import bound
 
 # Arguments are checked by the session, which tells the model more than a validator would.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 
 
 class CatalogToolset(AbstractToolset[Any]):
-    """The tools that a surface binds. Their calls are checked and answered in one session."""
+    """The tools that a mode binds. Their calls are checked and answered in one session."""
 
-    def __init__(self, session: Session, surface: Surface | None = None, id: str = "toolcrib") -> None:
+    def __init__(self, session: Session, mode: Mode | None = None, id: str = "toolcrib") -> None:
         self.session = session
         self._id = id
-        self._bound = Bound(session, "openai", surface)
+        self._payload, self._prompt = bound(session, "openai", mode)
 
     @property
     def id(self) -> str | None:
@@ -37,11 +37,11 @@ class CatalogToolset(AbstractToolset[Any]):
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
         """The section of the system prompt that tells how the tools are reached."""
-        return self._bound.now()[1] or None
+        return self._prompt or None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools, by the names that the model sees."""
-        functions = [entry["function"] for entry in self._bound.now()[0].get("tools", [])]
+        functions = [entry["function"] for entry in self._payload.get("tools", [])]
         return {function["name"]: self._tool(function) for function in functions}
 
     async def call_tool(
@@ -65,9 +65,9 @@ def toolset(
     run: Mapping[str, Run | FunctionTool] | None = None,
     *,
     profile: str | None = None,
-    surface: Surface | None = None,
+    mode: Mode | None = None,
     session: Session | None = None,
     id: str = "toolcrib",
 ) -> CatalogToolset:
     """The tools of a profile as a toolset of an agent. Toolsets of several catalogs each need an ``id``."""
-    return CatalogToolset(session or Session(catalog, run, profile=profile), surface, id)
+    return CatalogToolset(session or Session(catalog, run, profile=profile), mode, id)

@@ -1,4 +1,4 @@
-//! The catalog's own tools over MCP: what is listed on each surface, and calls by name.
+//! The catalog's own tools over MCP: what is listed in each mode, and calls by name.
 
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
@@ -80,7 +80,7 @@ async fn call(client: &Client, name: &'static str, arguments: Value) -> Value {
 
 #[test]
 fn the_gateway_lists_four_functions_and_runs_tools_by_name() {
-    with(&["--surface", "gateway"], async |client| {
+    with(&["--mode", "gateway"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch"]);
         assert_eq!(tools[1]["annotations"]["readOnlyHint"], true);
@@ -109,7 +109,7 @@ fn the_gateway_lists_four_functions_and_runs_tools_by_name() {
 
 #[test]
 fn a_call_by_name_meets_the_same_checks() {
-    with(&["--surface", "full"], async |client| {
+    with(&["--mode", "full"], async |client| {
         let result = call(client, "greet", json!({})).await;
         assert_eq!(
             (&result["isError"], &result["structuredContent"]["error"]["code"]),
@@ -139,8 +139,8 @@ fn what_writes_is_a_function_of_its_own_where_that_is_wanted() {
 }
 
 #[test]
-fn the_full_surface_lists_the_catalog_whole() {
-    with(&["--surface", "full"], async |client| {
+fn the_full_mode_lists_the_catalog_whole() {
+    with(&["--mode", "full"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["greet", "farewell", "remove", "tool_help"]);
         assert_eq!(tools[1]["description"], "Says farewell, at length.");
@@ -152,8 +152,8 @@ fn the_full_surface_lists_the_catalog_whole() {
 }
 
 #[test]
-fn the_hybrid_surface_lists_deferred_tools_in_short() {
-    with(&["--surface", "hybrid", "--profile", "agent"], async |client| {
+fn the_hybrid_mode_lists_deferred_tools_in_short() {
+    with(&["--mode", "hybrid", "--profile", "agent"], async |client| {
         let tools = listed(client).await;
         assert_eq!(
             names(&tools),
@@ -168,8 +168,8 @@ fn the_hybrid_surface_lists_deferred_tools_in_short() {
 }
 
 #[test]
-fn the_core_surface_lists_full_tools_beside_the_functions() {
-    with(&["--surface", "core", "--profile", "agent"], async |client| {
+fn the_gateway_lists_full_tools_beside_the_functions() {
+    with(&["--mode", "gateway", "--profile", "agent"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch", "greet"]);
         assert_eq!(tools[4]["description"], "Greets somebody, at length.");
@@ -177,13 +177,13 @@ fn the_core_surface_lists_full_tools_beside_the_functions() {
         assert_eq!(
             result["structuredContent"],
             json!({"greeting": "hello"}),
-            "as on the surface full: {result}"
+            "as in the mode full: {result}"
         );
         let result =
             call(client, "tool_exec", json!({"op": "people.farewell", "args": {"name": "Ada"}})).await;
         assert_eq!(result["content"][0]["text"], "good bye", "{result}");
     });
-    with(&["--surface", "core"], async |client| {
+    with(&["--mode", "gateway"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch"], "no tool is full");
     });
@@ -194,7 +194,7 @@ fn long_lists_come_in_pages() {
     crate::serve::client();
     let folder = super::many(450);
     let catalog = fixture::text(folder.path()).to_string();
-    let flags = ["--surface", "full"];
+    let flags = ["--mode", "full"];
     let server = Server::start(&catalog, &flags, &[]);
     run(async {
         for client in clients(&catalog, &server, &flags).await {
@@ -213,9 +213,9 @@ fn long_lists_come_in_pages() {
 fn http_runs_tools_by_name_and_lists_them_where_they_are_shown() {
     let folder = fixture::folder(&[("tools.json", &tools()), ("toolcrib.toml", CONFIG)]);
     let catalog = fixture::text(folder.path()).to_string();
-    let gateway = Server::start(&catalog, &["--surface", "gateway"], &[]);
+    let gateway = Server::start(&catalog, &["--mode", "gateway"], &[]);
     assert!(gateway.json("/v1").get("tools").is_none());
-    let full = Server::start(&catalog, &["--surface", "full"], &[]);
+    let full = Server::start(&catalog, &["--mode", "full"], &[]);
     let listed = full.json("/v1");
     assert_eq!(listed["tools"][0]["name"], "greet");
     assert!(listed["tools"][0]["input_schema"]["properties"]["name"].is_object());
@@ -234,10 +234,10 @@ fn http_runs_tools_by_name_and_lists_them_where_they_are_shown() {
     }
 }
 
-/// Without a surface, a server decides at its start: some tools as they are, many behind the gateway, or behind it beside
+/// Without a mode, a server decides at its start: some tools as they are, many behind the gateway, or behind it beside
 /// the full ones. The tools of a profile count for its own clients, and a reload changes nothing.
 #[test]
-fn the_surface_of_a_list_is_decided_at_the_start() {
+fn the_mode_of_a_list_is_decided_at_the_start() {
     let config = "[profile.small]\ninclude = [\"tool_00000\", \"tool_00001\"]\n[profile.some]\nfull = [\"tool_00003\"]\n";
     let folder = super::many(300);
     fixture::write(folder.path(), "toolcrib.toml", config);
@@ -262,9 +262,7 @@ fn the_surface_of_a_list_is_decided_at_the_start() {
     assert_eq!(before[1], ["tool_00000", "tool_00001"]);
     assert_eq!(before[2], [&functions[..], &["tool_00003"]].concat());
     let log = server.log.lock().unwrap().clone();
-    for told in
-        ["the surface is gateway (auto): a task takes about", "the surface is full", "the surface is core"]
-    {
+    for told in ["the mode is gateway (auto): a task takes about", "the mode is full", "the mode is core"] {
         assert!(log.contains(told), "{log}");
     }
 

@@ -1,10 +1,10 @@
-//! The tools that each surface binds, and views that express the canonical schema.
+//! The tools that each mode binds, and views that express the canonical schema.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use toolcrib::catalog::{Callable, Profile, Tool};
-use toolcrib::config::{Deferred, SearchBy, Surface};
+use toolcrib::config::{Deferred, Mode, SearchBy};
 use toolcrib::finding::Code;
 use toolcrib::provider::{BoundFunction, Extent, Provider};
 use toolcrib::tool::DescriptionMode;
@@ -14,16 +14,16 @@ use super::report::Report;
 use super::schema::{Schema, is_portable};
 use super::told::loses_nothing;
 
-/// The functions of the surface gateway.
+/// The functions of the mode gateway.
 const GATEWAY: [&str; 4] = ["tool_search", "tool_help", "tool_exec", "tool_batch"];
 /// Of so many tools one has its example call tried against the emitted schema.
 const TRIED_OF: usize = 20;
 
-/// Holds a payload to the rules of its surface.
-pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
+/// Holds a payload to the rules of its mode.
+pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, report: &mut Report) {
     let found = (judge.found)(case.body());
     functions_are_found(judge, case, &found, report);
-    all_or_left_out(case, profile, load, report);
+    all_or_left_out(case, profile, report);
     ours(case, profile, &found, report);
     let by_name: HashMap<&str, &Found<'_>> = found.iter().map(|found| (found.name, found)).collect();
     for (index, function) in case.payload.functions.iter().enumerate() {
@@ -45,7 +45,7 @@ pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, load: &[Str
 /// The list of functions and the body say the same.
 fn functions_are_found(judge: &Judge, case: &Case<'_>, found: &[Found<'_>], report: &mut Report) {
     let searches = matches!(judge.provider, Provider::OpenAiResponses | Provider::GeminiInteractions)
-        && case.payload.surface == Surface::Native
+        && case.payload.mode == Mode::Native
         && case.options.search == SearchBy::Client;
     let searched = case.payload.functions.iter().any(|function| function.deferred);
     let is_entry = |function: &&BoundFunction<'_>| {
@@ -57,8 +57,8 @@ fn functions_are_found(judge: &Judge, case: &Case<'_>, found: &[Found<'_>], repo
     report.demand(said == there, "the functions are those of the body", "");
 }
 
-/// Every tool of the surface is bound once, or left out by name; only one that cannot be bound is left out.
-fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
+/// Every tool of the mode is bound once, or left out by name; only one that cannot be bound is left out.
+fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, report: &mut Report) {
     let left_out: HashSet<&str> = case
         .payload
         .findings
@@ -70,24 +70,17 @@ fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], repo
     for function in case.payload.functions.iter().filter(|function| !function.ours) {
         *bound.entry(&function.tool.name).or_default() += 1;
     }
-    let wanted = |tool: &Tool, mode: DescriptionMode| match case.payload.surface {
-        Surface::Full | Surface::Hybrid | Surface::Native => true,
-        Surface::Toolset => {
-            mode == DescriptionMode::Full
-                || tool.categories.iter().any(|path| load.iter().any(|name| name == path.as_str()))
-        }
-        Surface::Core => mode == DescriptionMode::Full,
-        Surface::Gateway | Surface::Files => false,
-        other => panic!("no rule for the surface {other:?}"),
+    let wanted = |mode: DescriptionMode| match case.payload.mode {
+        Mode::Full | Mode::Hybrid | Mode::Native => true,
+        Mode::Gateway => mode == DescriptionMode::Full,
+        Mode::Files => false,
+        other => panic!("no rule for the mode {other:?}"),
     };
     for entry in &profile.tools {
         report.tool = entry.tool.name.clone();
         let times = bound.get(entry.tool.name.as_str()).copied().unwrap_or_default();
         let is_left_out = left_out.contains(entry.tool.name.as_str());
-        if case.payload.surface == Surface::Toolset && times == 1 {
-            continue; // a subcategory of what was loaded
-        }
-        let expected = usize::from(wanted(entry.tool, entry.mode));
+        let expected = usize::from(wanted(entry.mode));
         report.demand(times + usize::from(is_left_out) == expected, "bound once, or left out by name", "");
         if is_left_out {
             let cannot = matches!(entry.tool.parameters.callable(), Callable::No(_));
@@ -110,24 +103,19 @@ fn ours(case: &Case<'_>, profile: &Profile<'_>, found: &[Found<'_>], report: &mu
         .map(|function| function.name.as_str())
         .collect();
     let defers = profile.tools.iter().any(|entry| entry.mode == DescriptionMode::Deferred);
-    let expected: &[&str] = match case.payload.surface {
-        Surface::Hybrid if defers => &["read_tool_doc"],
-        Surface::Native if defers && case.options.search == SearchBy::Client => &["tool_search"],
-        Surface::Core if !defers => &[],
-        Surface::Core | Surface::Gateway => &GATEWAY,
-        Surface::Toolset => &["load_toolset"],
+    let expected: &[&str] = match case.payload.mode {
+        Mode::Hybrid if defers => &["read_tool_doc"],
+        Mode::Native if defers && case.options.search == SearchBy::Client => &["tool_search"],
+        Mode::Gateway => &GATEWAY,
         _ => &[],
     };
-    report.demand(ours == expected, "our functions are those of the surface", "");
-    if case.payload.surface == Surface::Gateway {
-        report.demand(found.len() <= 4, "a gateway of at most four", "");
-    }
-    if case.payload.surface == Surface::Files {
+    report.demand(ours == expected, "our functions are those of the mode", "");
+    if case.payload.mode == Mode::Files {
         report.demand(found.is_empty(), "nothing is bound", "");
     }
 }
 
-/// Texts and schemas are as much of a tool as the surface says.
+/// Texts and schemas are as much of a tool as the mode says.
 fn extent(function: &BoundFunction<'_>, entry: &Found<'_>, report: &mut Report) {
     let text = entry.description.to_lowercase();
     match function.extent {

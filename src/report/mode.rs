@@ -1,23 +1,22 @@
-//! The surfaces of a profile, compared.
+//! The modes of a profile, compared.
 
 use serde::Serialize;
 
-use super::cost::{Price, job};
 use super::layout::tenth;
 use super::meter::{Counted, Meter};
 use crate::catalog::Profile;
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::render::TemplateError;
 use crate::tokens::Count;
 
-/// The cost of a profile on one surface.
+/// The cost of a profile in one mode.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct SurfaceReport {
-    /// The requested surface.
-    pub surface: Surface,
-    /// The surface of the payload: another one where the provider lacks the requested one.
-    pub as_surface: Surface,
+pub struct ModeReport {
+    /// The requested mode.
+    pub mode: Mode,
+    /// The mode of the payload: another one where the provider lacks the requested one.
+    pub as_mode: Mode,
     /// The most tools that the provider takes, if the payload has more.
     pub over_limit: Option<usize>,
     /// The counts; `None` where no payload can be made.
@@ -26,7 +25,7 @@ pub struct SurfaceReport {
     pub problem: Option<String>,
 }
 
-/// The tokens of one surface.
+/// The tokens of one mode.
 #[derive(Debug, Serialize)]
 pub struct Measured {
     /// Tokens in the context of every request.
@@ -45,7 +44,7 @@ pub struct Measured {
     pub sent: Count,
     /// Tokens of the section of the system prompt.
     pub prompt: Count,
-    /// Saving over the surface `full`, in percent of o200k tokens: bound tokens and the section of the prompt.
+    /// Saving over the mode `full`, in percent of o200k tokens: bound tokens and the section of the prompt.
     #[serde(serialize_with = "in_tenths")]
     pub saving_percent: Option<f64>,
     /// Estimated o200k tokens of a whole task, with the host's own context in each request.
@@ -53,38 +52,28 @@ pub struct Measured {
     /// The same in percent of `full`; `None` when nothing is bound there.
     #[serde(serialize_with = "in_tenths")]
     pub task_percent: Option<f64>,
-    /// Bound tokens and the section of the prompt, in all requests of a job.
-    pub job: Count,
-    /// The same sum with a prompt cache, in tokens at the plain price.
-    pub job_cached: Count,
 }
 
-/// The surfaces that the report is for.
-pub(super) fn surfaces(
-    meter: &mut Meter<'_>,
-    profile: &Profile<'_>,
-) -> Result<Vec<SurfaceReport>, TemplateError> {
-    let full = match meter.bound(profile, Surface::Full) {
-        Ok(bound) if bound > 0 => Some(bound + meter.prompt(profile, Surface::Full)?.o200k),
+/// The modes that the report is for.
+pub(super) fn modes(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Vec<ModeReport>, TemplateError> {
+    let full = match meter.bound(profile, Mode::Full) {
+        Ok(bound) if bound > 0 => Some(bound + meter.prompt(profile, Mode::Full)?.o200k),
         _ => None,
     };
-    let asked = Surface::ALL
-        .iter()
-        .copied()
-        .filter(|surface| meter.options.surface.is_none_or(|only| only == *surface));
+    let asked = Mode::ALL.iter().copied().filter(|mode| meter.options.mode.is_none_or(|only| only == *mode));
     asked
         .collect::<Vec<_>>()
         .into_iter()
-        .map(|surface| match meter.count(profile, surface) {
+        .map(|mode| match meter.count(profile, mode) {
             Ok(counted) => {
-                let prompt = meter.prompt(profile, counted.surface)?;
-                let (as_surface, over_limit) = (counted.surface, counted.limit);
+                let prompt = meter.prompt(profile, counted.mode)?;
+                let (as_mode, over_limit) = (counted.mode, counted.limit);
                 let tokens = Some(measured(counted, prompt, full, meter, profile));
-                Ok(SurfaceReport { surface, as_surface, over_limit, tokens, problem: None })
+                Ok(ModeReport { mode, as_mode, over_limit, tokens, problem: None })
             }
-            Err(error) => Ok(SurfaceReport {
-                surface,
-                as_surface: surface,
+            Err(error) => Ok(ModeReport {
+                mode,
+                as_mode: mode,
                 over_limit: None,
                 tokens: None,
                 problem: Some(error.to_string()),
@@ -100,13 +89,12 @@ fn measured(
     meter: &Meter<'_>,
     profile: &Profile<'_>,
 ) -> Measured {
-    let Counted { surface, bound, sent, parts, .. } = counted;
+    let Counted { mode, bound, sent, parts, .. } = counted;
     let each = bound + prompt;
     // Counted by themselves, functions can take a token or two more than in one text.
     let own_functions = parts.own_functions.less(parts.sum().less(bound));
-    let task = |surface, tokens| meter.task(profile, surface, tokens);
-    let tokens = task(surface, each.o200k);
-    let iterations = meter.options.iterations;
+    let task = |mode, tokens| meter.task(profile, mode, tokens);
+    let tokens = task(mode, each.o200k);
     Measured {
         bound,
         names: parts.names,
@@ -118,9 +106,7 @@ fn measured(
         prompt,
         saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)),
         task: tokens,
-        task_percent: full.map(|full| percent(tokens, task(Surface::Full, full))),
-        job: job(each, iterations, Price::Plain),
-        job_cached: job(each, iterations, Price::Cached),
+        task_percent: full.map(|full| percent(tokens, task(Mode::Full, full))),
     }
 }
 

@@ -1,11 +1,11 @@
-//! The surface that `auto` stands for: the one on which a whole task is estimated to cost least.
+//! The mode that `auto` stands for: the one on which a whole task is estimated to cost least.
 
 use serde::Serialize;
 
 use super::layout::grouped;
 use super::whole_task::{TaskEstimate, searches_itself};
 use crate::catalog::{Profile, ProfileTool};
-use crate::config::Surface;
+use crate::config::Mode;
 use crate::provider::{self, PayloadRequest};
 use crate::tokens::estimate;
 use crate::tool::DescriptionMode;
@@ -14,89 +14,86 @@ use crate::tool::DescriptionMode;
 const GATEWAY: usize = 430;
 /// Tokens of the section of the prompt.
 const PROMPT: usize = 350;
-/// The same on the surface `full`.
+/// The same in the mode `full`.
 const PROMPT_OF_FULL: usize = 70;
 /// Tokens of one deferred tool as a stub.
 const STUB: usize = 32;
 /// Tools that are counted together.
 const CHUNK: usize = 32;
 
-/// The surface that `auto` stands for, and the reason.
+/// The mode that `auto` stands for, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AutoSurface {
-    /// The surface.
-    pub surface: Surface,
+pub struct AutoMode {
+    /// The mode.
+    pub mode: Mode,
     /// The reason, on one line.
     pub reason: String,
 }
 
-impl AutoSurface {
-    /// The surface and the reason, for a person.
+impl AutoMode {
+    /// The mode and the reason, for a person.
     pub fn note(&self) -> String {
-        format!("the surface is {} (auto): {}", self.surface.as_str(), self.reason)
+        format!("the mode is {} (auto): {}", self.mode.as_str(), self.reason)
     }
 }
 
-/// The surface of a payload: this one, else the one that `auto` stands for, with a note that says why.
-pub fn surface_of(request: &PayloadRequest<'_>, named: Option<Surface>) -> (Surface, Option<String>) {
+/// The mode of a payload: this one, else the one that `auto` stands for, with a note that says why.
+pub fn mode_of(request: &PayloadRequest<'_>, named: Option<Mode>) -> (Mode, Option<String>) {
     match named {
-        Some(surface) => (surface, None),
+        Some(mode) => (mode, None),
         None => {
-            let auto = auto_surface(request, Surface::ALL);
-            (auto.surface, Some(auto.note()))
+            let auto = auto_mode(request, Mode::ALL);
+            (auto.mode, Some(auto.note()))
         }
     }
 }
 
-/// The surface of these on which a task is estimated to cost least, by the definitions of a profile and by
+/// The mode of these on which a task is estimated to cost least, by the definitions of a profile and by
 /// `payload.host_tokens`. One that binds more tools than the provider takes is none of them.
 ///
 /// - A profile whose tools are all full gets `full`.
-/// - A profile with full and with deferred tools gets `hybrid`, `core`, or `native` where the provider searches itself.
+/// - A profile with full and with deferred tools gets `hybrid`, `gateway`, or `native` where the provider searches itself.
 /// - Another profile gets `full`, `gateway`, or `native`.
 ///
 /// Counting ends as soon as `full` is known to cost more, so that thousands of tools take no longer than some dozens.
-pub fn auto_surface(request: &PayloadRequest<'_>, among: &[Surface]) -> AutoSurface {
+pub fn auto_mode(request: &PayloadRequest<'_>, among: &[Mode]) -> AutoMode {
     let (core, deferred): (Vec<_>, Vec<_>) =
         request.profile.tools.iter().partition(|entry| entry.mode == DescriptionMode::Full);
     if deferred.is_empty() {
-        return AutoSurface { surface: Surface::Full, reason: "no tool is deferred".into() };
+        return AutoMode { mode: Mode::Full, reason: "no tool is deferred".into() };
     }
     let (has_core, host) = (!core.is_empty(), request.options.host_tokens);
     let itself = searches_itself(request.provider, &request.options);
-    let task = |surface| TaskEstimate::of(surface, itself, has_core);
+    let task = |mode| TaskEstimate::of(mode, itself, has_core);
     let core = bound(request, &core, usize::MAX);
     let candidates = [
-        (Surface::Gateway, !has_core, GATEWAY),
-        (Surface::Core, has_core, core + GATEWAY),
-        (Surface::Native, itself, core + GATEWAY),
-        (Surface::Hybrid, has_core, core + STUB * deferred.len()),
+        (Mode::Gateway, true, core + GATEWAY),
+        (Mode::Native, itself, core + GATEWAY),
+        (Mode::Hybrid, has_core, core + STUB * deferred.len()),
     ];
-    let mut costs: Vec<(Surface, usize)> = candidates
+    let mut costs: Vec<(Mode, usize)> = candidates
         .into_iter()
-        .filter(|(surface, is_candidate, _)| {
-            *is_candidate && among.contains(surface) && request.takes(*surface)
-        })
-        .map(|(surface, _, bound)| (surface, task(surface).tokens(bound + PROMPT, host)))
+        .filter(|(mode, is_candidate, _)| *is_candidate && among.contains(mode) && request.takes(*mode))
+        .map(|(mode, _, bound)| (mode, task(mode).tokens(bound + PROMPT, host)))
         .collect();
     costs.sort_by_key(|(_, cost)| *cost);
     let least = costs.first().map_or(usize::MAX, |(_, cost)| *cost);
-    let told = |surface: Surface, cost| format!("{} tokens on {}", grouped(rounded(cost)), surface.as_str());
-    let mut texts: Vec<String> = costs.iter().map(|(surface, cost)| told(*surface, *cost)).collect();
-    let mut surface = costs.first().map_or(Surface::Full, |(surface, _)| *surface);
+    let told = |mode: Mode, cost| format!("{} tokens on {}", grouped(rounded(cost)), mode.as_str());
+    let mut texts: Vec<String> = costs.iter().map(|(mode, cost)| told(*mode, *cost)).collect();
+    let mut mode = costs.first().map_or(Mode::Full, |(mode, _)| *mode);
     if !has_core {
-        let most = task(Surface::Full).request_for(least, host).saturating_sub(PROMPT_OF_FULL);
+        let most = task(Mode::Full).request_for(least, host).saturating_sub(PROMPT_OF_FULL);
         let full = bound(request, &deferred, most);
         if full > most {
-            texts.push(format!("over {}", told(Surface::Full, least)));
-        } else if provider::payload(PayloadRequest { surface: Surface::Full, ..*request }).is_ok() {
-            surface = Surface::Full;
-            texts.insert(0, told(surface, task(surface).tokens(full + PROMPT_OF_FULL, host)));
+            texts.push(format!("over {}", told(Mode::Full, least)));
+        } else if provider::payload(PayloadRequest { mode: Mode::Full, ..*request }).is_ok() {
+            mode = Mode::Full;
+            texts.insert(0, told(mode, task(mode).tokens(full + PROMPT_OF_FULL, host)));
         }
     }
     let host = grouped(host);
     let reason = format!("a task takes about {}, with {host} tokens of the host's own", texts.join(", "));
-    AutoSurface { surface, reason }
+    AutoMode { mode, reason }
 }
 
 /// Two digits of a number: an estimate has no more.
@@ -110,7 +107,7 @@ fn bound(request: &PayloadRequest<'_>, tools: &[&ProfileTool<'_>], most: usize) 
     let mut tokens = 0;
     for chunk in tools.chunks(CHUNK) {
         let profile = Profile { tools: chunk.iter().map(|entry| **entry).collect(), ..*request.profile };
-        let request = PayloadRequest { profile: &profile, surface: Surface::Full, ..*request };
+        let request = PayloadRequest { profile: &profile, mode: Mode::Full, ..*request };
         let body = provider::payload_of_any_size(request).map(|payload| payload.body.to_string());
         tokens += body.map_or(0, |body| estimate(&body));
         if tokens > most {

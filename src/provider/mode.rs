@@ -1,15 +1,12 @@
-//! The functions that a surface binds, in order, with the extent of each.
+//! The functions that a mode binds, in order, with the extent of each.
 //!
-//! Functions of toolcrib come first, tools in catalog order, loaded toolsets last: a new tool, or one more toolset,
-//! only appends, so that the prompt cache of the text before it holds.
+//! Functions of toolcrib come first, then tools in catalog order: a new tool only appends, so that the prompt cache of the
+//! text before it holds.
 
-use std::collections::HashSet;
-
+use super::PayloadRequest;
 use super::bound_function::{Extent, SelectedTool};
-use super::toolset::toolset;
-use super::{PayloadError, PayloadRequest};
 use crate::catalog::{Profile, Tool, functions};
-use crate::config::{Deferred, SearchBy, Surface};
+use crate::config::{Deferred, Mode, SearchBy};
 use crate::tool::DescriptionMode;
 
 /// The function that reads docs: it comes with tools that are bound in short.
@@ -21,20 +18,17 @@ const GATEWAY: [&str; 4] = [TOOL_SEARCH, "tool_help", "tool_exec", "tool_batch"]
 /// The functions of the discovery protocol.
 const DISCOVERY: [&str; 5] = ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool"];
 
-/// The tools that a surface binds.
-pub(super) fn select_tools<'a>(
-    request: &PayloadRequest<'a>,
-    surface: Surface,
-) -> Result<Vec<SelectedTool<'a>>, PayloadError> {
+/// The tools that a mode binds.
+pub(super) fn select_tools<'a>(request: &PayloadRequest<'a>, mode: Mode) -> Vec<SelectedTool<'a>> {
     let profile: &'a Profile<'a> = request.profile;
     let tools = || profile.tools.iter();
     let whole = |tool: &'a Tool| SelectedTool { tool, ours: false, extent: Extent::Full, deferred: false };
     let any_deferred = || tools().any(|entry| entry.mode == DescriptionMode::Deferred);
     let mut chosen: Vec<SelectedTool<'a>> = Vec::new();
     chosen.extend(ours(if request.options.discovery { &DISCOVERY } else { &[] }));
-    match surface {
-        Surface::Full => chosen.extend(tools().map(|entry| whole(entry.tool))),
-        Surface::Hybrid => {
+    match mode {
+        Mode::Full => chosen.extend(tools().map(|entry| whole(entry.tool))),
+        Mode::Hybrid => {
             let extent = match request.options.deferred {
                 Deferred::Stub => Extent::Stub,
                 Deferred::Compact => Extent::Compact,
@@ -45,7 +39,7 @@ pub(super) fn select_tools<'a>(
                 DescriptionMode::Deferred => SelectedTool { extent, ..whole(entry.tool) },
             }));
         }
-        Surface::Native => {
+        Mode::Native => {
             let own_search = any_deferred() && request.options.search == SearchBy::Client;
             chosen.extend(ours(if own_search { &[TOOL_SEARCH] } else { &[] }));
             chosen.extend(tools().map(|entry| SelectedTool {
@@ -53,35 +47,14 @@ pub(super) fn select_tools<'a>(
                 ..whole(entry.tool)
             }));
         }
-        Surface::Core => {
-            chosen.extend(ours(if any_deferred() { &GATEWAY } else { &[] }));
+        Mode::Gateway => {
+            chosen.extend(ours(&GATEWAY));
             chosen.extend(profile.full().map(whole));
         }
-        Surface::Gateway => {
-            chosen.extend(ours(&GATEWAY));
-            chosen.extend(picked(profile).map(whole));
-        }
-        Surface::Toolset => {
-            chosen.extend(ours(&["load_toolset"]));
-            let mut bound: HashSet<&str> = HashSet::new();
-            let mut add = |tool: &'a Tool| {
-                if bound.insert(&tool.name) {
-                    chosen.push(whole(tool));
-                }
-            };
-            profile.full().for_each(&mut add);
-            for name in request.load {
-                toolset(profile, name)?.into_iter().for_each(&mut add);
-            }
-        }
-        Surface::Files => chosen.extend(picked(profile).map(whole)),
+        // Tools that were picked for this request.
+        Mode::Files => chosen.extend(profile.full().filter(|_| profile.picked).map(whole)),
     }
-    Ok(chosen)
-}
-
-/// Tools that were picked for this request.
-fn picked<'a>(profile: &Profile<'a>) -> impl Iterator<Item = &'a Tool> {
-    profile.full().filter(|_| profile.picked)
+    chosen
 }
 
 fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = SelectedTool<'a>> {
