@@ -11,12 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use toolcrib::{catalog, config, render, sources};
+use toolcrib::{catalog, config, render};
 use walkdir::WalkDir;
 
 const ROUNDS: usize = 5;
-/// A file that was written just now may change again within the same time.
-const SETTLES: Duration = Duration::from_millis(2100);
 
 /// As in the program.
 #[global_allocator]
@@ -41,9 +39,7 @@ fn measure(file: &Path, scratch: &Path) {
     let text = fs::read_to_string(file).expect("the catalog");
     let parse = median(|| drop(serde_json::from_str::<Value>(&text)));
 
-    // As in the program: the catalog is kept, and with it the seal of a folder that is current.
-    let cache = catalog::CatalogCache::new(scratch.join("cache"), "bench".into());
-    let checked = cache.open(config::read(file), &sources::Listings::default(), || {}).checked;
+    let checked = catalog::open(config::read(file));
     let templates = render::Templates::load(None).expect("our templates");
     let profile = || checked.catalog.profile(None).expect("the whole catalog");
     let docs = render::Docs::new(&checked.catalog, profile(), &templates);
@@ -53,7 +49,6 @@ fn measure(file: &Path, scratch: &Path) {
     let out = folder("docs", 0);
     let contents: Vec<(PathBuf, Vec<u8>)> =
         files(&out).map(|path| (path.clone(), fs::read(&path).expect("a doc"))).collect();
-    std::thread::sleep(SETTLES);
     let again = median(|| drop(docs.write(&out, &|_| {}).expect("a folder")));
     let walk = median(|| {
         let size: u64 = files(&out).map(|path| fs::metadata(path).map_or(0, |data| data.len())).sum();

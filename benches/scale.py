@@ -41,11 +41,10 @@ def tool(index):
 class Client:
     """One server over stdio."""
 
-    def __init__(self, command, cache=None):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(cache)} if cache else None
+    def __init__(self, command):
         self.began, self.id = time.perf_counter(), 0
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.process = subprocess.Popen(command, env=environment, **pipes)
+        self.process = subprocess.Popen(command, **pipes)
         client = {"name": "bench", "version": "1"}
         self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
         self.write({"method": "notifications/initialized"})
@@ -80,9 +79,9 @@ def served(catalog):
     return str(folder if folder.exists() else catalog)
 
 
-def start(command, cache, settles):
+def start(command, settles):
     """Milliseconds to the list of tools, and MiB then and later."""
-    client = Client(command, cache)
+    client = Client(command)
     client.ask("tools/list")
     took, memory = 1000 * (time.perf_counter() - client.began), client.memory()
     time.sleep(settles)
@@ -91,25 +90,20 @@ def start(command, cache, settles):
     return took, memory, later
 
 
-def starts(arguments, catalog, cache, size):
+def starts(arguments, catalog, size):
     serve = [arguments.toolcrib, "serve", "--stdio", served(catalog)]
     bare = [arguments.bare, str(catalog)]
-    commands = {"toolcrib, first read": serve, "toolcrib": serve, "bare rmcp": bare}
+    commands = {"toolcrib": serve, "bare rmcp": bare}
     if arguments.compressor:
         commands["mcp-compressor"] = [arguments.compressor, "--", *bare]
     if arguments.python and size <= 10_000:
         commands["FastMCP"] = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog)]
-    subprocess.run([arguments.toolcrib, "search", "x", served(catalog)], env={**os.environ, "XDG_CACHE_HOME": str(cache)}, capture_output=True)
-    start(serve, cache, 1 + size / 10_000)
+    start(serve, 1)
     runs = {name: [] for name in commands}
     for _ in range(arguments.rounds):
         for name, command in commands.items():
-            is_first = name.endswith("first read")
-            place = tempfile.mkdtemp() if is_first else cache
-            # A server that has read a catalog for the first time keeps it, opens what it kept, and gives memory back.
-            runs[name].append(start(command, place, 8 + size / 5_000 if is_first else 0.5 + size / 20_000))
-            if is_first:
-                shutil.rmtree(place)
+            # A server makes its search indexes after its first answers.
+            runs[name].append(start(command, 1 + size / 5_000))
     for name, figures in runs.items():
         took, memory, later = (statistics.median(column) for column in zip(*figures))
         print(f"{size:7}  {name:21} {took:8.1f} ms to tools/list {memory:7.0f} MiB then {later:7.0f} MiB later", flush=True)
@@ -127,8 +121,7 @@ def timed(command, rounds, **more):
     return statistics.median(walls), statistics.median(processors)
 
 
-def one_shots(arguments, catalog, cache, size):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+def one_shots(arguments, catalog, size):
     name = json.loads(catalog.read_text())[size // 2]["name"]
     on = [served(catalog)]
     commands = {
@@ -138,23 +131,20 @@ def one_shots(arguments, catalog, cache, size):
     if arguments.mcp2cli and size <= 10_000:
         commands["mcp2cli --search"] = [arguments.mcp2cli, "--mcp-stdio", f"{arguments.bare} {catalog}", "--search", "issue"]
     for name, command in commands.items():
-        wall, processor = timed(command, arguments.rounds, env=environment)
+        wall, processor = timed(command, arguments.rounds)
         print(f"{size:7}  {name:21} {wall:8.1f} ms, {processor:.1f} ms of processor", flush=True)
 
 
-def renders(arguments, catalog, cache, size):
+def renders(arguments, catalog, size):
     """Each round has a folder of its own: a file system that has just deleted thousands of files is slow to make new ones."""
     script = str(Path(__file__).parent / "scale/pages.py")
     with tempfile.TemporaryDirectory() as place:
 
-        def render(to, kept, *more, rounds=1):
-            command = [arguments.toolcrib, "render", "--out", f"{place}/{to}", served(catalog), *more]
-            return timed(command, rounds, env={**os.environ, "XDG_CACHE_HOME": str(kept)})
+        def render(to, rounds=1):
+            return timed([arguments.toolcrib, "render", "--out", f"{place}/{to}", served(catalog)], rounds)
 
         ways = {
-            "render, kept catalog": lambda to: render(to, cache),
-            "render, first read": lambda to: render(to, f"{place}/{to}-cache"),
-            "render, none kept": lambda to: render(to, cache, "--no-catalog-cache"),
+            "render": render,
             "a script in Python": lambda to: timed(["python3", script, str(catalog), f"{place}/{to}"], 1),
         }
         figures = {way: [] for way in ways}
@@ -162,8 +152,7 @@ def renders(arguments, catalog, cache, size):
             for place_of_way, (way, work) in enumerate(ways.items()):
                 figures[way].append(work(f"docs{place_of_way}-{number}"))
         out = Path(place) / "docs0-0"
-        time.sleep(2.1)
-        again, of_processor = render(out.name, cache, rounds=arguments.rounds)
+        again, of_processor = render(out.name, rounds=arguments.rounds)
         walked = []
         for _ in range(arguments.rounds):
             began = time.perf_counter()
@@ -189,7 +178,7 @@ def renders(arguments, catalog, cache, size):
     print(f"{size:7}  nothing changed       {again:8.1f} ms, {of_processor:.1f} ms of processor; {walk}", flush=True)
 
 
-def searches(arguments, catalog, cache, size):
+def searches(arguments, catalog, size):
     def tool_search(query):
         return {"name": "tool_search", "arguments": {"query": query}}
 
@@ -199,7 +188,7 @@ def searches(arguments, catalog, cache, size):
         command = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog), "--search"]
         clients["FastMCP"] = (command, lambda query: {"name": "search_tools", "arguments": {"query": query}})
     for name, (command, asked) in clients.items():
-        client = Client(command, cache)
+        client = Client(command)
         began = time.perf_counter()
         client.ask("tools/call", asked(QUERIES[0]))
         first, later = 1000 * (time.perf_counter() - began), []
@@ -238,9 +227,8 @@ def main():
                 catalog.with_name("tools").mkdir()
                 for part in range(0, size, 10_000):
                     (catalog.with_name("tools") / f"{part:07}.json").write_text(json.dumps(tools[part:part + 10_000]))
-            time.sleep(2.1)  # a file that was written just now may change again within the same time
             for part in [starts, one_shots, searches, renders]:
-                part(arguments, catalog, Path(place) / "cache", size)
+                part(arguments, catalog, size)
 
 
 if __name__ == "__main__":

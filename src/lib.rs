@@ -27,7 +27,6 @@ mod api; // the interface for other programs
 #[doc(hidden)]
 pub mod arguments; // read, coerced, validated, explained, corrected
 #[doc(hidden)]
-pub mod bundle; // one immutable file of parts
 #[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
 #[cfg(feature = "cli")]

@@ -56,7 +56,6 @@ pub fn check(bytes: &[u8]) {
 fn say(catalog: &mut Catalog, text: &str) {
     let tool: &mut Tool = Arc::get_mut(&mut catalog.tools[0]).expect("the only reference");
     tool.short = text.into();
-    let tool = tool.content_mut().expect("the content of a tool");
     tool.long = text.into();
     tool.description = text.into();
     tool.notes = vec![text.into(), "another".into()];

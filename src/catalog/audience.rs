@@ -155,7 +155,7 @@ fn name_outcomes(tools: &[Arc<Tool>], findings: &mut Vec<Finding>) -> Vec<NameOu
 
 /// All names that lead to a tool, in lower case, since some file systems ignore letter case.
 fn claims(tool: &Tool) -> Vec<String> {
-    let own = [&tool.name, &tool.safe_name, &tool.op, &tool.written.name];
+    let own = [&tool.name, &tool.safe_name, &tool.op, &tool.definition.name];
     let mut claims: Vec<String> =
         own.into_iter().chain(&tool.aliases).map(|name| name.to_lowercase()).collect();
     claims.sort_unstable();

@@ -10,11 +10,10 @@ use super::definition_places::DefinitionPlaces;
 use super::lint::CatalogLint;
 use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
-use super::tool::WrittenFacts;
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, ToolContent, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments,
-    short, steps, structure, tree, trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
+    structure, tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
@@ -162,11 +161,20 @@ impl Context<'_> {
         let lines = |texts: &[String]| {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
-        let facts = WrittenFacts::of(&definition, &description);
         let (op, categories) =
             (op::written(&definition, &mut report).unwrap_or_default(), definition.category.clone());
         let aliases = definition.aliases.iter().map(|alias| clean_line(alias)).collect();
-        let content = ToolContent {
+        let tool = Tool {
+            name,
+            safe_name: String::new(),
+            op,
+            aliases,
+            categories,
+            short,
+            effect,
+            server,
+            place,
+            withheld,
             long: if parts.body.is_empty() && parts.returns.is_none() {
                 description.clone()
             } else {
@@ -189,21 +197,7 @@ impl Context<'_> {
             call: call.map(|call| call.arguments),
             definition,
             set_arguments,
-        };
-        let tool = Tool {
-            name,
-            safe_name: String::new(),
-            op,
-            aliases,
-            categories,
-            short,
-            effect,
-            server,
-            place,
-            withheld,
-            written: facts,
             digest: OnceLock::new(),
-            content: content.into(),
         };
         Built { tool, findings, places }
     }

@@ -1,38 +1,29 @@
-//! The findings of a catalog. A bundle tells their numbers and their hash, and has them; those of a catalog that was just
-//! read are completed by lint. Both is done at their first use.
+//! The findings of a catalog. Lint takes as long as building the catalog, and nothing that is served depends on it: it is done
+//! when all findings are first asked for.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
-use super::unlinted::Unlinted;
-use crate::bundle::{Bundle, checksum};
-use crate::finding::{Finding, Severity};
+use super::Tool;
+use super::lint::CatalogLint;
+use super::severity::{configure, severity};
+use crate::config::{Config, LintLevel};
+use crate::finding::{Document, Finding, Severity, locate};
 
 /// Findings in the order of their places; derefs to a slice of them.
-#[derive(Clone, Debug, Default)]
-pub struct Findings(Arc<LazyFindings>);
-
-#[derive(Debug, Default)]
-struct LazyFindings {
-    all: OnceLock<Vec<Finding>>,
-    source: Source,
+#[derive(Clone, Debug)]
+pub struct Findings {
+    errors: Arc<[Finding]>,
+    all: Arc<All>,
 }
 
-/// Where findings come from at their first use.
-#[derive(Debug, Default)]
-enum Source {
-    /// They are there.
-    #[default]
-    Memory,
-    Stored(Arc<Bundle>, usize, Counts),
-    /// The errors among them, and what all are made of.
-    Unlinted(Vec<Finding>, Mutex<Option<Unlinted>>),
-}
+type All = LazyLock<Vec<Finding>, Box<dyn FnOnce() -> Vec<Finding> + Send>>;
 
 /// Number of findings by severity.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Errors.
     pub errors: usize,
@@ -43,63 +34,34 @@ pub struct Counts {
 }
 
 impl Findings {
-    /// The findings in this part of a bundle, of which there are so many.
-    pub(super) fn stored(bundle: &Arc<Bundle>, part: usize, counts: Counts) -> Self {
-        let source = Source::Stored(Arc::clone(bundle), part, counts);
-        Self(Arc::new(LazyFindings { all: OnceLock::new(), source }))
-    }
-
     /// The findings that lint completes.
     pub(super) fn unlinted(unlinted: Unlinted) -> Self {
-        let source = match unlinted.may_find_errors() {
-            true => return unlinted.linted().into(),
-            false => Source::Unlinted(unlinted.errors(), Mutex::new(Some(unlinted))),
-        };
-        Self(Arc::new(LazyFindings { all: OnceLock::new(), source }))
+        let may_find_errors = unlinted.config.lint.severity.values().any(|level| *level == LintLevel::Error);
+        match may_find_errors {
+            true => unlinted.linted().into(),
+            false => {
+                let errors = unlinted.errors().into();
+                Self { errors, all: Arc::new(LazyLock::new(Box::new(|| unlinted.linted()))) }
+            }
+        }
     }
 
     /// Number of findings by severity.
     pub fn counts(&self) -> Counts {
-        if let Source::Stored(_, _, counts) = self.0.source {
-            return counts;
-        }
         let count = |severity| self.iter().filter(|finding| finding.severity == severity).count();
-        Counts {
-            errors: count(Severity::Error),
-            warnings: count(Severity::Warning),
-            infos: count(Severity::Info),
-        }
+        Counts { errors: self.errors.len(), warnings: count(Severity::Warning), infos: count(Severity::Info) }
     }
 
     /// The errors, which are known without lint.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
-        let among: &[Finding] = match &self.0.source {
-            Source::Unlinted(errors, _) => errors,
-            Source::Stored(_, _, counts) if counts.errors == 0 => &[],
-            _ => self,
-        };
-        among.iter().filter(|finding| finding.severity == Severity::Error)
+        self.errors.iter()
     }
 
     /// Adds findings at the end.
     pub fn extend(&mut self, more: Vec<Finding>) {
         if !more.is_empty() {
-            *self = self.iter().cloned().chain(more).collect();
+            *self = self.iter().cloned().chain(more).collect::<Vec<_>>().into();
         }
-    }
-
-    /// The findings as a bundle has them, in Postcard.
-    pub(super) fn bytes(&self) -> postcard::Result<Vec<u8>> {
-        postcard::to_stdvec(&**self)
-    }
-
-    /// A hash of all findings.
-    pub fn hash(&self) -> [u8; 24] {
-        let stored = match &self.0.source {
-            Source::Stored(bundle, part, _) => bundle.checksum(*part),
-            _ => None,
-        };
-        stored.unwrap_or_else(|| checksum(&self.bytes().unwrap_or_default()))
     }
 }
 
@@ -107,29 +69,20 @@ impl Deref for Findings {
     type Target = [Finding];
 
     fn deref(&self) -> &[Finding] {
-        self.0.all.get_or_init(|| match &self.0.source {
-            Source::Memory => Vec::new(),
-            Source::Stored(bundle, part, _) => {
-                let text = bundle.part(*part).ok();
-                text.and_then(|text| postcard::from_bytes(&text).ok()).unwrap_or_default()
-            }
-            Source::Unlinted(_, unlinted) => {
-                let unlinted = unlinted.lock().unwrap_or_else(PoisonError::into_inner).take();
-                unlinted.map(Unlinted::linted).unwrap_or_default()
-            }
-        })
+        &self.all
+    }
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Vec::new().into()
     }
 }
 
 impl From<Vec<Finding>> for Findings {
-    fn from(findings: Vec<Finding>) -> Self {
-        Self(Arc::new(LazyFindings { all: OnceLock::from(findings), source: Source::Memory }))
-    }
-}
-
-impl FromIterator<Finding> for Findings {
-    fn from_iter<I: IntoIterator<Item = Finding>>(findings: I) -> Self {
-        findings.into_iter().collect::<Vec<_>>().into()
+    fn from(all: Vec<Finding>) -> Self {
+        let errors = all.iter().filter(|finding| finding.severity == Severity::Error).cloned().collect();
+        Self { errors, all: Arc::new(LazyLock::new(Box::new(|| all))) }
     }
 }
 
@@ -137,4 +90,51 @@ impl Serialize for Findings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (**self).serialize(serializer)
     }
+}
+
+/// Findings without those of lint; neither configured nor located.
+#[derive(Debug)]
+pub(super) struct Unlinted {
+    pub(super) findings: Vec<Finding>,
+    pub(super) lint: CatalogLint,
+    pub(super) config: Arc<Config>,
+    /// The files, to locate findings.
+    pub(super) documents: Vec<Document>,
+    /// The files that definitions refer to.
+    pub(super) parts: BTreeSet<String>,
+}
+
+impl Unlinted {
+    /// The errors, configured and located.
+    fn errors(&self) -> Vec<Finding> {
+        let is_error = |finding: &&Finding| severity(finding, &self.config.lint) == Severity::Error;
+        self.settled(self.findings.iter().filter(is_error).cloned().collect())
+    }
+
+    /// All findings, configured and located.
+    fn linted(mut self) -> Vec<Finding> {
+        let findings = self.lint.add_to(std::mem::take(&mut self.findings));
+        self.settled(findings)
+    }
+
+    fn settled(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+        let has_tools = !self.config.lint.ignore.is_empty();
+        let tools = self.lint.tools().iter().filter(|_| has_tools);
+        let by_name: HashMap<&str, &Tool> = tools.map(|tool| (tool.name.as_str(), &**tool)).collect();
+        configure(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
+        keep_first_in_parts(&self.parts, &mut findings);
+        locate(&self.documents, &mut findings);
+        findings
+    }
+}
+
+/// Keeps the first of equal findings in files that several tools share.
+fn keep_first_in_parts(parts: &BTreeSet<String>, findings: &mut Vec<Finding>) {
+    let mut seen = HashSet::new();
+    findings.retain(|finding| match &finding.place {
+        Some(place) if parts.contains(&place.file) => {
+            seen.insert((finding.code, finding.message.clone(), place.clone()))
+        }
+        _ => true,
+    });
 }

@@ -1,11 +1,9 @@
-//! The functions of toolcrib, defined in the native format and built like any tool. They are built once: the program has
-//! the bundle of them, and a test sees to it that it is the one of the definitions.
+//! The functions of toolcrib, defined in the native format and built like any tool, at their first use.
 
 use std::sync::{Arc, LazyLock};
 
-use super::{Catalog, build, restored};
-use crate::bundle::Bundle;
-use crate::config::{Config, Trust, Workspace};
+use super::{Catalog, build};
+use crate::config::{Trust, Workspace};
 use crate::embedded::embedded_files;
 use crate::finding::{Document, Finding, Format, Limits, Place, Reader};
 use crate::sources::{Origin, RawTool};
@@ -31,17 +29,8 @@ const DEFINITIONS: [(&str, &str); 14] = embedded_files! { "src/catalog/functions
 
 /// The functions that toolcrib itself offers, as tools of a catalog of their own.
 pub fn functions() -> &'static Catalog {
-    static FUNCTIONS: LazyLock<Catalog> =
-        LazyLock::new(|| compiled().unwrap_or_else(|| define(&mut Vec::new())));
+    static FUNCTIONS: LazyLock<Catalog> = LazyLock::new(|| define(&mut Vec::new()));
     &FUNCTIONS
-}
-
-/// The bundle of all functions.
-const COMPILED: &[u8] = include_bytes!("functions.crib");
-
-fn compiled() -> Option<Catalog> {
-    let bundle = Arc::new(Bundle::from_bytes(COMPILED.to_vec()).ok()?);
-    Some(restored(&bundle, Config::default()).ok()?.catalog)
 }
 
 fn define(findings: &mut Vec<Finding>) -> Catalog {
@@ -63,21 +52,7 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Checked, stored};
     use crate::tool::Schema;
-
-    #[test]
-    fn the_bundle_of_the_functions_is_current() {
-        let checked = Checked { catalog: define(&mut Vec::new()), ..Checked::default() };
-        let built = stored(&checked).expect("functions that can be stored").finish();
-        #[expect(clippy::disallowed_methods, reason = "a test that renews what it checks")]
-        if std::env::var("SNAPSHOTS").is_ok_and(|wish| wish == "overwrite") {
-            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/catalog/functions.crib");
-            return std::fs::write(file, &built).expect("a file that can be written");
-        }
-        assert!(built == COMPILED, "make it again with SNAPSHOTS=overwrite");
-        assert_eq!(compiled().expect("a catalog").version, checked.catalog.version);
-    }
 
     #[test]
     fn every_function_is_a_tool_without_a_finding() {

@@ -4,26 +4,21 @@
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]) unless it is [`plain`].
+//!    ([`schema`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
 //!    call others.
-//! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`unlinted`]); the configuration sets their
+//! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`findings`]); the configuration sets their
 //!    severities ([`severity`]).
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`stored`](stored()) makes a catalog the parts of a bundle; its [`tool`](mod@tool)s read their content at its first use. `cache` keeps such
-//!    bundles.
-//! 9. [`schema_view`] reads a place of a schema for texts about it.
+//! 8. [`schema_view`] reads a place of a schema for texts about it.
 
 mod audience;
 mod build;
-#[cfg(feature = "runtime")]
-mod cache;
 mod definition_places;
-mod derived_store;
 mod docstring;
 mod findings;
 mod functions;
@@ -31,7 +26,6 @@ mod lint;
 mod names;
 mod op;
 mod own_output;
-mod plain;
 mod policy;
 mod profile;
 mod purpose;
@@ -45,12 +39,10 @@ mod set_arguments;
 mod severity;
 mod short;
 mod steps;
-mod stored;
 mod structure;
 mod tool;
 mod tree;
 mod trust;
-mod unlinted;
 mod unresolved;
 mod validation_cost;
 
@@ -63,19 +55,15 @@ use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
-#[cfg(feature = "runtime")]
-pub use cache::{CatalogCache, Opened};
-pub use derived_store::{DerivedKey, DerivedStore};
+use findings::Unlinted;
 pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
-pub use stored::{restored, stored};
-pub use tool::{PassingTool, Tool, ToolContent};
+pub use tool::Tool;
 pub use tree::{CategoryNode, CategoryTree, by_category};
-use unlinted::Unlinted;
 pub use unresolved::UnresolvedName;
 
 /// The category of tools that have nothing in common with others.
@@ -96,9 +84,6 @@ pub struct Catalog {
     by_name: OnceLock<HashMap<String, Vec<usize>>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
-    /// The bundle that has them.
-    is_stored: bool,
-    derived_stores: Vec<Arc<dyn DerivedStore>>,
 }
 
 /// Result of looking up a name.
@@ -127,8 +112,6 @@ pub struct Checked {
     pub registries: BTreeMap<String, String>,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
-    /// Addresses of APIs that their documents name, by server, where the operator says so.
-    bases: Vec<(String, String)>,
 }
 
 impl Checked {
@@ -139,21 +122,6 @@ impl Checked {
             Severity::Error => errors,
             Severity::Warning => warnings,
             Severity::Info => infos,
-        }
-    }
-
-    /// The same without documents; tools and findings are shared.
-    #[cfg(feature = "runtime")]
-    fn without_documents(&self) -> Self {
-        let Catalog { tools, config, version, contested, complete, .. } = &self.catalog;
-        let (tools, config, contested) = (tools.clone(), Arc::clone(config), contested.clone());
-        let (version, complete) = (version.clone(), *complete);
-        Self {
-            catalog: Catalog { tools, config, version, contested, complete, ..Catalog::default() },
-            findings: self.findings.clone(),
-            parts: self.parts.clone(),
-            bases: self.bases.clone(),
-            ..Self::default()
         }
     }
 
@@ -173,9 +141,9 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
-    for (name, url) in &bases {
-        let server = Server { url: Some(url.clone()), ..Server::default() };
-        workspace.config.servers.entry(name.clone()).or_insert(server);
+    for (name, url) in bases {
+        let server = Server { url: Some(url), ..Server::default() };
+        workspace.config.servers.entry(name).or_insert(server);
     }
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
@@ -190,7 +158,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
         parts: parts.clone(),
     });
     let awaited = listings.awaited().cloned();
-    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited, bases };
+    let mut checked = Checked { catalog, findings, documents, parts, registries, awaited };
     checked.catalog.complete = !checked.lost_input();
     checked
 }
@@ -259,17 +227,7 @@ impl Catalog {
     fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        let (complete, is_stored, derived_stores) = (true, false, Vec::new());
-        Self {
-            tools,
-            config,
-            version,
-            complete,
-            by_name: OnceLock::new(),
-            contested,
-            is_stored,
-            derived_stores,
-        }
+        Self { tools, config, version, complete: true, by_name: OnceLock::new(), contested }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
@@ -290,18 +248,7 @@ impl Catalog {
     /// The same catalog with only these of its tools, or with redacted ones. The version is the hash of the tools
     /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
-        Self {
-            complete: self.complete,
-            is_stored: self.is_stored,
-            derived_stores: self.derived_stores.clone(),
-            ..Self::of(tools, Vec::new(), Arc::clone(&self.config))
-        }
-    }
-
-    /// Whether its tools are in a bundle, and read when they are used.
-    #[cfg(feature = "runtime")]
-    pub(crate) fn is_stored(&self) -> bool {
-        self.is_stored
+        Self { complete: self.complete, ..Self::of(tools, Vec::new(), Arc::clone(&self.config)) }
     }
 
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.

@@ -2,8 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::tool::WrittenFacts;
-use super::{Parameters, Tool, ToolContent};
+use super::{Parameters, Tool};
 use crate::finding::Place;
 use crate::tool::Definition;
 
@@ -29,7 +28,17 @@ impl Tool {
             when_forbidden: whole.when_forbidden,
             ..Definition::default()
         };
-        let content = ToolContent {
+        Tool {
+            name: self.name.clone(),
+            safe_name: self.safe_name.clone(),
+            op: self.op.clone(),
+            aliases: self.aliases.clone(),
+            categories: self.categories.clone(),
+            short: self.short.clone(),
+            effect: self.effect,
+            server: self.server.clone(),
+            place: Place::default(),
+            withheld: None,
             description: self.short.clone(),
             without_arguments: None,
             long: self.short.clone(),
@@ -44,21 +53,7 @@ impl Tool {
             fill_in: Vec::new(),
             set_arguments: Vec::new(),
             definition,
-        };
-        Tool {
-            name: self.name.clone(),
-            safe_name: self.safe_name.clone(),
-            op: self.op.clone(),
-            aliases: self.aliases.clone(),
-            categories: self.categories.clone(),
-            short: self.short.clone(),
-            effect: self.effect,
-            server: self.server.clone(),
-            place: Place::default(),
-            withheld: None,
-            written: WrittenFacts::of(&content.definition, &content.description),
             digest: OnceLock::new(),
-            content: content.into(),
         }
     }
 }

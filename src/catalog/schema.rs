@@ -7,7 +7,6 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::plain;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
 use crate::finding::{Code, Finding, Place, Violation, violations};
@@ -25,8 +24,6 @@ pub struct Parameters {
     /// Compiled at its first use. Most tools of a large catalog are only read, and compiled schemas are most of its
     /// memory.
     validator: OnceLock<Option<Box<Validator>>>,
-    /// Known while the catalog is built.
-    is_plain: bool,
 }
 
 /// Whether a tool can be called.
@@ -44,12 +41,12 @@ impl Parameters {
     /// A schema without content, and the reason why.
     pub(super) fn withheld(reason: &str) -> Self {
         let schema = Arc::new(json!({}));
-        Self::stored(schema, Callable::No(reason.into()))
+        Self::of(schema, Callable::No(reason.into()))
     }
 
-    /// A schema that was checked before, or that is not checked.
-    pub(super) fn stored(schema: Arc<Value>, callable: Callable) -> Self {
-        Self { schema, callable, cost: OnceLock::new(), validator: OnceLock::new(), is_plain: false }
+    /// A schema that is not compiled.
+    fn of(schema: Arc<Value>, callable: Callable) -> Self {
+        Self { schema, callable, cost: OnceLock::new(), validator: OnceLock::new() }
     }
 
     /// The canonical schema: the author's, with its mistakes repaired. `{}` when there is none.
@@ -85,9 +82,6 @@ impl Parameters {
 
     /// Whether these arguments fit. Arguments that would cost too much to check count as unfit.
     pub fn accepts(&self, arguments: &Value) -> bool {
-        if self.is_plain && plain::accepts(&self.schema, arguments) {
-            return true;
-        }
         self.validator().is_some_and(|validator| {
             self.cost().affords(&self.schema, arguments) && validator.is_valid(arguments)
         })
@@ -116,11 +110,9 @@ pub(super) fn check(
     report: &mut impl FnMut(Finding),
 ) -> Parameters {
     let Some(written) = &tool.parameters else { return without_schema(tool, place, report) };
-    let is_plain = plain::is_plain(written.value());
-    let repaired = if is_plain { None } else { repair(written.value()) };
     let mut schema = written.shared();
     let mut remote = None;
-    if let Some((value, repairs)) = repaired {
+    if let Some((value, repairs)) = repair(written.value()) {
         report_repairs(&repairs, place, report);
         remote = repairs.remote.first().map(|(_, reference)| reference.clone());
         schema = Arc::new(value);
@@ -128,9 +120,6 @@ pub(super) fn check(
     describe(&mut schema, described);
     if !Arc::ptr_eq(&schema, &written.shared()) {
         schema = Arc::new(compact(Arc::unwrap_or_clone(schema)));
-    }
-    if is_plain {
-        return Parameters { is_plain, ..Parameters::stored(schema, Callable::Checked) };
     }
     let cost = ValidationCost::of(&schema);
     let refused = match remote {
@@ -152,9 +141,8 @@ pub(super) fn check(
             callable: Callable::Checked,
             cost: cost.into(),
             validator: OnceLock::from(Some(Box::new(validator))),
-            is_plain,
         },
-        Err(reason) => Parameters::stored(schema, Callable::No(reason)),
+        Err(reason) => Parameters::of(schema, Callable::No(reason)),
     }
 }
 
@@ -169,7 +157,7 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
             Callable::No("its source gives no schema".into())
         }
     };
-    Parameters::stored(Arc::new(json!({})), callable)
+    Parameters::of(Arc::new(json!({})), callable)
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {

@@ -53,7 +53,7 @@ fn withhold(tool: &mut Tool, known: usize) {
     tool.withheld = Some(WRONG.into());
     if of(&tool.definition).is_none_or(|backend| backend.steps.len() != known) {
         let effect = Effect::of_name(&tool.name);
-        tool.content_mut().map(|content| content.definition.effect.get_or_insert(effect));
+        tool.definition.effect.get_or_insert(effect);
     }
 }
 
@@ -73,11 +73,9 @@ fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut
         findings.push(at(tool, Finding::new(Code::StepsEffect, message).help(help), "/effect"));
     }
     tool.effect = tool.definition.effect.map_or(effect, |declared| declared.max(effect));
-    let effect = tool.effect;
-    let Some(content) = tool.content_mut() else { return };
-    content.definition.effect = Some(effect);
+    tool.definition.effect = Some(tool.effect);
     if is_dry_run {
-        content.definition.dry_run.get_or_insert(true);
+        tool.definition.dry_run.get_or_insert(true);
     }
 }
 

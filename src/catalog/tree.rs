@@ -235,7 +235,7 @@ impl Tool {
 
     /// Its tags, in the form that lists show.
     pub fn tags(&self) -> Vec<String> {
-        self.written.tags.iter().filter_map(|tag| tag_of(tag)).collect()
+        self.definition.tags.iter().filter_map(|tag| tag_of(tag)).collect()
     }
 }
 

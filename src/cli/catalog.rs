@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
 use super::{CommandError, failed, print_note, user_folder};
-use crate::catalog::{self, CatalogCache, Checked};
+use crate::catalog::{self, Checked};
 use crate::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
 use crate::sources::mcp::{Connections, Environment, list_all};
@@ -39,14 +39,9 @@ pub(super) struct CatalogArgs {
     /// Registries at addresses that the catalog names.
     #[arg(skip)]
     pub(super) addresses: Addresses,
-    #[arg(skip)]
-    cache: Arc<OnceLock<Option<CatalogCache>>>,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long)]
     pub(super) offline: bool,
-    /// Read every definition again; without it, what was read before is used while no file has changed.
-    #[arg(long)]
-    no_catalog_cache: bool,
 }
 
 impl CatalogArgs {
@@ -138,33 +133,9 @@ impl CatalogArgs {
         folder.map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// Opens the catalog, as it was read before where nothing has changed; then it has no documents.
+    /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
-        let workspace = self.workspace()?;
-        let listings = self.listings(&workspace);
-        Ok(self.open_with(workspace, &listings))
-    }
-
-    /// Reads the catalog, with its documents.
-    pub(super) fn read(&self) -> Result<Checked, CommandError> {
         Ok(self.open_workspace(self.workspace()?))
-    }
-
-    fn open_with(&self, workspace: Workspace, listings: &Listings) -> Checked {
-        let Some(cache) = self.cache() else { return catalog::open_with(workspace, listings) };
-        let opened = cache.open(workspace, listings, || {});
-        cache.wait();
-        opened.note.iter().for_each(print_note);
-        opened.checked
-    }
-
-    /// The catalogs that were read before.
-    pub(super) fn cache(&self) -> Option<CatalogCache> {
-        let of_user = || {
-            let folder = user_folder::cache_folder().filter(|_| !self.no_catalog_cache)?;
-            Some(CatalogCache::new(folder.join("catalogs"), program()?))
-        };
-        self.cache.get_or_init(of_user).clone()
     }
 
     /// Opens the catalog of a workspace.
@@ -216,13 +187,6 @@ fn note_left_out(workspace: &Workspace, is_left: impl Fn(LeftOut) -> bool, what:
         );
         TOLD.call_once(|| print_note(note));
     }
-}
-
-/// Identity of this program; every build has another one.
-fn program() -> Option<String> {
-    let path = std::env::current_exe().ok()?;
-    let facts = path.metadata().ok()?;
-    Some(format!("{} {:?} {:?}", path.display(), facts.len(), facts.modified().ok()?))
 }
 
 /// The variables of a file of the configuration, and of this process.

@@ -33,7 +33,7 @@ pub(super) struct CheckArgs {
 
 impl CheckArgs {
     pub(super) fn run(self) -> CommandResult {
-        let mut checked = self.catalog.read()?;
+        let mut checked = self.catalog.open()?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
         if self.suggest {

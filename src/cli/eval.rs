@@ -56,7 +56,7 @@ pub(super) struct EvalArgs {
 
 impl EvalArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.read()?;
+        let checked = self.catalog.open()?;
         self.catalog.report_briefly(&checked);
         refuse_unread(&checked)?;
         let (files, thresholds) = self.labels(&checked)?;

@@ -73,7 +73,7 @@ pub(super) struct Target {
 
 impl PayloadArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.read()?;
+        let checked = self.catalog.open()?;
         report_lost(&checked);
         refuse_unread(&checked)?;
         let catalog = &checked.catalog;

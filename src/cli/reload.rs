@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use std::time::Duration;
-
 use super::CommandError;
 use super::catalog::CatalogArgs;
 use crate::finding::{Code, Finding};
 use crate::guard::{MISTAKE, guarded_now};
 use crate::serve::LiveCatalog;
 use crate::watch::{Change, Follow};
-
-/// The time until the last work on the catalog before has ended, and the allocator has kept what that freed for a second.
-const PURGE_DELAY: Duration = Duration::from_secs(5);
 
 /// Takes over each new catalog that differs from the last one, until there are no more. A catalog that panics while
 /// it is read leaves the last one.
@@ -28,7 +23,7 @@ pub(super) fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow
 }
 
 fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
-    let Change { checked, is_same, is_worse, files, notices } = change;
+    let Change { checked, is_worse, files, notices } = change;
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
     let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
@@ -40,10 +35,6 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
         tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
     }
     match super::render::templates(catalog, &checked, None) {
-        Ok(templates) if is_same => {
-            live.lighten(checked, &Arc::new(templates));
-            return return_memory();
-        }
         Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
         Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
         Err(CommandError::Findings(None)) => {}
@@ -64,13 +55,4 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
         }
         Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
     }
-}
-
-/// Returns memory to the system, which the allocator does when a thread that has allocated something ends a second after the
-/// memory was freed.
-fn return_memory() {
-    std::thread::spawn(|| {
-        std::thread::sleep(PURGE_DELAY);
-        drop(std::hint::black_box(Box::new(0_u8)));
-    });
 }

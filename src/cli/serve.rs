@@ -11,8 +11,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
-
 use super::catalog::{CatalogArgs, counted, word};
 use super::render::failure;
 use super::seed::find_template;
@@ -22,9 +20,7 @@ use crate::config::{self, ServeMode, ToolList};
 use crate::render::WorkspaceTemplate;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::{Authenticator, LiveCatalog, mcp};
-use crate::sources::mcp::server_names;
 use log::LogFormat;
-use mcp::{Connection, FirstAnswers};
 use preparation::Prepared;
 use stop::StopRequests;
 
@@ -119,33 +115,14 @@ impl ServeArgs {
                 None => Ok(()),
             });
         }
-        let answers = args.first_answers();
-        let mut client = runtime.block_on(async { mcp::stdio(answers) });
-        let prepared = runtime.block_on(async { client.answer_until(Prepared::of(&args, &stop)).await })?;
-        let Some(prepared) = prepared else {
+        let Some(prepared) = runtime.block_on(Prepared::of(&args, &stop))? else {
             runtime.shutdown_background();
             return Ok(());
         };
         prepared.serve(runtime, async |live, _, configured| {
             let patience = Duration::from_secs(configured.limits.stop_seconds);
-            let served = serve_stdio(client, live, &stop, patience).await;
+            let served = serve_stdio(live, &stop, patience).await;
             served.map_err(|error| format!("cannot serve: {error}"))
-        })
-    }
-
-    /// The answers of the last server with the same catalog and the same options; none where there are live servers, which
-    /// have a say in them.
-    fn first_answers(&self) -> FirstAnswers {
-        let Some(cache) = self.catalog.cache() else { return FirstAnswers::default() };
-        let catalog = self.catalog.clone();
-        let options = format!("{:?}", (&self.profile, self.mode, self.tool_list, self.split_exec));
-        FirstAnswers::kept_at(move |waits| {
-            if waits {
-                cache.wait();
-            }
-            let workspace = catalog.workspace().ok()?;
-            let is_alone = server_names(&workspace).is_empty();
-            is_alone.then(|| cache.answers(&workspace, &options)).flatten()
         })
     }
 
@@ -238,16 +215,11 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
 }
 
 /// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
-async fn serve_stdio<R, W>(
-    client: Connection<R, W>,
+async fn serve_stdio(
     live: Arc<LiveCatalog>,
     requests: &StopRequests,
     patience: Duration,
-) -> std::io::Result<()>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+) -> std::io::Result<()> {
     let (stop, mut stopped) = tokio::sync::watch::channel(false);
     let late = async move {
         requests.reach(1).await;
@@ -261,7 +233,7 @@ where
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     tokio::select! {
-        served = client.serve(live, asked) => served,
+        served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
     }
 }

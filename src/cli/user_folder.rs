@@ -7,11 +7,6 @@ pub(super) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state", "toolcrib")
 }
 
-/// `$XDG_CACHE_HOME/toolcrib`, else `~/.cache/toolcrib`.
-pub(super) fn cache_folder() -> Option<PathBuf> {
-    user_folder("XDG_CACHE_HOME", ".cache", "toolcrib")
-}
-
 /// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`.
 pub(super) fn configuration_folder() -> Option<PathBuf> {
     user_folder("XDG_CONFIG_HOME", ".config", "toolcrib")

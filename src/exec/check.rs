@@ -257,7 +257,12 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refus
             return Ok(());
         }
     }
-    let wanted = HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens: help::SHORT_TOKENS };
+    let wanted = HelpOptions {
+        format: Format::Short,
+        examples: true,
+        schemas: false,
+        short_tokens: help::SHORT_TOKENS,
+    };
     let mut help = of_tool(tool, wanted);
     help.insert("doc_version".into(), doc.version.as_str().into());
     help.insert("receipt".into(), doc.receipt.as_str().into());

@@ -3,17 +3,18 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use rayon::prelude::*;
 use serde_json::{Map, Value};
 
+use super::category_entries::category_entries;
 use super::help_cache::{HelpCache, HelpTarget};
-use super::search_indexes::SearchIndexes;
 use super::served_skills::ServedSkill;
 use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile};
 use crate::exec::EVERY_ROLE;
 use crate::help::{self, Groups, HelpOptions};
 use crate::render::{Doc, Docs, TemplateError, Templates};
-use crate::search::Index;
 use crate::search::semantic::{self, VectorSlot};
+use crate::search::{Index, IndexEntry};
 use crate::tokens::estimate;
 use crate::tool::DescriptionMode;
 
@@ -32,7 +33,9 @@ pub struct CatalogView {
     skills: OnceLock<Result<Vec<ServedSkill>, TemplateError>>,
     vector_slot: OnceLock<Arc<VectorSlot>>,
     tree: OnceLock<CategoryTree>,
-    indexes: SearchIndexes,
+    /// The search indexes of its tools and of its categories.
+    searchable: OnceLock<Index>,
+    searchable_categories: OnceLock<Index>,
     /// Whether the result of any tool can change the context of a session.
     shifts: bool,
     /// Callers who wait for the indexes wait here, not on a thread.
@@ -115,7 +118,8 @@ impl CatalogView {
             skills: OnceLock::new(),
             vector_slot: OnceLock::new(),
             tree: OnceLock::new(),
-            indexes: SearchIndexes::default(),
+            searchable: OnceLock::new(),
+            searchable_categories: OnceLock::new(),
             index_build: tokio::sync::Mutex::default(),
             definition_tokens: OnceLock::new(),
         })
@@ -237,9 +241,13 @@ impl CatalogView {
     }
 
     /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own
-    /// index: words of tools that a caller may not see would affect the hits. Made or read at its first use.
+    /// index: words of tools that a caller may not see would affect the hits. Made at its first use.
     pub fn search(&self) -> &Index {
-        self.indexes.tools(&self.catalog)
+        self.searchable.get_or_init(|| {
+            let entries: Vec<IndexEntry> =
+                self.catalog.tools.par_iter().map(|tool| IndexEntry::from(&**tool)).collect();
+            Index::configured(&entries, &self.catalog.config.search)
+        })
     }
 
     /// The slot for the vectors of its tools, in the order of [`Catalog::tools`].
@@ -254,25 +262,22 @@ impl CatalogView {
         self.tree.get_or_init(|| CategoryTree::of(&self.catalog))
     }
 
-    /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made or read at its first use.
+    /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made at its first use.
     pub(super) fn categories(&self) -> &Index {
-        self.indexes.categories(&self.catalog, self.tree())
+        self.searchable_categories.get_or_init(|| {
+            Index::configured(&category_entries(&self.catalog, self.tree()), &self.catalog.config.search)
+        })
     }
 
-    /// Builds the search indexes, which takes time that grows with the catalog, and keeps them for the next start; reads them
-    /// where they were kept, and returns at once where they are in memory.
+    /// Builds the search indexes, which takes time that grows with the catalog; at once where they are there.
     pub fn build_indexes(&self) {
-        self.indexes.build(&self.catalog, || self.tree());
+        self.search();
+        self.categories();
     }
 
-    /// Whether the search indexes are in memory.
+    /// Whether the search indexes are built.
     pub fn is_indexed(&self) -> bool {
-        self.indexes.are_ready()
-    }
-
-    /// Whether a search can start without building an index.
-    pub fn is_search_ready(&self) -> bool {
-        self.is_indexed() || self.indexes.are_stored(&self.catalog)
+        self.searchable.get().is_some() && self.searchable_categories.get().is_some()
     }
 
     /// Waits until the search indexes are built, on a separate thread, so that other requests of this thread go on.

@@ -27,7 +27,6 @@ pub mod pick;
 mod read_result;
 mod read_tool_doc;
 mod search;
-mod search_indexes;
 mod served_skills;
 mod tool_batch;
 mod tool_exec;

@@ -74,12 +74,10 @@ impl<'a> Docs<'a> {
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
-        folder::unless_sealed(root, &self.key(), self.catalog, progress, || {
-            self.try_one()?;
-            let files = self.files_below("", root)?;
-            let render = |index: usize| Ok(files.render(index)?);
-            Ok(folder::sync(root, &files.set(&render), progress)?)
-        })
+        self.try_one()?;
+        let files = self.files_below("", root)?;
+        let render = |index: usize| Ok(files.render(index)?);
+        Ok(folder::sync(root, &files.set(&render), progress)?)
     }
 
     /// The changes that [`Docs::write`] would make, without making them.
@@ -233,20 +231,15 @@ impl DocFiles<'_, '_> {
     /// The doc of a tool. Its line of `registry.json` is made at the same time, while its content is in memory.
     fn tool(&self, place: usize) -> Result<String, TemplateError> {
         let Docs { catalog, templates, profile, .. } = self.docs;
-        let ProfileTool { tool, mode } = profile.tools[place];
-        let passing = tool.passing();
-        self.line(place, || registry_line(&ProfileTool { tool: &passing, mode }));
-        Doc::of(&passing, catalog).render(templates, &catalog.version)
+        let entry = profile.tools[place];
+        let tool = entry.tool;
+        self.line(place, || registry_line(&entry));
+        Doc::of(tool, catalog).render(templates, &catalog.version)
     }
 
     fn registry(&self) -> String {
         let Docs { catalog, profile, .. } = self.docs;
-        let line = |place: usize| {
-            self.line(place, || {
-                let ProfileTool { tool, mode } = profile.tools[place];
-                registry_line(&ProfileTool { tool: &tool.passing(), mode })
-            })
-        };
+        let line = |place: usize| self.line(place, || registry_line(&profile.tools[place]));
         let lines: Vec<&str> = (0..profile.tools.len()).into_par_iter().map(line).collect();
         registry_of(&catalog.version, profile.name, &lines)
     }

@@ -110,7 +110,7 @@ impl Skill {
             is_here
                 .then(|| page_path(other).trim_start_matches(REFERENCES).trim_start_matches('/').to_string())
         };
-        Doc::of_skill(&tool.passing(), catalog, link).render(templates, &catalog.version)
+        Doc::of_skill(tool, catalog, link).render(templates, &catalog.version)
     }
 }
 

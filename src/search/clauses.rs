@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 
 use super::confidence::NAMED;
 use super::index::Index;
-use super::languages::stem;
+use super::languages::{is_action, is_stop};
 use super::rank::CANDIDATES;
-use super::vocabulary::{is_action, is_stop};
+use super::stemming::stemmed;
 use super::words::{Word, words};
 use super::{Hit, SearchRequest, SearchResult, Verdict};
 
@@ -127,7 +127,7 @@ fn begins(word: &str, before: &str) -> bool {
     let is_joined = before.ends_with(',') || JOINS.iter().any(|join| before.eq_ignore_ascii_case(join));
     let bare = || word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     word.eq_ignore_ascii_case("then")
-        || is_joined && (ASKS.contains(&bare().as_str()) || is_action(&stem(&bare())))
+        || is_joined && (ASKS.contains(&bare().as_str()) || is_action(&stemmed(&bare())))
 }
 
 #[cfg(test)]

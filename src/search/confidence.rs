@@ -174,7 +174,7 @@ impl Index {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about_hits = hits.iter().map(|hit| self.topics_of(hit.entry));
-        let near = super::reference_tools::reference_similarity(leads, self.reference_topics(), about_hits);
+        let near = super::reference_tools::reference_similarity(leads, &self.reference_topics, about_hits);
         let world = near.best;
         terms! {
             1.0 => 0.604,

@@ -21,6 +21,12 @@ pub enum Field {
     Example,
 }
 
+impl Field {
+    pub(super) fn bit(self) -> u8 {
+        1 << (self as u8)
+    }
+}
+
 /// A tool or a category that can be found.
 #[derive(Clone, Debug, Default)]
 pub struct IndexEntry {

@@ -1,17 +1,17 @@
-//! Builds the columns of an index from entries.
+//! Builds an index from entries.
 
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
-use super::columns::{Rows, integer};
-use super::index_columns::{IndexColumns, NameTable, words_of_name};
-use super::intent::{self, Intent};
-use super::languages::stem;
+use super::index::{Index, MIN_MATCH_LIKELIHOOD, Term, words_of_name};
+use super::intent;
+use super::languages::is_stop;
 use super::segment::Segments;
 use super::spelling::Spelling;
+use super::stemming::stemmed;
 use super::text_table::TextTable;
 use super::thesaurus::Thesaurus;
 use super::topics::TopicReader;
-use super::vocabulary::{Term, is_stop};
 use super::words::{is_dense, words};
 use super::{Field, IndexEntry};
 
@@ -51,7 +51,7 @@ struct Terms {
 
 /// Reads entries, one after another.
 #[derive(Default)]
-pub(super) struct IndexBuilder {
+struct IndexBuilder {
     vocabulary: TextTable,
     /// The term of each word in its written form.
     stems: HashMap<String, Term>,
@@ -62,42 +62,43 @@ pub(super) struct IndexBuilder {
     counted: Vec<Term>,
 }
 
-impl IndexBuilder {
-    /// The columns of an index of these entries.
-    pub(super) fn columns(entries: &[IndexEntry], synonyms: &Thesaurus) -> IndexColumns {
-        let names = entries.iter().flat_map(|entry| &entry.exact).filter(|name| name.contains(['_', '.']));
-        let mut building = Self { names: names.map(|name| name.to_lowercase()).collect(), ..Self::default() };
-        let segments = Segments::of(entries);
-        let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
-        let Self { vocabulary, stems, .. } = building;
-        let idf = idf(&read, vocabulary.len());
-        let max_idf = idf_of(0, entries.len());
-        let mut reading =
-            TopicReader::new(&vocabulary, synonyms, idf.iter().map(|idf| idf / max_idf).collect());
-        let vectors = read.iter().map(|terms| reading.entry(&terms.text));
-        let topic_vectors = Rows::of(vectors.map(fractions));
-        let intent_of = |entry: &IndexEntry| {
-            let name = entry.exact.first().map_or("", String::as_str);
-            intent::of_name(name).map_or(0, Intent::number)
-        };
-        IndexColumns {
-            topics: reading.into_topics(),
-            topic_vectors,
-            is_descriptive: descriptive(&read, vocabulary.len()).into(),
-            postings: postings(&read, vocabulary.len()),
-            entry_terms: Rows::of(read.iter().map(|terms| terms.counts.iter().map(|(term, _)| [*term]))),
-            fields: read.iter().flat_map(|terms| &terms.counts).map(|(_, counts)| bits(counts)).collect(),
-            names: Rows::of(read.iter().map(|terms| fractions(terms.name(&idf)))),
-            pairs: pairs(&read, vocabulary.len()),
-            by_name: NameTable::new(entries, |name| name.trim().to_lowercase()),
-            by_words: NameTable::new(entries, words_of_name),
-            spelling: Spelling::of(stems.keys().map(String::as_str)),
-            intents: entries.iter().map(intent_of).collect(),
-            idf: idf.into_iter().collect(),
-            vocabulary,
-        }
+/// An index of these entries.
+pub(super) fn build(entries: &[IndexEntry], synonyms: Thesaurus) -> Index {
+    let names = entries.iter().flat_map(|entry| &entry.exact).filter(|name| name.contains(['_', '.']));
+    let names = names.map(|name| name.to_lowercase()).collect();
+    let mut building = IndexBuilder { names, ..IndexBuilder::default() };
+    let segments = Segments::of(entries);
+    let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
+    let IndexBuilder { vocabulary, stems, .. } = building;
+    let idf = idf(&read, vocabulary.len());
+    let max_idf = idf_of(0, entries.len());
+    let rarity = idf.iter().map(|idf| idf / max_idf).collect();
+    let mut reading = TopicReader::new(&vocabulary, &synonyms, rarity);
+    let topic_vectors = read.iter().map(|terms| reading.entry(&terms.text)).collect();
+    let topics = reading.into_topics();
+    let intent_of = |entry: &IndexEntry| intent::of_name(entry.exact.first().map_or("", String::as_str));
+    Index {
+        topics,
+        topic_vectors,
+        is_descriptive: descriptive(&read, vocabulary.len()),
+        postings: postings(&read, vocabulary.len()),
+        entry_terms: read.iter().map(Terms::with_fields).collect(),
+        names: read.iter().map(|terms| terms.name(&idf)).collect(),
+        pairs: pairs(&read),
+        by_name: by_name(entries, |name| name.trim().to_lowercase()),
+        by_words: by_name(entries, words_of_name),
+        spelling: Spelling::of(stems.keys().map(String::as_str)),
+        intents: entries.iter().map(intent_of).collect(),
+        reference_topics: Vec::new(),
+        min_match_likelihood: MIN_MATCH_LIKELIHOOD,
+        idf,
+        max_idf,
+        synonyms,
+        vocabulary,
     }
+}
 
+impl IndexBuilder {
     fn read(&mut self, entry: &IndexEntry, segments: &Segments) -> Terms {
         let (mut length, mut pairs, mut text) = (OfFields::default(), Vec::new(), Vec::new());
         let mut seen: HashSet<&str> = HashSet::new();
@@ -181,7 +182,7 @@ impl IndexBuilder {
         if let Some(&term) = self.stems.get(word) {
             return term;
         }
-        let term = self.vocabulary.number(&stem(word));
+        let term = self.vocabulary.number(&stemmed(word));
         if !is_dense(word) {
             self.stems.insert(word.to_string(), term);
         }
@@ -190,6 +191,11 @@ impl IndexBuilder {
 }
 
 impl Terms {
+    /// The terms, each with the fields that contain it.
+    fn with_fields(&self) -> Vec<(Term, u8)> {
+        self.counts.iter().map(|(term, counts)| (*term, bits(counts))).collect()
+    }
+
     /// The terms of the name, each with its share.
     fn name(&self, idf: &[f32]) -> Vec<(Term, f32)> {
         let named = self.counts.iter().filter(|(_, counts)| counts[Field::Name as usize] > 0);
@@ -200,22 +206,17 @@ impl Terms {
     }
 }
 
-/// Records with a fraction as a column has them.
-fn fractions(records: impl IntoIterator<Item = (u32, f32)>) -> impl Iterator<Item = [u32; 2]> {
-    records.into_iter().map(|(number, fraction)| [number, fraction.to_bits()])
-}
-
 /// The fields that contain a term, one bit each.
 fn bits(counts: &OfFields<u16>) -> u8 {
     let has = FIELDS.iter().zip(counts).filter(|(_, count)| **count > 0);
     has.fold(0, |bits, ((field, ..), _)| bits | field.bit())
 }
 
-fn descriptive(read: &[Terms], terms: usize) -> Vec<u8> {
+fn descriptive(read: &[Terms], terms: usize) -> Vec<bool> {
     let values = Field::ParameterText.bit() | Field::Example.bit();
-    let mut descriptive = vec![0; terms];
+    let mut descriptive = vec![false; terms];
     for (term, counts) in read.iter().flat_map(|terms| &terms.counts) {
-        descriptive[*term as usize] |= u8::from(bits(counts) & !values != 0);
+        descriptive[*term as usize] |= bits(counts) & !values != 0;
     }
     descriptive
 }
@@ -235,7 +236,7 @@ fn idf(read: &[Terms], terms: usize) -> Vec<f32> {
     having.into_iter().map(|having| idf_of(having, read.len())).collect()
 }
 
-fn postings(read: &[Terms], terms: usize) -> Rows<2> {
+fn postings(read: &[Terms], terms: usize) -> Vec<Vec<(u32, f32)>> {
     let entries = read.len().max(1) as f32;
     let mut mean = OfFields::<f32>::default();
     for terms in read {
@@ -249,25 +250,38 @@ fn postings(read: &[Terms], terms: usize) -> Rows<2> {
         }
         weight * (SATURATION + 1.0) / (weight + SATURATION)
     };
-    let mut postings = Vec::new();
-    for (place, Terms { counts, length, .. }) in read.iter().enumerate() {
-        let posting = |(term, counts): &(_, _)| (*term, [place as u32, f32::to_bits(weight(counts, length))]);
-        postings.extend(counts.iter().map(posting));
+    let mut postings = vec![Vec::new(); terms];
+    for (Terms { counts, length, .. }, entry) in read.iter().zip(0..) {
+        for (term, counts) in counts {
+            postings[*term as usize].push((entry, weight(counts, length)));
+        }
     }
-    Rows::grouped(terms, &postings)
+    postings
 }
 
-/// For each term the terms that follow it, each with the entry.
-fn pairs(read: &[Terms], terms: usize) -> Rows<2> {
+/// Adjacent terms, each pair with the entry.
+fn pairs(read: &[Terms]) -> Vec<(Term, Term, u32)> {
     let mut pairs = Vec::new();
-    for (place, terms) in read.iter().enumerate() {
-        pairs.extend(terms.pairs.iter().map(|&(first, last)| (first, [last, place as u32])));
+    for (terms, entry) in read.iter().zip(0..) {
+        pairs.extend(terms.pairs.iter().map(|(first, last)| (*first, *last, entry)));
     }
-    let grouped = Rows::grouped(terms, &pairs);
-    Rows::of((0..terms).map(|first| {
-        let mut followers: Vec<[u32; 2]> =
-            grouped.row(first).iter().map(|record| record.map(integer)).collect();
-        followers.sort_unstable();
-        followers
-    }))
+    pairs.par_sort_unstable();
+    pairs
+}
+
+/// The entries with each of these keys of names.
+fn by_name(
+    entries: &[IndexEntry],
+    key: impl Fn(&str) -> String,
+) -> std::collections::HashMap<String, Vec<u32>> {
+    let mut named = std::collections::HashMap::<String, Vec<u32>>::new();
+    for (entry, place) in entries.iter().zip(0..) {
+        for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
+            let places = named.entry(name).or_default();
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
+    }
+    named
 }

@@ -1,33 +1,21 @@
 //! The intent of a query or a tool: to look up, make, change or remove. A tool with another intent for the right
 //! object is near, and wrong.
 
-use super::languages::stem;
-use super::vocabulary::is_stop;
+use super::languages::is_stop;
+use super::stemming::stemmed;
 use super::words::plain;
 
 /// The intent of a query or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(super) enum Intent {
     /// Get, list, search, check.
-    Read = 1,
+    Read,
     /// Make, add, send, book.
     Create,
     /// Change, move, set.
     Update,
     /// Remove, cancel.
     Delete,
-}
-
-impl Intent {
-    /// Its number in a column, where 0 stands for none.
-    pub(super) fn number(self) -> u8 {
-        self as u8
-    }
-
-    pub(super) fn of_number(number: u8) -> Option<Self> {
-        [Self::Read, Self::Create, Self::Update, Self::Delete].into_iter().find(|one| one.number() == number)
-    }
 }
 
 const READ: &str = "get list show read view fetch find search query look lookup check retrieve tell display browse see count \
@@ -50,13 +38,13 @@ fn of_word(word: &str) -> Option<Intent> {
             (READ, Intent::Read),
         ];
         let all = lists.into_iter().flat_map(|(list, intent)| {
-            list.split_whitespace().map(move |word| (stem(word).into_owned(), intent))
+            list.split_whitespace().map(move |word| (stemmed(word).into_owned(), intent))
         });
         let mut known = hashbrown::HashMap::new();
         all.for_each(|(word, intent)| _ = known.entry(word).or_insert(intent));
         known
     });
-    WORDS.get(&*stem(word)).copied()
+    WORDS.get(&*stemmed(word)).copied()
 }
 
 /// Words that come before the request itself.

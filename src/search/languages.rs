@@ -1,57 +1,57 @@
-//! The word lists of all languages (`words/*.txt`), as `build.rs` compiles them into the program.
+//! The word lists of all languages (`words/*.txt`). Each is read at its first use.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use bytes::Bytes;
+use rayon::prelude::*;
 
-use super::columns::{ColumnReader, Columns};
 use super::spelling::Spelling;
-use super::stemming::{FOREIGN, foreign_stem};
-use super::thesaurus::Synonym;
-use super::word_list::WordList;
-use super::words::is_dense;
-
-macro_rules! compiled {
-    ($name:literal) => {
-        WordList::new(
-            include_str!(concat!(env!("OUT_DIR"), "/", $name, ".txt")),
-            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".table")),
-        )
-    };
-}
+use super::stemming::{FOREIGN, foreign_stem, stemmed};
+use super::thesaurus::{ACTION, STOP, Synonym, Thesaurus, WEAK, phrase};
+use super::words::{is_dense, plain};
 
 /// The words of English and their meanings, and all words that have a role of their own.
-pub(super) static ENGLISH: WordList = compiled!("english");
+pub(super) static ENGLISH: LazyLock<Thesaurus> = LazyLock::new(|| {
+    let mut english = Thesaurus::read(include_str!("words/english.txt"), phrase);
+    let stem = |word: &str| stemmed(word).into_owned();
+    english.mark(include_str!("words/stop.txt"), STOP, str::to_string);
+    english.mark(include_str!("words/weak.txt"), WEAK, stem);
+    english.mark(include_str!("../tool/action_words.txt"), ACTION, stem);
+    english
+});
 
 /// The spelling of those words that have meanings.
-pub(super) static ENGLISH_SPELLING: LazyLock<Spelling> =
-    LazyLock::new(|| read(include_bytes!(concat!(env!("OUT_DIR"), "/english.spelling"))));
-
-/// Columns that `build.rs` made.
-pub(super) fn read<C: Columns + Default>(bytes: &'static [u8]) -> C {
-    C::read(&mut ColumnReader(Bytes::from_static(bytes))).unwrap_or_default()
-}
+pub(super) static ENGLISH_SPELLING: LazyLock<Spelling> = LazyLock::new(|| Spelling::of(ENGLISH.keys()));
 
 /// The lists of [`FOREIGN`], in its order.
-static FOREIGN_LISTS: [WordList; FOREIGN.len()] = [
-    compiled!("de"),
-    compiled!("fr"),
-    compiled!("es"),
-    compiled!("pt"),
-    compiled!("it"),
-    compiled!("ru"),
-    compiled!("uk"),
-];
+static FOREIGN_LISTS: LazyLock<Vec<Thesaurus>> = LazyLock::new(|| {
+    let read = |(list, algorithm)| {
+        Thesaurus::read(list, |text| foreign_stem(&plain(text).join(" "), algorithm).into_owned())
+    };
+    FOREIGN.into_par_iter().map(read).collect()
+});
 
 /// Words of scripts without spaces, looked up wherever they stand.
-static DENSE: WordList = compiled!("dense");
+static DENSE: LazyLock<Thesaurus> = LazyLock::new(|| {
+    let lists =
+        concat!(include_str!("words/zh.txt"), include_str!("words/ja.txt"), include_str!("words/ko.txt"));
+    Thesaurus::read(lists, str::to_string)
+});
 /// Length of the longest of them, in characters.
 const MAX_DENSE: usize = 8;
 
-/// The common stem of all forms of a word.
-pub(super) fn stem(word: &str) -> Cow<'_, str> {
-    ENGLISH.stemmed(word)
+/// Whether a word says nothing about the tool that is meant.
+pub(super) fn is_stop(word: &str) -> bool {
+    ENGLISH.is(word, STOP)
+}
+
+/// Whether a stem is a weak word.
+pub(super) fn is_weak(stem: &str) -> bool {
+    ENGLISH.is(stem, WEAK)
+}
+
+/// Whether a stem is an action rather than an object.
+pub(super) fn is_action(stem: &str) -> bool {
+    ENGLISH.is(stem, ACTION)
 }
 
 /// The meanings of a word of another language; the word is in lower case, without accents.
@@ -94,9 +94,6 @@ pub(super) fn dense(text: &str) -> Vec<(String, Vec<Synonym<'static>>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stemming::stemmed;
-    use super::super::thesaurus::{Thesaurus, phrase};
-    use super::super::words::words;
     use super::*;
 
     fn stems(meanings: &[Synonym]) -> Vec<String> {
@@ -109,30 +106,5 @@ mod tests {
         assert!(stems(&foreign("погода")).contains(&"weather".into()));
         let found = dense("明天的天气怎么样");
         assert!(found.iter().any(|(_, meanings)| stems(meanings).contains(&"weather".into())), "{found:?}");
-    }
-
-    #[test]
-    fn the_compiled_list_says_the_same_as_its_lines() {
-        let text = include_str!("words/english.txt");
-        let read = Thesaurus::read(text, phrase);
-        for key in read.meanings.keys() {
-            assert!(ENGLISH.of(key).eq(read.of(key)) && ENGLISH.knows(key), "{key}");
-        }
-        assert_eq!(ENGLISH.keys().count(), read.meanings.len());
-        assert_eq!(ENGLISH.keys().filter(|key| !read.knows(key)).count(), 0);
-        words(text, |word| {
-            assert_eq!(stem(word.text), stemmed(word.text));
-            assert_eq!(
-                ENGLISH.is(word.text, super::super::word_list::BEGINS),
-                read.begins(word.text),
-                "{word:?}"
-            );
-        });
-        let meant = read.meanings.values().flatten().filter(|(stem, _)| **stem == *"file").count() as f32;
-        let all = read.meanings.len() as f32;
-        assert_eq!(ENGLISH.tells("file"), (all / (1.0 + meant)).ln() / all.ln());
-        assert!(
-            !ENGLISH.knows("xyzzy") && ENGLISH.of("xyzzy").next().is_none() && stem("xyzzies") == "xyzzi"
-        );
     }
 }

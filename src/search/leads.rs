@@ -2,10 +2,9 @@
 
 use super::languages::ENGLISH;
 use super::stem::{Stem, phrase_of};
-use super::thesaurus::{MAX_PHRASE, Synonym, Thesaurus};
+use super::thesaurus::{self, BEGINS, MAX_PHRASE, STOP, Synonym, Thesaurus};
 use super::topics::{MEANT, Topics, WEAK};
 use super::weights::Weights;
-use super::word_list::{self, BEGINS, NONE, STOP};
 
 /// A stem that a query leads to: a word of it, or a meaning of a word or of a phrase.
 #[derive(Debug)]
@@ -54,14 +53,14 @@ impl<'q> Lead<'q> {
 /// Weight of a word; `None` for one that says nothing.
 fn own_weight(stem: &Stem) -> Option<f32> {
     let is_empty = stem.is(STOP) || stem.text.bytes().all(|byte| byte.is_ascii_digit());
-    (!is_empty).then(|| if stem.is(word_list::WEAK) { WEAK } else { 1.0 })
+    (!is_empty).then(|| if stem.is(thesaurus::WEAK) { WEAK } else { 1.0 })
 }
 
 impl Topics {
-    /// The topic with each stem of another table; `NONE` where no topic has it.
-    pub(super) fn like(&self, other: &Self) -> Vec<u32> {
+    /// The topic with each stem of another table, where there is one.
+    pub(super) fn like(&self, other: &Self) -> Vec<Option<u32>> {
         let stems = (0..other.tells.len() as u32).map(|topic| other.stems.text(topic));
-        stems.map(|stem| self.stems.get(stem).unwrap_or(NONE)).collect()
+        stems.map(|stem| self.stems.get(stem)).collect()
     }
 
     /// Adds the topic vector of a query with these leads to weights that are all 0. Its length is 1 with topics of no entry

@@ -33,7 +33,7 @@ impl Index {
     /// `mcp__server__NAME`, `functions.NAME` and `tools/NAME.md`.
     fn identified(&self, identifier: &str, is_quoted: bool) -> Vec<u32> {
         let can_be = |name: &str| match is_quoted || is_no_word(name) {
-            true => self.named(name).collect(),
+            true => self.named(name).to_vec(),
             false => Vec::new(),
         };
         if !is_quoted && !is_no_word(identifier) && !identifier.contains(['_', '.', '-', ':', '/']) {

@@ -1,7 +1,7 @@
 //! Search: ranks the tools that fit a query, or finds that none does.
 //!
 //! 1. An [`IndexEntry`] is a tool or a category, as texts with a field each.
-//! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`vocabulary`] numbers the words,
+//! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`text_table`] numbers the words,
 //!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
 //! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`spelling`], and gets a [`SearchResult`]: entries in
 //!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict. The [`clauses`] of a long query are
@@ -9,12 +9,10 @@
 
 mod candidate;
 mod clauses;
-mod columns;
 mod confidence;
 mod entry;
 mod index;
 mod index_builder;
-mod index_columns;
 mod intent;
 mod languages;
 mod leads;
@@ -24,10 +22,7 @@ mod query;
 mod query_words;
 mod rank;
 mod reason;
-mod reference_lines;
 mod reference_tools;
-#[cfg(test)]
-mod relations;
 mod segment;
 #[cfg(feature = "runtime")]
 pub mod semantic;
@@ -40,24 +35,13 @@ mod text_table;
 mod thesaurus;
 mod tool;
 mod topics;
-mod vocabulary;
 mod weights;
-mod word_list;
 mod words;
 
 pub use confidence::Term;
 pub use entry::{Field, IndexEntry};
 pub use index::Index;
 pub use rank::Observation;
-
-use crate::config;
-
-/// The basis of an index beside its entries: the code and the word lists of search, and configured synonyms. An index that
-/// was stored with another basis is not used.
-pub fn index_basis(search: &config::Search) -> String {
-    let synonyms = serde_json::to_string(&search.synonyms).unwrap_or_default();
-    format!("{} {} {synonyms}", env!("CARGO_PKG_VERSION"), env!("SEARCH_VERSION"))
-}
 
 /// A query with its limits.
 #[derive(Clone, Copy)]

@@ -1,13 +1,12 @@
 //! A query as units: each word with its senses, the terms of entries that may stand for it.
 
-use super::index::Index;
+use super::index::{Index, Term};
 use super::languages::{self, ENGLISH, ENGLISH_SPELLING};
 use super::query_words::{MIN_PART, QueryWord, query_words};
 use super::spelling::Spelling;
 use super::stem::{Stem, phrase_of};
-use super::thesaurus::{MAX_PHRASE, Synonym};
-use super::vocabulary::Term;
-use super::word_list::{self, ACTION, BEGINS};
+use super::stemming::stemmed;
+use super::thesaurus::{self, ACTION, BEGINS, MAX_PHRASE, Synonym};
 use super::words::is_dense;
 
 /// One word or phrase of the query.
@@ -71,9 +70,7 @@ const MENDED: f32 = 0.8;
 /// Two terms that are adjacent in the query and in entries.
 #[derive(Debug)]
 pub(super) struct Pair {
-    terms: (Term, Term),
-    /// Its places in the column of pairs.
-    pub(super) places: std::ops::Range<usize>,
+    pub(super) terms: (Term, Term),
     /// Weight of the more distinctive term.
     pub(super) weight: f32,
 }
@@ -99,7 +96,7 @@ impl Query {
         let mut reading = Reading { index, query: Query::default(), rank: 0, foreign: false };
         let telling = || said.iter().filter(|word| !word.is_stop);
         let known =
-            telling().filter(|word| word.stem.is(word_list::WEAK) || reading.knows(&word.stem)).count();
+            telling().filter(|word| word.stem.is(thesaurus::WEAK) || reading.knows(&word.stem)).count();
         reading.foreign = 2 * known <= telling().count();
         reading.phrases(&said);
         reading.compounds(&said);
@@ -217,8 +214,8 @@ impl Reading<'_> {
         }
         (MIN_PART..=(stem.len().saturating_sub(MIN_PART))).find_map(|at| {
             let last = self.index.term(stem.get(at..)?)?;
-            let first = self.index.term(&languages::stem(text.get(..at)?))?;
-            self.index.pair(first, last).is_some().then_some((first, last))
+            let first = self.index.term(&stemmed(text.get(..at)?))?;
+            self.index.has_pair(first, last).then_some((first, last))
         })
     }
 
@@ -228,7 +225,7 @@ impl Reading<'_> {
         if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
             return;
         }
-        let weak = stem.is(word_list::WEAK);
+        let weak = stem.is(thesaurus::WEAK);
         let weight = counts * if weak { WEAK } else { 1.0 };
         if let Some(before) =
             self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text)
@@ -268,10 +265,10 @@ impl Reading<'_> {
                 topic = 1.0;
             }
             let is_slip = senses.is_empty() && parts.is_none() && counts == 1.0 && !is_name;
-            let spellings = [&self.index.columns.spelling, &*ENGLISH_SPELLING];
+            let spellings = [&self.index.spelling, &*ENGLISH_SPELLING];
             let meant = is_slip.then(|| Spelling::nearest(text, &spellings)).flatten();
             if let Some(meant) = meant {
-                let meant = languages::stem(meant);
+                let meant = stemmed(meant);
                 let term = self.index.term(&meant);
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
                 self.senses(&meant, MENDED, Kind::Spelled, &mut senses);
@@ -290,10 +287,9 @@ impl Reading<'_> {
 
     /// Weight of a word for the choice of a tool: objects count fully, actions half, names and values hardly at all.
     fn topic(&self, stem: &Stem, is_common: bool, is_name: bool) -> f32 {
-        let is_told =
-            stem.term.is_some_and(|term| self.index.columns.is_descriptive.get(term as usize) == Some(&1));
+        let is_told = stem.term.is_some_and(|term| self.index.is_descriptive[term as usize]);
         let (word, name) = match stem.term {
-            _ if stem.is(word_list::WEAK) => (0.1, 0.1),
+            _ if stem.is(thesaurus::WEAK) => (0.1, 0.1),
             _ if is_common && stem.is(ACTION) => (0.5, 0.5),
             _ if is_common => (1.0, 0.5),
             Some(_) if is_told => (0.6, 0.4),
@@ -333,7 +329,7 @@ impl Reading<'_> {
 
     fn pair(&self, one: Term, other: Term) -> Option<Pair> {
         let weight = self.index.idf(one).max(self.index.idf(other));
-        self.index.pair(one, other).map(|places| Pair { terms: (one, other), places, weight })
+        self.index.has_pair(one, other).then_some(Pair { terms: (one, other), weight })
     }
 
     fn pairs(&mut self, said: &[QueryWord]) {
@@ -356,7 +352,7 @@ pub(super) struct MetSenses(Vec<u8>);
 impl MetSenses {
     pub(super) fn of(query: &Query, entry: u32, index: &Index) -> Self {
         let mut met = vec![0; query.terms.len()];
-        let mut known = index.entry_terms(entry).peekable();
+        let mut known = index.entry_terms[entry as usize].iter().copied().peekable();
         for (term, sense) in &query.terms {
             while known.next_if(|(known, _)| known < term).is_some() {}
             met[*sense as usize] =

@@ -1,8 +1,10 @@
 //! The words of a query, each with what its form tells.
 
 use super::index::Index;
+use super::languages::is_stop;
 use super::stem::Stem;
-use super::word_list::WEAK;
+use super::stemming::stemmed;
+use super::thesaurus::WEAK;
 use super::words::words;
 
 /// Most words that are read of a query.
@@ -83,8 +85,8 @@ fn is_value(written: &str) -> bool {
 impl QueryWord {
     /// A word without a form.
     pub(super) fn new(text: &str, index: &Index) -> Self {
-        let (stem, is_stop) = Stem::of_word(text, index);
-        Self { text: text.to_string(), stem, is_stop, is_value: false, is_name: false }
+        let stem = Stem::of(stemmed(text).into_owned(), index);
+        Self { text: text.to_string(), stem, is_stop: is_stop(text), is_value: false, is_name: false }
     }
 
     /// Whether all kinds of requests have it: "look" and "up".

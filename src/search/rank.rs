@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 
 use super::candidate::Candidate;
-use super::columns::{float, integer};
 use super::confidence::{self, Features, Term};
 use super::index::Index;
 use super::leads::Lead;
@@ -198,7 +197,7 @@ impl Index {
         let tells = |stem: &Stem| stem.term.map_or(1.0, |term| self.idf(term) / self.max_idf);
         let rarity: Vec<f32> = query.stems.iter().map(tells).collect();
         Weights::with(|about| {
-            self.columns.topics.weigh(leads, |place| rarity[place], about);
+            self.topics.weigh(leads, |place| rarity[place], about);
             for candidate in candidates {
                 candidate.topic_score = about.likeness(self.topics_of(candidate.entry));
             }
@@ -211,8 +210,8 @@ impl Index {
                 said.raise(sense.term, sense.weight);
             }
             for candidate in candidates {
-                let name = self.columns.names.row(candidate.entry as usize).iter();
-                candidate.name_score = name.map(|&[term, share]| float(share) * said.get(term)).sum();
+                let name = self.names[candidate.entry as usize].iter();
+                candidate.name_score = name.map(|(term, share)| share * said.get(*term)).sum();
             }
         });
     }
@@ -233,8 +232,8 @@ impl Index {
                 if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
                     continue;
                 }
-                for &[entry, weight] in self.columns.postings.row(sense.term as usize) {
-                    let (entry, counts) = (integer(entry), scale * float(weight));
+                for &(entry, weight) in &self.postings[sense.term as usize] {
+                    let counts = scale * weight;
                     let sum = &mut sums.entries[entry as usize];
                     if sum.unit != number {
                         if sum.unit == u32::MAX {
@@ -264,7 +263,8 @@ impl Index {
     }
 
     pub(super) fn pair_score(&self, query: &Query, entry: u32) -> f32 {
-        let both = query.pairs.iter().filter(|pair| self.has_pair(&pair.places, entry));
+        let has = |(first, last): (_, _)| self.pairs.binary_search(&(first, last, entry)).is_ok();
+        let both = query.pairs.iter().filter(|pair| has(pair.terms));
         both.map(|pair| pair.weight).sum()
     }
 }

@@ -4,17 +4,44 @@
 
 use std::sync::LazyLock;
 
-use super::columns::{Number, float, integer};
-use super::languages;
 use super::leads::Lead;
-use super::reference_lines::ReferenceLines;
-use super::topics::Topics;
+use super::stemming::stemmed;
+use super::text_table::TextTable;
+use super::thesaurus::Thesaurus;
+use super::topics::{TopicReader, TopicVector, Topics};
 use super::weights::Weights;
-use super::word_list::NONE;
+use super::words::plain;
 
-/// The reference tools, as `build.rs` compiles them.
-static REFERENCE_TOOLS: LazyLock<ReferenceLines> =
-    LazyLock::new(|| languages::read(include_bytes!(concat!(env!("OUT_DIR"), "/world.columns"))));
+/// The lines of `words/world.txt`.
+static REFERENCE_TOOLS: LazyLock<ReferenceTools> =
+    LazyLock::new(|| ReferenceTools::read(include_str!("words/world.txt")));
+
+/// Reference tools by topic.
+#[derive(Debug)]
+struct ReferenceTools {
+    topics: Topics,
+    /// Topic vector of each line.
+    lines: Vec<TopicVector>,
+    /// For each topic the lines that have it, each with its weight.
+    by_topic: Vec<Vec<(usize, f32)>>,
+}
+
+impl ReferenceTools {
+    fn read(text: &str) -> Self {
+        let (mut vocabulary, synonyms) = (TextTable::default(), Thesaurus::default());
+        let mut number = |word: &String| vocabulary.number(&stemmed(word));
+        let lines: Vec<Vec<u32>> =
+            text.lines().map(|line| plain(line).iter().map(&mut number).collect()).collect();
+        let mut reading = TopicReader::new(&vocabulary, &synonyms, vec![1.0; vocabulary.len()]);
+        let lines: Vec<TopicVector> = lines.iter().map(|line| reading.entry(line)).collect();
+        let topics = reading.into_topics();
+        let mut by_topic = vec![Vec::new(); topics.tells.len()];
+        for (place, line) in lines.iter().enumerate() {
+            line.iter().for_each(|(topic, weight)| by_topic[*topic as usize].push((place, *weight)));
+        }
+        Self { topics, lines, by_topic }
+    }
+}
 
 /// Nearest reference tools that are considered.
 const NEAREST: usize = 3;
@@ -29,15 +56,15 @@ pub(super) struct ReferenceSimilarity {
 }
 
 /// The topics of an index that are topics of reference tools, by the numbers of the latter.
-pub(super) fn reference_topics(topics: &Topics) -> Vec<u32> {
+pub(super) fn reference_topics(topics: &Topics) -> Vec<Option<u32>> {
     topics.like(&REFERENCE_TOOLS.topics)
 }
 
 /// Similarity of a query with these leads to reference tools, and of these to entries with topics of an index.
 pub(super) fn reference_similarity<'e>(
     leads: &[Lead<'_>],
-    topics: &[u32],
-    entries: impl Iterator<Item = &'e [[Number; 2]]> + Clone,
+    topics: &[Option<u32>],
+    entries: impl Iterator<Item = &'e [(u32, f32)]> + Clone,
 ) -> ReferenceSimilarity {
     let lines = nearest(leads);
     let mut found = ReferenceSimilarity {
@@ -47,9 +74,9 @@ pub(super) fn reference_similarity<'e>(
     };
     for (place, (line, near)) in lines.into_iter().enumerate() {
         let most = Weights::with(|about| {
-            for &[topic, weight] in REFERENCE_TOOLS.lines.row(line) {
-                if let Some(own) = topics.get(integer(topic) as usize).filter(|own| **own != NONE) {
-                    about.raise(*own, float(weight));
+            for &(topic, weight) in &REFERENCE_TOOLS.lines[line] {
+                if let Some(own) = topics[topic as usize] {
+                    about.raise(own, weight);
                 }
             }
             entries.clone().map(|entry| about.likeness(entry)).fold(0.0, f32::max)
@@ -68,8 +95,8 @@ fn nearest(leads: &[Lead<'_>]) -> Vec<(usize, f32)> {
     Weights::with(|query| {
         REFERENCE_TOOLS.topics.weigh(leads, |_| 1.0, query);
         for (topic, weight) in query.all().filter(|(_, weight)| *weight > 0.0) {
-            for &[line, about] in REFERENCE_TOOLS.by_topic.row(topic as usize) {
-                sums[integer(line) as usize] += weight * float(about);
+            for &(line, about) in &REFERENCE_TOOLS.by_topic[topic as usize] {
+                sums[line] += weight * about;
             }
         }
     });

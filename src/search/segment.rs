@@ -2,8 +2,8 @@
 
 use hashbrown::HashSet;
 
-use super::languages::{ENGLISH, stem};
-use super::vocabulary::is_stop;
+use super::languages::{ENGLISH, is_stop};
+use super::stemming::stemmed;
 use super::words::{Word, words};
 use super::{Field, IndexEntry};
 
@@ -66,7 +66,7 @@ impl Segments {
     }
 
     fn knows(&self, word: &str) -> bool {
-        self.words.contains(word) || (ENGLISH.knows(&stem(word)) && !is_stop(word))
+        self.words.contains(word) || (ENGLISH.knows(&stemmed(word)) && !is_stop(word))
     }
 }
 

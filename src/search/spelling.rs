@@ -1,21 +1,13 @@
 //! Spelling: replaces unknown words by the ones that were probably meant.
 
-use bytes::Bytes;
+use hashbrown::HashMap;
 use strsim::damerau_levenshtein;
 
-use super::columns::{ColumnReader, ColumnWriter, Columns, Numbers, Rows, integer};
 use crate::finding::SlipPolicy;
 
-/// Words that are spelled well, by first character and length.
+/// Words that are spelled well, by first character and length, each with the set of its letters.
 #[derive(Debug, Default)]
-pub(super) struct Spelling {
-    /// All words, one after another.
-    text: Bytes,
-    /// First character and length of the words of each row, sorted.
-    groups: Numbers,
-    /// For each word the set of its letters, and its bytes in the text; sorted.
-    words: Rows<3>,
-}
+pub(super) struct Spelling(HashMap<(char, usize), Vec<(u32, Box<str>)>>);
 
 /// Characters of the shortest word that is corrected.
 const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
@@ -30,43 +22,22 @@ fn letters(word: &str) -> u32 {
 impl Spelling {
     /// Takes these words as correct.
     pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
-        let mut known: Vec<([u32; 3], &str)> = Vec::new();
+        let mut groups: HashMap<_, Vec<_>> = HashMap::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
             let length = word.chars().count();
-            if let Some(first) =
-                word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length))
-            {
-                known.push(([first as u32, length as u32, letters(word)], word));
+            let first = word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length));
+            if let Some(first) = first {
+                groups.entry((first, length)).or_default().push((letters(word), word.into()));
             }
         }
-        known.sort_unstable();
-        known.dedup();
-        let (mut text, mut groups): (String, Vec<u32>) = Default::default();
-        let rows = known.chunk_by(|(one, _), (next, _)| one[..2] == next[..2]);
-        let rows: Vec<Vec<[u32; 3]>> = rows
-            .map(|row| {
-                groups.extend(&row[0].0[..2]);
-                let record = |([_, _, letters], word): &([u32; 3], &str)| {
-                    text.push_str(word);
-                    [*letters, (text.len() - word.len()) as u32, text.len() as u32]
-                };
-                row.iter().map(record).collect()
-            })
-            .collect();
-        Self { text: text.into(), groups: groups.into_iter().collect(), words: Rows::of(rows) }
+        Self(groups)
     }
 
     /// The words with this first character and length whose letters differ from these in at most so many.
     fn group(&self, first: char, length: usize, letters: u32, most: u32) -> impl Iterator<Item = &str> {
-        let groups = self.groups.all().as_chunks::<2>().0;
-        let wanted = (first as u32, length as u32);
-        let row = groups.binary_search_by_key(&wanted, |&[first, length]| (integer(first), integer(length)));
-        let words = row.map_or(&[][..], |row| self.words.row(row)).iter();
-        let near = words.filter(move |&&[known, ..]| (letters ^ integer(known)).count_ones() <= most);
-        near.filter_map(|&[_, start, end]| {
-            let text = self.text.get(integer(start) as usize..integer(end) as usize)?;
-            std::str::from_utf8(text).ok()
-        })
+        let words = self.0.get(&(first, length)).into_iter().flatten();
+        let near = words.filter(move |(known, _)| (letters ^ known).count_ones() <= most);
+        near.map(|(_, word)| &**word)
     }
 
     /// The word of one of these that was probably meant; `None` where several are as near.
@@ -93,18 +64,6 @@ impl Spelling {
             }
         }
         best.filter(|_| is_unique).map(|(_, word)| word)
-    }
-}
-
-impl Columns for Spelling {
-    fn write(&self, to: &mut ColumnWriter) {
-        self.text.write(to);
-        self.groups.write(to);
-        self.words.write(to);
-    }
-
-    fn read(from: &mut ColumnReader) -> Option<Self> {
-        Some(Self { text: Columns::read(from)?, groups: Columns::read(from)?, words: Columns::read(from)? })
     }
 }
 

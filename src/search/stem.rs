@@ -1,11 +1,8 @@
 //! Stems of a query, as the index and the English list know them.
 
-use super::index::Index;
+use super::index::{Index, Term};
 use super::languages::ENGLISH;
-use super::stemming::stemmed;
-use super::thesaurus::{Synonym, Thesaurus};
-use super::vocabulary::Term;
-use super::word_list::{ListedWord, STOP};
+use super::thesaurus::{Synonym, Thesaurus, Word};
 
 /// A stem.
 #[derive(Clone, Debug)]
@@ -13,30 +10,17 @@ pub(super) struct Stem {
     pub(super) text: String,
     /// Its term in the index.
     pub(super) term: Option<Term>,
-    english: Option<ListedWord>,
+    english: Option<&'static Word>,
 }
 
 impl Stem {
     /// The stem with this text.
     pub(super) fn of(text: String, index: &Index) -> Self {
-        Self { term: index.term(&text), english: ENGLISH.look_up(&text), text }
-    }
-
-    /// The stem of a word, and whether the word says nothing.
-    pub(super) fn of_word(word: &str, index: &Index) -> (Self, bool) {
-        let listed = ENGLISH.look_up(word);
-        let stem = match listed.and_then(ListedWord::stem) {
-            Some(english) => {
-                let text = english.text().to_string();
-                Self { term: index.term(&text), english: Some(english), text }
-            }
-            None => Self::of(stemmed(word).into_owned(), index),
-        };
-        (stem, listed.is_some_and(|word| word.is(STOP)))
+        Self { term: index.term(&text), english: ENGLISH.word(&text), text }
     }
 
     /// Whether a fact of the English list holds for it.
-    pub(super) fn is(&self, fact: u32) -> bool {
+    pub(super) fn is(&self, fact: u8) -> bool {
         self.english.is_some_and(|english| english.is(fact))
     }
 
@@ -45,12 +29,12 @@ impl Stem {
         &self,
         synonyms: &'t Thesaurus,
     ) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
-        self.english.into_iter().flat_map(ListedWord::meanings).chain(synonyms.of(&self.text))
+        ENGLISH.meanings(self.english).chain(synonyms.of(&self.text))
     }
 
     /// Whether people use it for tools of any catalog.
     pub(super) fn is_common(&self, synonyms: &Thesaurus) -> bool {
-        self.english.is_some_and(ListedWord::is_key) || synonyms.knows(&self.text)
+        self.english.is_some_and(Word::is_key) || synonyms.knows(&self.text)
     }
 }
 

@@ -52,15 +52,15 @@ pub(super) fn stemmed(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Languages beside English that people ask in, by the names of their lists, with the stemmer of each.
+/// The lists of languages beside English that people ask in, with the stemmer of each.
 pub(super) const FOREIGN: [(&str, Option<Algorithm>); 7] = [
-    ("de", Some(Algorithm::German)),
-    ("fr", Some(Algorithm::French)),
-    ("es", Some(Algorithm::Spanish)),
-    ("pt", Some(Algorithm::Portuguese)),
-    ("it", Some(Algorithm::Italian)),
-    ("ru", Some(Algorithm::Russian)),
-    ("uk", None),
+    (include_str!("words/de.txt"), Some(Algorithm::German)),
+    (include_str!("words/fr.txt"), Some(Algorithm::French)),
+    (include_str!("words/es.txt"), Some(Algorithm::Spanish)),
+    (include_str!("words/pt.txt"), Some(Algorithm::Portuguese)),
+    (include_str!("words/it.txt"), Some(Algorithm::Italian)),
+    (include_str!("words/ru.txt"), Some(Algorithm::Russian)),
+    (include_str!("words/uk.txt"), None),
 ];
 
 /// A word as the list of its language has it.

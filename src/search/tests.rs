@@ -277,30 +277,3 @@ fn any_text_is_a_query() {
     let nothing = Index::new(&[]);
     assert!(nothing.find(SearchRequest { query: "anything", within: None, limit: 3 }).hits.is_empty());
 }
-
-#[test]
-fn broken_bytes_of_an_index_are_no_index_or_one_that_finds_something_else() {
-    let search = crate::config::Search::default();
-    let entries = office();
-    let whole = Index::new(&entries).to_bytes();
-    let asked = |bytes: Vec<u8>| {
-        let Some(index) = Index::restored(bytes.into(), entries.len(), &search) else { return };
-        for query in ["close_issue", "wether forcast in a watch list", "move a document to a folder 翻译"] {
-            let found = index.find(SearchRequest { query, within: None, limit: 5 });
-            assert!(found.hits.iter().all(|hit| hit.entry < entries.len()));
-            index.unmet(query, &found.hits);
-        }
-    };
-    for place in (0..whole.len()).step_by(61) {
-        asked(whole[..place].to_vec());
-        for value in [0, 1, 0x7f, 0xff] {
-            let mut broken = whole.clone();
-            broken[place] = value;
-            asked(broken);
-        }
-        let mut broken = whole.clone();
-        broken[place..].iter_mut().take(8).for_each(|byte| *byte = 0xff);
-        asked(broken);
-    }
-    assert!(Index::restored(whole.into(), entries.len() + 1, &search).is_none());
-}

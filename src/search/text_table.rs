@@ -2,10 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use bytes::Bytes;
 use hashbrown::{DefaultHashBuilder, HashTable};
-
-use super::columns::{ColumnReader, ColumnWriter, Columns, Numbers};
 
 /// Texts with their numbers.
 #[derive(Clone, Debug, Default)]
@@ -26,14 +23,10 @@ impl TextTable {
         let number = self.ends.len() as u32;
         self.text.push_str(text);
         self.ends.push(self.text.len() as u32);
-        self.insert(number);
-        number
-    }
-
-    fn insert(&mut self, number: u32) {
         let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
         let hash = |number: &u32| hasher.hash_one(span(text, ends, *number));
         self.numbers.insert_unique(hash(&number), number, hash);
+        number
     }
 
     /// The number of a known text.
@@ -60,36 +53,16 @@ fn span<'t>(text: &'t str, ends: &[u32], number: u32) -> &'t str {
     text.get(place.checked_sub(1).map_or(0, end)..end(place)).unwrap_or_default()
 }
 
-impl Columns for TextTable {
-    fn write(&self, to: &mut ColumnWriter) {
-        to.add(self.text.as_bytes());
-        self.ends.iter().copied().collect::<Numbers>().write(to);
-    }
-
-    fn read(from: &mut ColumnReader) -> Option<Self> {
-        let text = String::from_utf8(Bytes::read(from)?.into()).ok()?;
-        let ends: Vec<u32> = Numbers::read(from)?.all().iter().map(|end| u32::from_le_bytes(*end)).collect();
-        let mut table = Self { text, ends, ..Self::default() };
-        for number in 0..table.ends.len() as u32 {
-            table.insert(number);
-        }
-        Some(table)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn texts_keep_their_numbers_also_in_a_file() {
+    fn texts_keep_their_numbers() {
         let mut table = TextTable::default();
         let numbers: Vec<u32> = ["one", "zwei", "", "one", "три"].map(|text| table.number(text)).into();
         assert_eq!(numbers, [0, 1, 2, 0, 3]);
-        let mut writer = ColumnWriter::default();
-        table.write(&mut writer);
-        let back = TextTable::read(&mut ColumnReader(writer.finish().into())).expect("a table");
-        assert_eq!((back.len(), back.get("три"), back.get("four")), (4, Some(3), None));
-        assert_eq!((back.text(1), back.text(3), back.text(9)), ("zwei", "три", ""));
+        assert_eq!((table.len(), table.get("три"), table.get("four")), (4, Some(3), None));
+        assert_eq!((table.text(1), table.text(3), table.text(9)), ("zwei", "три", ""));
     }
 }

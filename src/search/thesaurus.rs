@@ -1,9 +1,12 @@
-//! A thesaurus: relates words of people to words of tool definitions. The built-in ones are compiled into the program
-//! (`build.rs`, `languages`); a configuration adds synonyms.
+//! A thesaurus: relates words of people to words of tool definitions. The lists of `words/` are built in (`languages`); a
+//! configuration adds synonyms.
+//!
+//! In a list, `=` means the same, and `>` needs what is at its right. A line is a relation.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::stemming::stemmed;
+use super::text_table::TextTable;
 use super::words::plain;
 
 /// Most words of a phrase that is looked up.
@@ -12,14 +15,49 @@ pub(super) const MAX_PHRASE: usize = 3;
 const OF_PHRASE: f32 = 0.6;
 /// Weight of a configured synonym: it was written for this catalog.
 const CONFIGURED: f32 = 0.9;
+/// Weight of a synonym.
+const SAME: f32 = 0.56;
+/// Weight of the first related word, and the factor from each to the next.
+const RELATED: f32 = 0.44;
+const FURTHER: f32 = 0.93;
+
+/// Facts about a word, one bit each: whether longer keys begin with it; whether it says nothing, or little, about the tool
+/// that is meant; whether it is an action rather than an object.
+pub(super) const BEGINS: u8 = 1;
+pub(super) const STOP: u8 = 2;
+pub(super) const WEAK: u8 = 4;
+pub(super) const ACTION: u8 = 8;
 
 /// Words, with their synonyms and related words.
 #[derive(Debug, Default)]
 pub(super) struct Thesaurus {
-    /// Keys are stems, or stems with a space between them. Meanings are stems with their weights.
-    pub(super) meanings: HashMap<Box<str>, Vec<(Box<str>, f32)>>,
-    /// The first stems of keys with several.
-    pub(super) phrases: HashSet<Box<str>>,
+    /// Keys are stems, or stems with a space between them.
+    texts: TextTable,
+    words: Vec<Word>,
+    /// Number of words that have meanings.
+    keys: usize,
+}
+
+/// A word of a thesaurus.
+#[derive(Debug, Default)]
+pub(super) struct Word {
+    /// The numbers of stems, with their weights.
+    meanings: Vec<(u32, f32)>,
+    /// Number of keys that have it as a meaning.
+    meant: u32,
+    facts: u8,
+}
+
+impl Word {
+    /// Whether a fact holds for it.
+    pub(super) fn is(&self, fact: u8) -> bool {
+        self.facts & fact != 0
+    }
+
+    /// Whether it has meanings.
+    pub(super) fn is_key(&self) -> bool {
+        !self.meanings.is_empty()
+    }
 }
 
 /// A word as its stem, with its weight.
@@ -40,43 +78,159 @@ impl Thesaurus {
         let mut thesaurus = Self::default();
         for (left, right) in synonyms {
             for right in right {
-                thesaurus.add(phrase(left), &phrase(right), CONFIGURED);
+                thesaurus.add(&phrase(left), &phrase(right), CONFIGURED);
             }
         }
         thesaurus
     }
 
+    /// Reads the lines of a list; `key` makes a key of a word that people say.
+    pub(super) fn read(text: &str, key: impl Fn(&str) -> String) -> Self {
+        let mut thesaurus = Self::default();
+        // Most words stand in many lines, and stemming takes longer than all else.
+        let mut phrases: HashMap<&str, String> = HashMap::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some((left, right)) = line.split_once(" > ") {
+                let left = key(left);
+                let mut weight = RELATED;
+                for right in right.split(", ") {
+                    let right = phrases.entry(right).or_insert_with(|| phrase(right));
+                    thesaurus.add(&left, right, weight);
+                    weight *= FURTHER;
+                }
+            } else if let Some((left, right)) = line.split_once(" = ") {
+                let all: Vec<&str> = std::iter::once(left).chain(right.split(", ")).collect();
+                for one in &all {
+                    let left = key(one);
+                    for other in all.iter().filter(|other| *other != one) {
+                        let other = phrases.entry(other).or_insert_with(|| phrase(other));
+                        thesaurus.add(&left, other, SAME);
+                    }
+                }
+            }
+        }
+        thesaurus
+    }
+
+    /// Marks the words of a list with a fact, each in a form of it.
+    pub(super) fn mark(&mut self, list: &str, fact: u8, form: impl Fn(&str) -> String) {
+        let lines = list.lines().filter(|line| !line.starts_with('#'));
+        for word in lines.flat_map(str::split_whitespace) {
+            let number = self.number(&form(word));
+            self.words[number as usize].facts |= fact;
+        }
+    }
+
     /// Adds a phrase as a meaning of a key.
-    pub(super) fn add(&mut self, key: String, right: &str, weight: f32) {
+    fn add(&mut self, key: &str, right: &str, weight: f32) {
         if key.is_empty() || key == right {
             return;
         }
         if let Some((first, _)) = key.split_once(' ') {
-            self.phrases.insert(first.into());
+            let first = self.number(first);
+            self.words[first as usize].facts |= BEGINS;
         }
         let weight = if right.contains(' ') { weight * OF_PHRASE } else { weight };
-        let meanings = self.meanings.entry(key.into_boxed_str()).or_default();
+        let key = self.number(key) as usize;
+        let was_key = self.words[key].is_key();
         for stem in right.split(' ').filter(|stem| !stem.is_empty()) {
-            match meanings.iter_mut().find(|(known, _)| **known == *stem) {
+            let stem = self.number(stem);
+            let meanings = &mut self.words[key].meanings;
+            match meanings.iter_mut().find(|(known, _)| *known == stem) {
                 Some((_, known)) => *known = known.max(weight),
-                None => meanings.push((stem.into(), weight)),
+                None => {
+                    meanings.push((stem, weight));
+                    self.words[stem as usize].meant += 1;
+                }
             }
         }
+        self.keys += usize::from(!was_key && self.words[key].is_key());
+    }
+
+    fn number(&mut self, text: &str) -> u32 {
+        let number = self.texts.number(text);
+        if number as usize == self.words.len() {
+            self.words.push(Word::default());
+        }
+        number
+    }
+
+    /// A known word, for several questions about it.
+    pub(super) fn word(&self, text: &str) -> Option<&Word> {
+        self.texts.get(text).and_then(|number| self.words.get(number as usize))
+    }
+
+    /// Whether a fact holds for a word.
+    pub(super) fn is(&self, text: &str, fact: u8) -> bool {
+        self.word(text).is_some_and(|word| word.is(fact))
     }
 
     /// The meanings of a stem, or of stems with a space between them.
     pub(super) fn of<'t>(&'t self, key: &str) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
-        let meanings = self.meanings.get(key).into_iter().flatten();
-        meanings.map(|(stem, weight)| Synonym { stem, weight: *weight })
+        self.meanings(self.word(key))
     }
 
-    /// Whether it knows a stem.
+    /// The meanings of a word of it.
+    pub(super) fn meanings<'t>(&'t self, word: Option<&'t Word>) -> impl Iterator<Item = Synonym<'t>> {
+        let meanings = word.into_iter().flat_map(|word| &word.meanings);
+        meanings.map(|(stem, weight)| Synonym { stem: self.texts.text(*stem), weight: *weight })
+    }
+
+    /// Whether it has meanings of a stem.
     pub(super) fn knows(&self, key: &str) -> bool {
-        self.meanings.contains_key(key)
+        self.word(key).is_some_and(Word::is_key)
     }
 
     /// Whether any longer key begins with this stem.
     pub(super) fn begins(&self, stem: &str) -> bool {
-        self.phrases.contains(stem)
+        self.is(stem, BEGINS)
+    }
+
+    /// Distinctiveness of a stem, from 0 to 1: a stem that many words mean has little.
+    pub(super) fn tells(&self, stem: &str) -> f32 {
+        let all = self.keys.max(2) as f32;
+        let meant = self.word(stem).map_or(0, |word| word.meant) as f32;
+        (all / (1.0 + meant)).ln() / all.ln()
+    }
+
+    /// Every word that has meanings.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        let keys = self.words.iter().zip(0..).filter(|(word, _)| word.is_key());
+        keys.map(|(_, number)| self.texts.text(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_the_same_holds_both_ways_and_what_is_needed_one_way() {
+        let list = Thesaurus::read("buy = purchase, order\ngift > shopping, present\n", phrase);
+        let stems = |key| list.of(key).map(|meaning| meaning.stem).collect::<Vec<_>>();
+        assert_eq!(stems("order"), ["buy", "purchas"]);
+        assert_eq!(stems("gift"), ["shop", "present"]);
+        assert!(stems("shop").is_empty());
+    }
+
+    #[test]
+    fn every_line_of_the_lists_is_a_relation() {
+        let lists = [
+            include_str!("words/english.txt"),
+            include_str!("words/de.txt"),
+            include_str!("words/fr.txt"),
+            include_str!("words/es.txt"),
+            include_str!("words/pt.txt"),
+            include_str!("words/it.txt"),
+            include_str!("words/ru.txt"),
+            include_str!("words/uk.txt"),
+            include_str!("words/zh.txt"),
+            include_str!("words/ja.txt"),
+            include_str!("words/ko.txt"),
+        ];
+        for line in lists.iter().flat_map(|list| list.lines()) {
+            let is_relation = line.split_once(" > ").or_else(|| line.split_once(" = ")).is_some();
+            assert!(is_relation || line.is_empty() || line.starts_with('#'), "{line}");
+        }
     }
 }

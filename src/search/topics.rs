@@ -1,12 +1,10 @@
 //! Topic vectors: the words of a text with their synonyms and related words, as one vector. Two texts can have
 //! similar topics without a word in common.
 
-use super::columns::{ColumnReader, ColumnWriter, Columns, Numbers, float};
-use super::languages::ENGLISH;
+use super::index::Term;
+use super::languages::{ENGLISH, is_stop, is_weak};
 use super::text_table::TextTable;
 use super::thesaurus::{MAX_PHRASE, Synonym, Thesaurus};
-use super::vocabulary::{Term, is_stop, is_weak};
-use super::word_list::BEGINS;
 
 /// Weight of weak words.
 pub(super) const WEAK: f32 = 0.3;
@@ -85,7 +83,7 @@ impl<'r> TopicReader<'r> {
             let topic = self.topics.number(stem);
             topics.push((topic, weight * self.topics.tells[topic as usize]));
         });
-        TermTopics { topics, begins: ENGLISH.is(stem, BEGINS) || self.synonyms.begins(stem) }
+        TermTopics { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
     }
 
     fn add(&mut self, topic: u32, weight: f32) {
@@ -125,19 +123,6 @@ impl Topics {
             self.tells.push(ENGLISH.tells(stem));
         }
         number
-    }
-}
-
-impl Columns for Topics {
-    fn write(&self, to: &mut ColumnWriter) {
-        self.stems.write(to);
-        self.tells.iter().copied().collect::<Numbers>().write(to);
-    }
-
-    fn read(from: &mut ColumnReader) -> Option<Self> {
-        let (stems, tells) = (TextTable::read(from)?, Numbers::read(from)?);
-        let tells: Vec<f32> = tells.all().iter().map(|tells| float(*tells)).collect();
-        (tells.len() == stems.len()).then_some(Self { stems, tells })
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use super::columns::{Number, float, integer};
-
 thread_local! {
     /// Weights that nobody uses, all at 0: the thread keeps them from query to query.
     static FREE: RefCell<Vec<Weights>> = RefCell::default();
@@ -49,8 +47,8 @@ impl Weights {
     }
 
     #[inline]
-    pub(super) fn get(&self, number: Number) -> f32 {
-        self.weights.get(integer(number) as usize).copied().unwrap_or(0.0)
+    pub(super) fn get(&self, number: u32) -> f32 {
+        self.weights.get(number as usize).copied().unwrap_or(0.0)
     }
 
     /// Divides all weights by the length of the vector that they are with these others.
@@ -72,9 +70,9 @@ impl Weights {
 
     /// Similarity of a query with these weights and an entry by topics, from 0 to 1.
     #[inline]
-    pub(super) fn likeness(&self, entry: &[[Number; 2]]) -> f32 {
+    pub(super) fn likeness(&self, entry: &[(u32, f32)]) -> f32 {
         let met =
-            entry.iter().map(|&[topic, weight]| (self.get(topic), weight)).filter(|(own, _)| *own != 0.0);
-        met.fold(0.0, |sum, (own, weight)| sum + own * float(weight))
+            entry.iter().map(|&(topic, weight)| (self.get(topic), weight)).filter(|(own, _)| *own != 0.0);
+        met.fold(0.0, |sum, (own, weight)| sum + own * weight)
     }
 }

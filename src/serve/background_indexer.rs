@@ -1,4 +1,4 @@
-//! Builds the search indexes of a new catalog at once, on a thread, and not at the first search, unless they are stored.
+//! Builds the search indexes of a new catalog at once, on a thread, and not at the first search.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -35,8 +35,7 @@ impl BackgroundIndexer {
 
 fn index(wanted: &Receiver<Weak<CatalogView>>) {
     for view in wanted {
-        // Stored indexes are read at the first search, and take no memory until then.
-        if view.upgrade().is_none_or(|view| view.is_search_ready()) {
+        if view.upgrade().is_none_or(|view| view.is_indexed()) {
             continue;
         }
         std::thread::sleep(PAUSE);

@@ -341,27 +341,15 @@ impl LiveCatalog {
             Ok(generation) => {
                 // The new catalog is served without the findings of the last one.
                 self.stale.store(stale.map(Arc::new));
-                self.take(generation);
+                let generation = Arc::new(generation);
+                generation.views().for_each(|view| self.services.prepare(view));
+                self.current.store(Arc::clone(&generation));
+                self.indexing.add(generation.views());
                 self.changed.send_replace(());
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
             }
             Err(problem) => self.fail(problem.to_string()),
         }
-    }
-
-    /// Takes over the same catalog in a form that takes less memory. Nothing else changes, so nobody is told.
-    pub fn lighten(&self, same: Checked, templates: &Arc<Templates>) {
-        if let Ok(generation) = Generation::new(same, (&self.options, &self.listings.load()), templates, None)
-        {
-            self.take(generation);
-        }
-    }
-
-    fn take(&self, generation: Generation) {
-        let generation = Arc::new(generation);
-        generation.views().for_each(|view| self.services.prepare(view));
-        self.current.store(Arc::clone(&generation));
-        self.indexing.add(generation.views());
     }
 
     /// Keeps the last catalog, since the new one cannot be served: its templates or its profile are missing.

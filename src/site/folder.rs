@@ -47,11 +47,9 @@ impl<'a> Folder<'a> {
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
-        folder::unless_sealed(root, &self.key(), self.site.catalog, progress, || {
-            let files = self.files(root)?;
-            let render = |index: usize| Ok(files.render(index)?);
-            Ok(folder::sync(root, &files.set(&render), progress)?)
-        })
+        let files = self.files(root)?;
+        let render = |index: usize| Ok(files.render(index)?);
+        Ok(folder::sync(root, &files.set(&render), progress)?)
     }
 
     /// The changes that [`Folder::write`] would make, without making them.

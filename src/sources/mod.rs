@@ -14,7 +14,6 @@ mod bundle;
 mod collect;
 mod combine;
 mod files;
-mod inputs;
 mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
@@ -26,8 +25,6 @@ mod shape;
 #[cfg(feature = "runtime")]
 pub use address::{AddressState, Addresses};
 pub use files::{entries, roots};
-pub(crate) use inputs::FileState;
-pub use inputs::InputFiles;
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 

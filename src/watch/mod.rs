@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use crate::catalog::{self, CatalogCache, Checked, Findings};
+use crate::catalog::{self, Checked, Findings};
 use crate::config::{self, Workspace};
 use crate::finding::Code;
 use crate::sources::mcp::Connections;
@@ -42,8 +42,6 @@ pub struct Options {
     pub connections: Option<Arc<Connections>>,
     /// The way in which the configuration is read.
     pub reading: Reading,
-    /// The catalogs that were read before.
-    pub cache: Option<CatalogCache>,
 }
 
 /// Reads the configuration of a catalog, and decides how much of it counts.
@@ -75,8 +73,6 @@ impl std::fmt::Debug for Reading {
 pub struct Change {
     /// The catalog as it is now.
     pub checked: Checked,
-    /// Whether it is as it was, and takes less memory: it was built before, and is now read from the cache in parts.
-    pub is_same: bool,
     /// Whether it lacks input that the last good one had, because an edit broke something. A user of a good one keeps
     /// that.
     pub is_worse: bool,
@@ -198,16 +194,7 @@ impl Follow {
             None => Listings::default(),
         };
         let root = workspace.root.clone();
-        let checked = match &self.options.cache {
-            Some(cache) => {
-                let debouncer = debouncer.clone();
-                let kept = move || debouncer.signal(ChangeSignal::Certain);
-                let opened = cache.open(workspace, &listings, kept);
-                self.notices.extend(opened.note);
-                opened.checked
-            }
-            None => catalog::open_with(workspace, &listings),
-        };
+        let checked = catalog::open_with(workspace, &listings);
         self.follow_parts(checked.parts.iter().map(|part| root.join(part)).collect());
         checked
     }
@@ -247,9 +234,7 @@ impl Follow {
     /// The newly read catalog, if it differs from the last one returned.
     fn change(&mut self, checked: Checked) -> Option<Change> {
         let content = self.content(&checked);
-        let is_same = self.last.as_ref().is_some_and(|last| last.same_as(&content));
-        let was_stored = self.last.as_ref().is_some_and(|last| last.is_stored);
-        if is_same && content.is_stored <= was_stored {
+        if self.last.as_ref().is_some_and(|last| last.same_as(&content)) {
             return None;
         }
         let lost = lost(&checked);
@@ -268,7 +253,7 @@ impl Follow {
             relative.to_string_lossy().into_owned()
         };
         let files = std::mem::take(&mut self.files).into_iter().map(shown).collect();
-        Some(Change { checked, is_same, is_worse, files, notices: std::mem::take(&mut self.notices) })
+        Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.notices) })
     }
 
     fn content(&self, checked: &Checked) -> Content {
@@ -281,8 +266,7 @@ impl Follow {
         for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
             hasher.update(format!("{path:?} {stamp:?}").as_bytes());
         }
-        let is_stored = checked.catalog.is_stored();
-        Content { hash: hasher.finalize(), findings: checked.findings.clone(), is_stored }
+        Content { hash: hasher.finalize(), findings: checked.findings.clone() }
     }
 }
 
@@ -311,13 +295,11 @@ struct Content {
     /// The hash of all but its findings, which are made at their first use.
     hash: blake3::Hash,
     findings: Findings,
-    /// Whether its tools are in a bundle.
-    is_stored: bool,
 }
 
 impl Content {
     fn same_as(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.findings.hash() == other.findings.hash()
+        self.hash == other.hash && self.findings[..] == other.findings[..]
     }
 }
 

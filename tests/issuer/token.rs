@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use jsonwebtoken::{Algorithm, Header};
 use serde_json::{Map, Value, json};
 
 use super::keys::random_text;
@@ -66,7 +66,7 @@ impl<'i> TokenRequest<'i> {
         let algorithm = self.algorithm.unwrap_or_else(|| state.behaviour.algorithm.parse().unwrap());
         let (id, key) = state.keys.of(algorithm);
         let header = header(algorithm, self.key_id.as_deref().unwrap_or(id));
-        jsonwebtoken::encode(&header, &self.claims, key).unwrap()
+        token(&header, &self.claims, |message| key.sign(message))
     }
 
     /// The same token as one that was issued: it can be checked, exchanged, introspected and revoked.
@@ -90,8 +90,10 @@ impl<'i> TokenRequest<'i> {
         let public = state.keys.public();
         let key = public["keys"].as_array().into_iter().flatten().find(|key| key["kid"] == *id);
         let secret = key.map(|key| key["n"].as_str().unwrap_or_default().to_string()).unwrap_or_default();
-        let key = EncodingKey::from_secret(secret.as_bytes());
-        jsonwebtoken::encode(&header(Algorithm::HS256, id), &self.claims, &key).unwrap()
+        let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_bytes());
+        token(&header(Algorithm::HS256, id), &self.claims, |message| {
+            ring::hmac::sign(&key, message).as_ref().to_vec()
+        })
     }
 
     /// The token signed by keys of somebody else, with the key id of the issuer.
@@ -105,8 +107,17 @@ impl<'i> TokenRequest<'i> {
             other => other,
         };
         let header = header(key, state.keys.of(key).0);
-        jsonwebtoken::encode(&header, &self.claims, others.of(key).1).unwrap()
+        token(&header, &self.claims, |message| others.of(key).1.sign(message))
     }
+}
+
+/// A token with the signature that `sign` makes of its text.
+fn token(header: &Header, claims: &Map<String, Value>, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
+    let part = |value: String| URL_SAFE_NO_PAD.encode(value);
+    let header = part(serde_json::to_string(header).unwrap());
+    let text = format!("{header}.{}", part(serde_json::to_string(claims).unwrap()));
+    let signature = URL_SAFE_NO_PAD.encode(sign(text.as_bytes()));
+    format!("{text}.{signature}")
 }
 
 fn header(algorithm: Algorithm, key_id: &str) -> Header {
@@ -127,7 +138,7 @@ pub(super) fn signed(state: &State, mut claims: Map<String, Value>, seconds: u64
     let (id, key) = state.keys.of(algorithm);
     let mut header = Header::new(algorithm);
     header.kid = Some(id.into());
-    jsonwebtoken::encode(&header, &claims, key).unwrap()
+    token(&header, &claims, |message| key.sign(message))
 }
 
 /// Issues an access token, and remembers its claims.

@@ -1,7 +1,5 @@
 //! The help of the command line: its groups, the page made from it, and completions.
 
-use std::fs;
-
 use snapbox::{Assert, Data};
 
 use crate::fixture::{self, run};

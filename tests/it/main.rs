@@ -4,7 +4,6 @@ mod addresses;
 mod approvals;
 mod backends;
 mod calls;
-mod catalog_cache;
 mod catalogs;
 mod check;
 mod checks;

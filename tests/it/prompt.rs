@@ -236,8 +236,7 @@ fn the_budget_is_an_option_and_a_setting() {
         format!("[payload]\nprompt_tokens = 350\n\n[[source]]\npath = {:?}\n", fixture::text(&source));
     fixture::write(folder.path(), "toolcrib.toml", &config);
     let path = fixture::text(folder.path()).to_string();
-    let run =
-        |more: &[&str]| fixture::run(&[&["prompt", path.as_str(), "--mode", "gateway"], more].concat());
+    let run = |more: &[&str]| fixture::run(&[&["prompt", path.as_str(), "--mode", "gateway"], more].concat());
     let set = run(&[]);
     assert!((250..=350).contains(&tokens(set.stdout.trim_end())), "{}", set.stdout);
     let asked = run(&["--tokens", "450"]);
@@ -275,8 +274,7 @@ fn the_command_prints_the_section_and_the_rules() {
 
 #[test]
 fn the_section_is_that_of_the_payload() {
-    let run =
-        |more: &[&str]| fixture::run(&[&["prompt", "examples/github", "-p", "core"], more].concat());
+    let run = |more: &[&str]| fixture::run(&[&["prompt", "examples/github", "-p", "core"], more].concat());
     let compact = run(&["--mode", "hybrid", "--deferred", "compact"]);
     assert!(compact.stdout.contains("nothing is said of what their arguments mean"), "{}", compact.stdout);
     let native = run(&["--provider", "mistral", "--mode", "native"]);

@@ -248,18 +248,6 @@ fn every_wire_gets_the_bundle() {
 }
 
 #[test]
-fn trust_in_a_folder_covers_the_files_that_trusted_definitions_refer_to() {
-    let root = shop(r#"{"$ref":"parts/pet.yaml#/Pet"}"#);
-    write(root.path(), "toolcrib.toml", "[[source]]\npath = \"api/tools.json\"\ntrust = \"run\"\n");
-    let hash = || toolcrib::trust::Content::of(&toolcrib::config::read(root.path())).hash;
-    let before = hash();
-    write(root.path(), "unrelated.yaml", "a: 1\n");
-    assert_eq!(hash(), before);
-    write(root.path(), "api/parts/owner.json", r#"{"type":"string"}"#);
-    assert_ne!(hash(), before);
-}
-
-#[test]
 fn large_files_are_bundled_within_a_budget() {
     let text = "x".repeat(4096);
     let property = |index: usize| (format!("p{index}"), json!({ "type": "string", "description": text }));

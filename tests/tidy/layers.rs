@@ -7,8 +7,7 @@ use super::imports::{Import, circles, imports};
 use super::{relative, root, sources};
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 28] = [
-    ("bundle", 0),
+const LAYERS: [(&str, u8); 27] = [
     ("embedded", 0),
     ("guard", 0),
     ("private_file", 0),

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::refusals::{refuse_broken_configuration, refuse_nothing};
 use super::stop::StopRequests;
 use super::{ServeArgs, callers};
-use crate::catalog::{Catalog, CatalogCache, Checked};
+use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::progress::Spinner;
 use crate::cli::reload::keep_current;
@@ -90,7 +90,6 @@ impl Prepared {
         runtime.shutdown_background();
         // The servers that it has started end with it.
         let _ = following.join();
-        args.catalog.cache().iter().for_each(CatalogCache::wait);
         served.map_err(failed)
     }
 }
@@ -103,10 +102,14 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let (reading, cache) = (self.catalog.reading(), self.catalog.cache());
-        let addresses = self.catalog.addresses.clone();
-        let options =
-            Options { poll: self.poll, also: Vec::new(), addresses, connections: connections.clone(), reading, cache };
+        let (reading, addresses) = (self.catalog.reading(), self.catalog.addresses.clone());
+        let options = Options {
+            poll: self.poll,
+            also: Vec::new(),
+            addresses,
+            connections: connections.clone(),
+            reading,
+        };
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 

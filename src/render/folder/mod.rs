@@ -15,7 +15,6 @@ mod manifest;
 mod path;
 mod plan;
 mod reserved;
-mod seal;
 mod stage;
 #[cfg(all(test, unix))]
 mod tests;
@@ -37,7 +36,6 @@ pub use diff::unified;
 pub use disk::write_whole;
 pub use error::FolderError;
 pub use reserved::MANIFEST;
-pub use seal::unless_sealed;
 
 /// Most bytes of diff that a check returns.
 const DIFF_LIMIT: usize = 1 << 20;

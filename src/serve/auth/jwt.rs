@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::key_set::{KeySet, is_of_public_key};
+use super::signature;
 
 /// Longest token, in bytes.
 pub(super) const MAX_TOKEN: usize = 16 * 1024;
@@ -145,6 +146,7 @@ impl<'t> UnverifiedJwt<'t> {
         is_ours: impl Fn(&str) -> bool,
     ) -> Result<Claims, JwtProblem> {
         self.precheck()?;
+        signature::install();
         let mut validation = Validation::new(self.header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
         validation.set_issuer(&[issuer]);

@@ -2,11 +2,10 @@
 //! in.
 //!
 //! 1. [`static_tokens`] are in the environment; only their hashes are kept.
-//! 2. [`jwt`] checks a signed token with a [`key_set`], which [`issuer_keys`] reads ([`fetch`], [`discovery`]);
-//!    It gives [`claims`].
+//! 2. [`jwt`] checks the [`signature`] and the claims of a signed token with a [`key_set`], which [`issuer_keys`] reads.
 //! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
 //! 4. A [`proxy`] in front may name a person.
-//! 5. [`resource`] says which tokens are for which endpoint, and [`challenge`] how to get one.
+//! 5. [`resource`] says which tokens are for which endpoint, and how to get one.
 
 mod grants;
 mod issuer_keys;
@@ -14,6 +13,7 @@ mod jwt;
 mod key_set;
 mod proxy;
 mod resource;
+mod signature;
 mod static_tokens;
 mod verified_tokens;
 

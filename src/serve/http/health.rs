@@ -50,7 +50,7 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         "ready": is_ready,
         "registry_version": view.version(),
         "tools": view.catalog().tools.len(),
-        "search": if view.is_search_ready() { "ready" } else { "being made" },
+        "search": if view.is_indexed() { "ready" } else { "being made" },
         "state": state(&catalog.services().state.health()),
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.

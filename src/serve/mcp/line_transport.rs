@@ -17,7 +17,6 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Duration, Instant, timeout_at};
 
 use super::bad_request;
-use super::first_answers::FirstAnswers;
 use crate::sources::mcp::{BadLine, LineCheck, LineProblem};
 
 /// Longest line; a longer one is skipped without being stored.
@@ -45,7 +44,6 @@ where
     /// Lines that are no message, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
     in_flight: Arc<InFlight>,
-    answers: FirstAnswers,
     has_begun: bool,
     ended: watch::Sender<bool>,
     /// Time at which the connection is given up, once input has ended.
@@ -71,13 +69,7 @@ where
         });
         let read = LineCheck::new(read, MAX_LINE, on_bad);
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
-        let (in_flight, answers) = Default::default();
-        Self { lines, refused, in_flight, answers, has_begun: false, ended, until: None }
-    }
-
-    /// The same connection, some of whose first requests were answered.
-    pub(super) fn with_answers(self, answers: FirstAnswers) -> Self {
-        Self { answers, ..self }
+        Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
     }
 
     /// Whether a message is to be handled. Before a handshake, only requests are; the SDK would hang up at others.
@@ -87,7 +79,6 @@ where
             _ if !self.has_begun => return false,
             _ => {}
         }
-        self.answers.note(message);
         match message {
             ClientJsonRpcMessage::Request(request) => {
                 let lasts = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
@@ -136,13 +127,10 @@ where
             ServerJsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
-        let sending = self.answers.take(message).map(|message| self.lines.send(message));
+        let sending = self.lines.send(message);
         let in_flight = Arc::clone(&self.in_flight);
         async move {
-            let sent = match sending {
-                Some(sending) => sending.await,
-                None => Ok(()),
-            };
+            let sent = sending.await;
             answered.iter().for_each(|id| in_flight.finish(id));
             sent
         }

@@ -7,12 +7,10 @@
 //! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
 //!    what they say to the client meanwhile ([`forwarding`]), and their changes ([`upstream_changes`]).
 //! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the standard streams ([`line_transport`]),
-//!    which gives its [`first_answers`] before the catalog is there.
+//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the standard streams ([`line_transport`]).
 
 mod completion;
 mod cursor;
-mod first_answers;
 mod forwarding;
 mod handler;
 mod http;
@@ -40,10 +38,9 @@ use serde_json::json;
 use crate::functions::CatalogView;
 use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 
-pub use first_answers::FirstAnswers;
 pub use http::{Options, Service, service};
 pub use service::McpService;
-pub use stdio::{Connection, stdio, streams};
+pub use stdio::{stdio, streams};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.
 pub(super) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use toolcrib::config::Search;
 use toolcrib::report::retrieval::{self, DEPTH, LabelFile, RetrievalReport};
 use toolcrib::search::{Index, IndexEntry, SearchRequest};
 
@@ -60,30 +59,6 @@ fn asked(aim: &Aim) -> RetrievalReport {
     let index = Index::new(&entries);
     let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
     retrieval::evaluate(&checked.catalog, &[labels], &find, 0, &|| {})
-}
-
-#[test]
-fn an_index_that_was_stored_finds_the_same_as_a_new_one() {
-    for aim in &AIMS {
-        let set = fixture::data("retrieval").join(aim.set);
-        let tools = fixture::open(&tools(&set)).catalog.tools;
-        let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
-        let built = Index::new(&entries);
-        let bytes = built.to_bytes();
-        let stored = Index::restored(bytes.clone().into(), entries.len(), &Search::default()).unwrap();
-        assert!(stored.to_bytes() == bytes && Index::new(&entries).to_bytes() == bytes);
-        let queries = std::fs::read_to_string(set.join(aim.queries)).unwrap();
-        for line in queries.lines() {
-            let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            let query = line["query"].as_str().unwrap();
-            let ask = |index: &Index| {
-                let found = index.find(SearchRequest { query, within: None, limit: DEPTH });
-                let unmet = index.unmet(query, &found.hits);
-                format!("{found:?} {unmet:?} {:?}", index.observe(query))
-            };
-            assert_eq!(ask(&stored), ask(&built), "{query}");
-        }
-    }
 }
 
 /// The tools of a set: those of `bfcl` are a catalog that other tests read too.

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::Tool;
 use toolcrib::help::{Format, HelpOptions, of_tool};
 
-use super::{EXAMPLES, example, help, view};
-use crate::fixture;
+use super::{EXAMPLES, example};
 
 fn short(tool: &Tool, short_tokens: usize) -> Value {
     of_tool(tool, HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens }).into()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{CANARY, TRUSTED, definitions};
-use crate::fixture::{Run, folder, program, text, write};
+use crate::fixture::{Run, folder, program, text};
 
 /// A folder of a user with a home of their own.
 struct Place {
