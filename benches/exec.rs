@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use toolcrib::catalog::Tool;
 use toolcrib::functions::{CatalogView, Function, FunctionContext, Services};
 use toolcrib::render::Templates;
-use toolcrib::state::Sqlite;
+use toolcrib::state::StateStore;
 use toolcrib::{catalog, config};
 
 const ROUNDS: usize = 15;
@@ -39,15 +39,15 @@ fn main() {
         std::fs::create_dir_all(&at).expect("a folder");
         std::fs::write(at.join("toolcrib.toml"), text).expect("a file");
         for (what, state) in [
-            ("trace in memory", Sqlite::in_memory()),
-            ("trace in a file", Sqlite::open(&folder.path().join(format!("{name}.db"))).expect("a file")),
+            ("trace in memory", StateStore::in_memory()),
+            ("trace in a file", StateStore::open(&folder.path().join(format!("{name}.db"))).expect("a file")),
         ] {
             measure(&runtime, &at, what, state);
         }
     }
 }
 
-fn measure(runtime: &Runtime, at: &Path, what: &str, state: Sqlite) {
+fn measure(runtime: &Runtime, at: &Path, what: &str, state: StateStore) {
     let checked = catalog::open(config::read(at));
     let templates = Arc::new(Templates::load(None).expect("templates"));
     let view = CatalogView::new(&checked.catalog, None, None, templates).expect("a catalog view");

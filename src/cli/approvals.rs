@@ -137,7 +137,7 @@ impl ApprovalsArgs {
 }
 
 /// The approval of this id.
-fn known(state: &dyn StateStore, id: &str) -> Result<Approval, CommandError> {
+fn known(state: &StateStore, id: &str) -> Result<Approval, CommandError> {
     let found = block_on(state.approvals(false))?.into_iter().find(|approval| approval.id == id);
     found.ok_or_else(|| unknown(id))
 }
@@ -158,7 +158,7 @@ impl Current {
     /// Reads the catalog, if it is named and an approval may still be given or used.
     fn of(
         approvals: &[Approval],
-        state: &dyn StateStore,
+        state: &StateStore,
         args: &CatalogArgs,
         now: i64,
     ) -> Result<Self, CommandError> {
@@ -178,9 +178,6 @@ impl Current {
             ApprovalStatus::Void => return Some(CHANGED),
             ApprovalStatus::Waiting | ApprovalStatus::Approved => {}
             ApprovalStatus::Denied | ApprovalStatus::Used => return None,
-        }
-        if approval.bound.is_empty() {
-            return Some("an older toolcrib has asked for it, and hid some of its arguments");
         }
         let tool = self.catalog.as_ref().and_then(|catalog| Some((catalog, catalog.find(&approval.op)?)));
         let is_other =
@@ -261,7 +258,7 @@ fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> Com
     print(&approvals.iter().map(|approval| current.approval_text(approval)).collect::<Vec<_>>().join("\n"))
 }
 
-fn decide(state: &dyn StateStore, id: &str, yes: bool, reason: Option<&str>) -> CommandResult {
+fn decide(state: &StateStore, id: &str, yes: bool, reason: Option<&str>) -> CommandResult {
     let deciding = async {
         // A second decision changes nothing, and the person is told so.
         let before = state.approvals(true).await?.into_iter().any(|waiting| waiting.id == id);

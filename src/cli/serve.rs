@@ -104,8 +104,12 @@ impl ServeArgs {
             true => tokio::runtime::Builder::new_current_thread(),
             false => tokio::runtime::Builder::new_multi_thread(),
         };
-        let runtime =
-            runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
+        // Without optimisation, a call with the deepest arguments takes nearly the usual two megabytes.
+        let runtime = runtime
+            .enable_all()
+            .thread_stack_size(8 << 20)
+            .build()
+            .map_err(|error| failed(format!("cannot start: {error}")))?;
         let args = Arc::new(self);
         let stop = runtime.block_on(async { StopRequests::listen() });
         if !args.stdio {

@@ -24,7 +24,7 @@ const MEANING: f32 = 0.7;
 pub(super) fn for_server(
     args: &CatalogArgs,
     catalog: &Catalog,
-    state: Arc<dyn StateStore>,
+    state: Arc<StateStore>,
     connections: Option<Arc<Connections>>,
 ) -> Services {
     let services = Services { state, ..services(args, catalog, Duration::ZERO, connections) };

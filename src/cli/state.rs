@@ -26,7 +26,7 @@ impl StateArgs {
         &self,
         args: &CatalogArgs,
         configured: &config::State,
-    ) -> Result<Arc<dyn StateStore>, CommandError> {
+    ) -> Result<Arc<StateStore>, CommandError> {
         match &self.state {
             Some(at) => self.opened(Some(at), Path::new("")),
             None => self.opened(configured.url.as_deref(), &args.folder()),
@@ -34,7 +34,7 @@ impl StateArgs {
     }
 
     /// Opens existing state; for commands that only read it.
-    pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<dyn StateStore>, CommandError> {
+    pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<StateStore>, CommandError> {
         let (at, root) = match &self.state {
             Some(at) => (Some(at.clone()), Path::new("").to_path_buf()),
             None => (args.workspace()?.config.state.url, args.folder()),
@@ -56,7 +56,7 @@ impl StateArgs {
         self.opened(Some(&at), &root)
     }
 
-    fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<dyn StateStore>, CommandError> {
+    fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<StateStore>, CommandError> {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
         let variable = |name: &str| std::env::var(name).ok();
         open(at, root, variable).map_err(|error| failed(format!("state: {error}")))
@@ -79,7 +79,7 @@ pub(super) fn block_on<T>(
 }
 
 /// Deletes expired state every hour.
-pub(super) async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
+pub(super) async fn delete_old_state(state: Arc<StateStore>, days: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(60 * 60)).await;
         if let Ok(Err(error)) = guarded(state.delete_older(days)).await {

@@ -87,7 +87,7 @@ impl Call {
     }
 
     /// The state of the server.
-    pub(super) fn state(&self) -> &dyn StateStore {
+    pub(super) fn state(&self) -> &StateStore {
         self.context.state()
     }
 

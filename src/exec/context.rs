@@ -25,7 +25,7 @@ pub trait CallContext: Send + Sync {
     /// The caller.
     fn caller(&self) -> &Caller;
     /// The state: keys, approvals, sessions, traces.
-    fn state(&self) -> &dyn StateStore;
+    fn state(&self) -> &StateStore;
     /// The trace id of the request.
     fn trace_id(&self) -> &str;
     /// Counts an answered call for metrics; `outcome` is `ok` or the code of its error.

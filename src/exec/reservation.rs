@@ -63,7 +63,7 @@ pub(super) async fn reserve(call: &Checked, notes: &mut RunNotes) -> Result<Rese
 
 impl Reservation {
     /// Renews the reservation for as long as the call runs.
-    pub(super) async fn held_during<T>(&self, state: &dyn StateStore, running: impl Future<Output = T>) -> T {
+    pub(super) async fn held_during<T>(&self, state: &StateStore, running: impl Future<Output = T>) -> T {
         let Some(claim) = &self.0 else { return running.await };
         tokio::select! {
             ran = running => ran,
@@ -127,11 +127,7 @@ async fn status_of(call: &Checked, claim: &Claim, notes: &mut RunNotes) -> Resul
 }
 
 /// The status of a claim, once no other caller holds it, or the wait was too long.
-async fn acquire_claim(
-    state: &dyn StateStore,
-    claim: &Claim,
-    time: Duration,
-) -> Result<ClaimStatus, StateError> {
+async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
     let (mut wait, begun) = (POLL_INTERVALS.0, Instant::now());
     loop {
         let claimed = state.claim(claim, LEASE).await?;
@@ -144,7 +140,7 @@ async fn acquire_claim(
 }
 
 /// Holds a claim for as long as its call runs.
-async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
+async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
         // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.

@@ -60,7 +60,7 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
 }
 
 /// Stores a result for its caller; its id.
-async fn store(state: &dyn StateStore, caller: &str, text: String) -> Result<String, String> {
+async fn store(state: &StateStore, caller: &str, text: String) -> Result<String, String> {
     let mut id = random_id("re");
     id.truncate(ID_BYTES);
     let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + RESULT_TTL_MS };
@@ -70,7 +70,7 @@ async fn store(state: &dyn StateStore, caller: &str, text: String) -> Result<Str
 
 /// The next part of a stored result, at most `limit` bytes; with `select`, these fields of the whole result.
 pub async fn next_page(
-    state: &dyn StateStore,
+    state: &StateStore,
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
@@ -102,7 +102,7 @@ pub async fn next_page(
 
 /// Selected fields; of long ones the beginning, and `next` for the rest.
 async fn selected(
-    state: &dyn StateStore,
+    state: &StateStore,
     caller: &str,
     (selected, missing): (Value, Vec<select::Missing>),
     limit: usize,

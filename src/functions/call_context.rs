@@ -34,7 +34,7 @@ impl CallContext for FunctionContext {
         &self.caller
     }
 
-    fn state(&self) -> &dyn StateStore {
+    fn state(&self) -> &StateStore {
         &*self.services.state
     }
 
@@ -43,7 +43,9 @@ impl CallContext for FunctionContext {
     }
 
     fn count(&self, outcome: &str, took: Duration) {
-        self.services.counts.executed(outcome, took);
+        let counts = &self.services.counts;
+        counts.add("toolcrib_executions_total", &format!("outcome=\"{outcome}\""), 1);
+        counts.took("toolcrib_execution_duration_seconds", "", took);
     }
 
     fn backends(&self) -> &Backends {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{CatalogView, FunctionCounters, Trace};
+use super::{CatalogView, Counters, Trace};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
-use crate::state::{Sqlite, StateStore};
+use crate::state::StateStore;
 
 /// The context of a function call.
 #[derive(Clone, Debug)]
@@ -31,11 +31,11 @@ pub struct Services {
     /// The model that may repair the arguments of a call of a tool, once.
     pub repair: Option<Arc<dyn ChatModel + Send + Sync>>,
     /// The store of state.
-    pub state: Arc<dyn StateStore>,
+    pub state: Arc<StateStore>,
     /// The backends of tools.
     pub backends: Backends,
     /// Counters of functions and tools.
-    pub counts: FunctionCounters,
+    pub counts: Counters,
 }
 
 /// Search by meaning, where it is configured.
@@ -65,7 +65,7 @@ impl FunctionContext {
 
 impl Default for Services {
     fn default() -> Self {
-        let state = Arc::new(Sqlite::in_memory());
+        let state = Arc::new(StateStore::in_memory());
         let (backends, counts) = Default::default();
         let semantic = SemanticSearch::Off;
         Self { semantic, llm: None, repair: None, state, backends, counts }

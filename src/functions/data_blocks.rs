@@ -88,7 +88,7 @@ impl Answer {
     }
 
     /// Stores the data of all blocks for their caller, and adds a link to each.
-    pub async fn link_data(&mut self, state: &dyn StateStore, caller: &str) -> Result<(), StateError> {
+    pub async fn link_data(&mut self, state: &StateStore, caller: &str) -> Result<(), StateError> {
         let mut links = Vec::new();
         for (call, original) in self.originals() {
             let blocks: Map<String, Value> = original.data_blocks().iter().map(stored).collect();
@@ -120,7 +120,7 @@ fn stored(block: &DataBlock<'_>) -> (String, Value) {
 
 /// The data behind a link, for the caller whose call it was.
 pub async fn linked_data(
-    state: &dyn StateStore,
+    state: &StateStore,
     caller: &str,
     (id, block): (&str, &str),
 ) -> Result<Option<BlockData>, StateError> {

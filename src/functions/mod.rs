@@ -5,7 +5,7 @@
 //! 2. [`ALL`] has an entry for each [`Function`] with its facts; its definition is in `catalog/functions/`, its handler in a
 //!    file here. Doors, lists, limits and metrics read the table.
 //! 3. [`arguments`] validates arguments by the definition and reads them into the handler's own type.
-//! 4. [`trace`] records the calls of a session, and [`function_counters`] counts.
+//! 4. [`trace`] records the calls of a session, and [`counters`] counts.
 //! 5. [`answer`] is the result: JSON, text where a model reads it, or a [`Refusal`] with the next step. [`client_answer`] is
 //!    what a client of MCP gets of it.
 
@@ -17,11 +17,11 @@ mod catalog_view;
 mod category_entries;
 mod client_answer;
 mod context;
+mod counters;
 mod data_blocks;
 mod discovery;
 mod example;
 mod function;
-pub mod function_counters;
 mod help_cache;
 pub mod pick;
 mod read_result;
@@ -46,9 +46,9 @@ pub use answer::Answer;
 pub use catalog_view::{CatalogView, DocPage, IndexPage};
 pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use context::{FunctionContext, SemanticSearch, Services};
+pub use counters::Counters;
 pub use data_blocks::{BlockData, linked_data};
 pub use function::{Function, FunctionList};
-pub use function_counters::FunctionCounters;
 pub use search::{SearchOutcome, SearchQuery};
 pub use served_skills::{ServedSkill, SkillFile};
 pub use tool_exec::ToolCall;

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -125,23 +124,29 @@ impl TracedCall {
     fn count(&self, context: &FunctionContext, answer: &Answer) {
         let counts = &context.services.counts;
         let served = answer.bytes() as u64 / BYTES;
-        counts.served.fetch_add(served, Relaxed);
+        counts.add("toolcrib_tokens_served_total", "", served);
         if self.kind == EventKind::Search {
             let is_none = answer.error() == Some(ErrorCode::NoMatchInCategory)
                 || answer.verdict().is_some_and(|verdict| verdict == "no_match");
-            counts.abstentions.fetch_add(u64::from(is_none), Relaxed);
+            return counts.add("toolcrib_search_abstentions_total", "", is_none.into());
         }
-        if self.kind == EventKind::Search || !answer.is_ok() {
+        if !answer.is_ok() {
             return;
         }
-        counts.saved.fetch_add(context.view.definition_tokens().saturating_sub(served), Relaxed);
+        let saved = context.view.definition_tokens().saturating_sub(served);
+        counts.add("toolcrib_tokens_saved_total", "", saved);
         let catalog = context.view.catalog();
         for name in &self.names {
             if let Some(tool) = catalog.unique_position(name).and_then(|index| catalog.tools.get(index)) {
-                counts.read(tool);
+                counts.add("toolcrib_tool_reads_total", &format!("op=\"{}\"", escaped(&tool.op)), 1);
             }
         }
     }
+}
+
+/// A text as the value of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// The tools that are requested by name.

@@ -2,10 +2,8 @@
 //! count of its outcome.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -81,20 +79,12 @@ impl CallPermit<'_> {
     async fn answer(
         self,
         context: &FunctionContext,
-        mut calling: Pin<Box<impl Future<Output = Answer>>>,
+        calling: Pin<Box<impl Future<Output = Answer>>>,
     ) -> Result<Answer, LimitReached> {
         let CallLimiter { time, metrics, .. } = self.limiter;
         // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
-        // An answer from memory is there at once, and needs no clock.
-        let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
-            Poll::Ready(answer) => Poll::Ready(Some(answer)),
-            Poll::Pending => Poll::Ready(None),
-        });
-        let answer = match at_once.await {
-            Some(answer) => Ok(answer),
-            None => timeout(time, calling).await,
-        };
+        let answer = timeout(time, calling).await;
         let outcome = answer.as_ref().map_or(CallOutcome::Timeout, |answer| answer.error().into());
         metrics.called(self.function, outcome);
         tracing::debug!(

@@ -1,23 +1,22 @@
-//! Metrics of the server: counters without locks, written in the text format of Prometheus. No label comes from a
-//! request.
+//! Metrics of the server, in the text format of Prometheus. No label comes from a request.
 
-mod text;
-mod tools;
-
+use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use http::StatusCode;
-use strum::VariantArray;
 
-use crate::functions::{ErrorCode, Function};
+use super::RequestCatalog;
+use crate::catalog::Catalog;
+use crate::functions::{Counters, ErrorCode, Function, SemanticSearch};
+use crate::search::semantic::SemanticStatus;
 
 /// Kind of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Route {
-    /// The doc of a tool, or the index.
+    /// The page of a tool, or the index.
     Doc,
     /// A function, a tool by name, or a session.
     Function,
@@ -33,17 +32,6 @@ pub enum Route {
     SignIn,
 }
 
-/// Upper bounds of the histogram, in microseconds.
-const BOUNDS: [u64; 10] = [50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000];
-
-/// Counters of one kind of address.
-#[derive(Debug, Default)]
-struct RouteCounters {
-    by_class: [AtomicU64; 5],
-    by_bound: [AtomicU64; BOUNDS.len() + 1],
-    micros: AtomicU64,
-}
-
 /// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOutcome {
@@ -53,16 +41,11 @@ pub enum CallOutcome {
     Timeout,
     /// Refused, since too many calls run.
     Overloaded,
-    /// A refusal.
+    /// An error.
     Error(ErrorCode),
 }
 
 impl CallOutcome {
-    fn all() -> impl Iterator<Item = CallOutcome> {
-        let own = [CallOutcome::Ok, CallOutcome::Timeout, CallOutcome::Overloaded];
-        own.into_iter().chain(ErrorCode::ALL.iter().copied().map(CallOutcome::Error))
-    }
-
     /// The label.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,61 +73,26 @@ impl Drop for Connection {
     }
 }
 
-/// The counts of one function, in the order of [`CallOutcome::all`].
-type Outcomes = [AtomicU64; ErrorCode::ALL.len() + 3];
-
-/// The counters.
-#[derive(Debug)]
+/// The metrics.
+#[derive(Debug, Default)]
 pub struct Metrics {
-    routes: [RouteCounters; Route::VARIANTS.len()],
-    calls: Vec<Outcomes>,
-    doc_reads: AtomicU64,
-    not_modified: AtomicU64,
-    bytes: AtomicU64,
+    counters: Counters,
     connections: AtomicI64,
-    turned_away: AtomicU64,
-}
-
-impl Default for Metrics {
-    fn default() -> Self {
-        Self {
-            routes: Default::default(),
-            calls: Function::all().iter().map(|_| Outcomes::default()).collect(),
-            doc_reads: AtomicU64::default(),
-            not_modified: AtomicU64::default(),
-            bytes: AtomicU64::default(),
-            connections: AtomicI64::default(),
-            turned_away: AtomicU64::default(),
-        }
-    }
 }
 
 impl Metrics {
     /// Counts an answered request.
-    pub fn answered(&self, route: Route, status: StatusCode, bytes: u64, took: Duration) {
-        let counted = &self.routes[route as usize];
-        let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
-        counted.by_class[class].fetch_add(1, Relaxed);
-        let micros = took.as_micros() as u64;
-        let bound = BOUNDS.iter().position(|&bound| micros <= bound).unwrap_or(BOUNDS.len());
-        counted.by_bound[bound].fetch_add(1, Relaxed);
-        counted.micros.fetch_add(micros, Relaxed);
-        self.bytes.fetch_add(bytes, Relaxed);
-        match status {
-            StatusCode::NOT_MODIFIED => self.not_modified.fetch_add(1, Relaxed),
-            StatusCode::OK if route == Route::Doc => self.doc_reads.fetch_add(1, Relaxed),
-            _ => 0,
-        };
+    pub fn answered(&self, route: Route, status: StatusCode, took: Duration) {
+        let route: &str = route.into();
+        let labels = format!("route=\"{route}\",status=\"{}\"", status.as_u16());
+        self.counters.add("toolcrib_http_requests_total", &labels, 1);
+        self.counters.took("toolcrib_http_request_duration_seconds", &format!("route=\"{route}\""), took);
     }
 
     /// Counts a call of a function.
     pub fn called(&self, function: &Function, outcome: CallOutcome) {
-        let outcomes = Function::all().iter().position(|known| known.name() == function.name());
-        let outcomes = outcomes.and_then(|index| self.calls.get(index)).into_iter().flatten();
-        let count = CallOutcome::all().zip(outcomes).find(|(known, _)| *known == outcome);
-        if let Some((_, count)) = count {
-            count.fetch_add(1, Relaxed);
-        }
+        let labels = format!("function=\"{}\",outcome=\"{}\"", function.name(), outcome.as_str());
+        self.counters.add("toolcrib_function_calls_total", &labels, 1);
     }
 
     /// Counts a connection until it is dropped.
@@ -155,6 +103,70 @@ impl Metrics {
 
     /// Counts a connection that was refused.
     pub fn connection_rejected(&self) {
-        self.turned_away.fetch_add(1, Relaxed);
+        self.counters.add("toolcrib_http_connections_turned_away_total", "", 1);
     }
+
+    /// The text; `catalog` is the one that its reader may see. Counters are made of the requests of all callers, and reloads
+    /// and models concern hidden tools: they are for a reader who sees everything.
+    pub fn text(&self, request_catalog: &RequestCatalog, catalog: &Catalog, sees_everything: bool) -> String {
+        let mut text = String::with_capacity(8192);
+        let services = request_catalog.services();
+        if sees_everything {
+            self.counters.write(&mut text);
+            services.counts.write(&mut text);
+            let connections = self.connections.load(Relaxed).max(0) as u64;
+            gauge(&mut text, "toolcrib_http_connections", connections);
+            reloads(&mut text, request_catalog);
+            meaning(&mut text, &services.semantic);
+            let health = services.state.health();
+            gauge(&mut text, "toolcrib_state_writable", health.problem.is_none().into());
+            gauge(&mut text, "toolcrib_state_volatile", health.is_volatile.into());
+            counter(&mut text, "toolcrib_state_lost_events_total", [("", health.lost)]);
+        }
+        gauge(&mut text, "toolcrib_tools", catalog.tools.len() as u64);
+        let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", catalog.version);
+        gauge(&mut text, &info, 1);
+        text
+    }
+}
+
+fn gauge(to: &mut String, name: &str, value: u64) {
+    let family = name.split('{').next().unwrap_or_default();
+    let _ = writeln!(to, "# TYPE {family} gauge\n{name} {value}");
+}
+
+fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'o str, u64)>) {
+    let _ = writeln!(to, "# TYPE {name} counter");
+    for (outcome, count) in counts {
+        let outcome = if outcome.is_empty() { String::new() } else { format!("{{outcome=\"{outcome}\"}}") };
+        let _ = writeln!(to, "{name}{outcome} {count}");
+    }
+}
+
+/// Whether the catalog on disk is the one that is served.
+fn reloads(to: &mut String, request_catalog: &RequestCatalog) {
+    counter(to, "toolcrib_reloads_total", request_catalog.reloads());
+    let mut is_current = request_catalog.stale().is_none();
+    for (state, version) in request_catalog.addresses() {
+        let (address, version) = (state.address.replace(['\\', '"'], ""), version.unwrap_or_default());
+        let labels = format!("address=\"{address}\",registry_version=\"{version}\"");
+        gauge(to, &format!("toolcrib_address_current{{{labels}}}"), state.problem.is_none().into());
+        is_current &= state.problem.is_none();
+    }
+    gauge(to, "toolcrib_catalog_complete", request_catalog.generation().complete.into());
+    gauge(to, "toolcrib_catalog_current", is_current.into());
+}
+
+/// Search by meaning.
+fn meaning(to: &mut String, meaning: &SemanticSearch) {
+    let state = meaning.status();
+    gauge(to, "toolcrib_semantic_configured", (state != SemanticStatus::Off).into());
+    gauge(to, "toolcrib_semantic_on", (state == SemanticStatus::On).into());
+    let SemanticSearch::On(semantic) = meaning else { return };
+    let (counts, progress) = (semantic.counts(), semantic.progress());
+    let searches = [("on", counts.on), ("unavailable", counts.unavailable)];
+    counter(to, "toolcrib_semantic_searches_total", searches);
+    counter(to, "toolcrib_semantic_texts_total", [("", counts.embedded)]);
+    gauge(to, "toolcrib_semantic_vectors", progress.embedded as u64);
+    gauge(to, "toolcrib_semantic_vectors_wanted", progress.wanted as u64);
 }

@@ -101,10 +101,10 @@ pub struct EventQuery {
     pub session: Option<String>,
     /// Caller; any when absent.
     pub caller: Option<String>,
-    /// Time, in milliseconds of Unix time; any when absent.
-    pub at: Option<i64>,
     /// Least number, exclusive.
     pub after: i64,
+    /// The number of events to leave out, the first in the order.
+    pub skip: i64,
     /// Most events; all when zero.
     pub limit: usize,
     /// Whether the newest come first, so that a limit leaves the oldest out.
@@ -117,23 +117,13 @@ impl EventQuery {
         let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
         Self { session, caller, ..Self::default() }
     }
-
-    /// The direction in which databases sort.
-    pub(super) fn order(&self) -> &'static str {
-        if self.newest_first { "DESC" } else { "ASC" }
-    }
-
-    /// The limit as databases take it.
-    pub(super) fn rows(&self) -> i64 {
-        i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)
-    }
 }
 
 /// Events read at a time: bounds the answers of a database.
 const PAGE: usize = 1_000;
 
 /// All events of a query, whatever its limit.
-pub async fn every_event(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
+pub async fn every_event(state: &StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
     let mut events = Vec::new();
     wanted.limit = PAGE;
     loop {

@@ -1,125 +1,254 @@
-//! State that outlives a call: idempotency keys, approvals, sessions, stored results, sign-ins, and the trace. A server
+//! State that outlives a call: idempotency keys, approvals, sessions, stored results, and the trace. A server
 //! keeps nothing else, so that another one beside it, or after it, can continue.
 //!
-//! 1. [`StateStore`] is the trait of every store; it knows nothing of tools.
-//! 2. [`Event`] is one line of a trace.
-//! 3. [`sqlite`] stores it in a file, or in memory; `postgres` where several servers share it.
+//! 1. [`StateStore`] has an operation for each use of state; it knows nothing of tools. Its statements are in a file for
+//!    each kind of state, with one text for both databases.
+//! 2. [`Event`] is one line of a trace; `recorder` writes them in the background.
+//! 3. [`Database`] runs transactions: `sqlite` in a file or in memory, `postgres` where several servers share state.
 
+mod approvals;
+mod claims;
 mod clock;
+mod database;
 mod event;
+mod events;
 mod open;
-mod random_id;
-// SQLite does not hang: without PostgreSQL nothing measures the wait.
 #[cfg(feature = "postgres")]
-pub mod postgres;
-pub mod sqlite;
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
+mod postgres;
+mod random_id;
+mod recorder;
+mod sessions;
+mod sqlite;
 mod wait_budget;
-mod write_failure;
 
-use std::fmt;
-use std::pin::Pin;
+use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 
+use clock::millis;
 pub use clock::{now, utc};
+pub use database::{Access, Database, Row, Sql, Transaction};
 pub use event::{Event, EventKind, EventQuery, SessionSummary, every_event};
 pub use open::open;
-#[cfg(feature = "postgres")]
-pub use postgres::Postgres;
 pub use random_id::{random_id, random_secret};
+use recorder::Recorder;
 pub use sqlite::Sqlite;
 pub use wait_budget::WaitBudget;
-
-/// Future of an answer.
-pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
+use wait_budget::waited;
 
 /// A store of state.
-pub trait StateStore: Send + Sync + fmt::Debug {
+#[derive(Debug)]
+pub struct StateStore {
+    database: Arc<dyn Database>,
+    recorder: Recorder,
+}
+
+impl StateStore {
+    /// State in memory, until the process ends.
+    pub fn in_memory() -> Self {
+        Self::on(Sqlite::in_memory())
+    }
+
+    /// State in this file, which is made if it does not exist.
+    pub fn open(file: &Path) -> Result<Self, StateError> {
+        Ok(Self::on(Sqlite::open(file)?))
+    }
+
+    /// State at this URL of PostgreSQL. The connection is made at the first use.
+    #[cfg(feature = "postgres")]
+    pub fn postgres(url: &str) -> Result<Self, StateError> {
+        Ok(Self::on(postgres::Postgres::new(url)?))
+    }
+
+    /// State in this database.
+    pub fn on(database: impl Database + 'static) -> Self {
+        let database: Arc<dyn Database> = Arc::new(database);
+        Self { recorder: Recorder::new(Arc::clone(&database)), database }
+    }
+
+    /// Runs a transaction on a thread that may block, within the time that the call may wait for state.
+    async fn ask<T: Send + 'static>(
+        &self,
+        access: Access,
+        run: impl FnOnce(&mut dyn Sql) -> Result<T, StateError> + Send + 'static,
+    ) -> Result<T, StateError> {
+        let database = Arc::clone(&self.database);
+        let asking = spawn_blocking(move || {
+            let (mut run, mut answer) = (Some(run), None);
+            let ran = database.run(access, &mut |sql| {
+                answer = run.take().map(|run| run(sql)).transpose()?;
+                Ok(())
+            });
+            ran.and_then(|()| answer.ok_or_else(|| StateError::Failed("the database is closed".into())))
+        });
+        let answer = waited(async {
+            match asking.await {
+                Ok(answer) => answer,
+                Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+                Err(error) => Err(StateError::Failed(error.to_string())),
+            }
+        });
+        let answer = answer.await;
+        if let Err(error) = &answer {
+            self.recorder.failed(error);
+        }
+        answer
+    }
+
     /// Records an event in the background. Nobody waits for it; [`Health`] counts lost events.
-    fn record(&self, event: Event);
+    pub fn record(&self, event: Event) {
+        self.recorder.record(event.stamped());
+    }
 
     /// Whether it can be written to, as far as is known.
-    fn health(&self) -> Health;
+    pub fn health(&self) -> Health {
+        self.recorder.health()
+    }
 
     /// Claims an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is
     /// renewed by claiming again with the same `owner`.
-    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, ClaimStatus>;
+    pub async fn claim(&self, claim: &Claim, lease: Duration) -> Result<ClaimStatus, StateError> {
+        let claim = claim.clone();
+        self.ask(Access::Write, move |sql| claims::claim(sql, &claim, millis(lease))).await
+    }
 
     /// Status that a claim would find, without taking it; `None` where the key is free. Writes nothing.
-    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, Option<ClaimStatus>>;
+    pub async fn recall(&self, claim: &Claim, lease: Duration) -> Result<Option<ClaimStatus>, StateError> {
+        let claim = claim.clone();
+        self.ask(Access::Read, move |sql| claims::status(sql, &claim, millis(lease))).await
+    }
 
     /// Stores the outcome of a claim, durably; only for the owner that has it.
-    fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()>;
+    pub async fn settle(&self, claim: &Claim, outcome: ClaimOutcome) -> Result<(), StateError> {
+        let claim = claim.clone();
+        let is_ours = self.ask(Access::Write, move |sql| claims::settle(sql, &claim, &outcome)).await?;
+        is_ours
+            .then_some(())
+            .ok_or_else(|| StateError::Failed("the idempotency key is no longer ours".into()))
+    }
 
     /// Queues a call for a person's decision. Returns the existing approval if the same caller has one for the same
     /// call (`fingerprint`) that is waiting, or decided and unused. Approvals of the same call that are bound to
     /// another definition become void.
-    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, ApprovalResponse>;
+    pub async fn request_approval(&self, request: &Approval) -> Result<ApprovalResponse, StateError> {
+        let request = request.clone();
+        self.ask(Access::Erase, move |sql| approvals::ask(sql, request)).await
+    }
 
     /// Uses an approval for one run, and erases its arguments; false where it cannot be used.
-    fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool>;
+    pub async fn use_approval(&self, id: &str) -> Result<bool, StateError> {
+        let id = id.to_string();
+        self.ask(Access::Erase, move |sql| approvals::take(sql, &id)).await
+    }
 
     /// Undoes [`StateStore::use_approval`] for a call that was not sent.
-    fn give_back<'a>(&'a self, approval: &'a Approval) -> StateFuture<'a, ()>;
+    pub async fn give_back(&self, approval: &Approval) -> Result<(), StateError> {
+        let approval = approval.clone();
+        self.ask(Access::Write, move |sql| approvals::give_back(sql, &approval)).await
+    }
 
     /// The random key of hashes that people see, made once and shared by all users of this state.
-    fn hash_key(&self) -> StateFuture<'_, String>;
+    pub async fn hash_key(&self) -> Result<String, StateError> {
+        self.ask(Access::Write, approvals::hash_key).await
+    }
 
     /// The waiting approvals, or all stored ones, oldest first.
-    fn approvals(&self, waiting_only: bool) -> StateFuture<'_, Vec<Approval>>;
+    pub async fn approvals(&self, waiting_only: bool) -> Result<Vec<Approval>, StateError> {
+        self.ask(Access::Read, move |sql| approvals::list(sql, waiting_only)).await
+    }
 
     /// Approves or denies a waiting call; a denial erases its arguments. `None` where there is no such approval; else
     /// its new state.
-    fn decide_approval<'a>(
-        &'a self,
-        id: &'a str,
+    pub async fn decide_approval(
+        &self,
+        id: &str,
         yes: bool,
-        reason: Option<&'a str>,
-    ) -> StateFuture<'a, Option<Approval>>;
+        reason: Option<&str>,
+    ) -> Result<Option<Approval>, StateError> {
+        let (id, reason) = (id.to_string(), reason.map(ToString::to_string));
+        self.ask(Access::Erase, move |sql| approvals::decide(sql, &id, yes, reason.as_deref())).await
+    }
 
-    /// Records that a session was given the doc of an op.
-    fn record_doc_read<'a>(
-        &'a self,
-        session: &'a Session,
-        op: &'a str,
-        doc_version: &'a str,
-    ) -> StateFuture<'a, ()>;
+    /// Records that a session was given the page of an op.
+    pub async fn record_doc_read(
+        &self,
+        session: &Session,
+        op: &str,
+        doc_version: &str,
+    ) -> Result<(), StateError> {
+        let (session, op, version) = (session.clone(), op.to_string(), doc_version.to_string());
+        self.ask(Access::Write, move |sql| sessions::give_page(sql, &session, &op, &version)).await
+    }
 
-    /// The version of the doc that the session was given last.
-    fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>>;
+    /// The version of the page that the session was given last.
+    pub async fn doc_read_version(&self, session: &Session, op: &str) -> Result<Option<String>, StateError> {
+        let (session, op) = (session.clone(), op.to_string());
+        self.ask(Access::Read, move |sql| sessions::given_page(sql, &session, &op)).await
+    }
 
     /// The context of a session, once a result has set it.
-    fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>>;
+    pub async fn session_context(&self, session: &Session) -> Result<Option<Value>, StateError> {
+        let session = session.clone();
+        self.ask(Access::Read, move |sql| sessions::context(sql, &session)).await
+    }
 
     /// Sets the context of a session.
-    fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()>;
+    pub async fn set_session_context(&self, session: &Session, context: &Value) -> Result<(), StateError> {
+        let (session, context) = (session.clone(), context.clone());
+        self.ask(Access::Write, move |sql| sessions::set_context(sql, &session, &context)).await
+    }
 
     /// Stores a result for its caller, to be read on.
-    fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()>;
+    pub async fn store_result(&self, result: &StoredResult) -> Result<(), StateError> {
+        let result = result.clone();
+        self.ask(Access::Write, move |sql| sessions::store_result(sql, result)).await
+    }
 
     /// A stored result of this caller.
-    fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
+    pub async fn stored_result(&self, caller: &str, id: &str) -> Result<Option<StoredResult>, StateError> {
+        let (caller, id) = (caller.to_string(), id.to_string());
+        self.ask(Access::Read, move |sql| sessions::stored_result(sql, &caller, &id)).await
+    }
 
-    /// Events, oldest first unless the query says otherwise.
-    fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
+    /// Events, oldest first unless the query says otherwise; those that this process has just recorded, too, if they can
+    /// be written.
+    pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
+        let wanted = wanted.clone();
+        let _ = waited(async { Ok(self.recorder.settle().await) }).await;
+        self.ask(Access::Read, move |sql| events::read(sql, &wanted)).await
+    }
 
     /// The sessions with the latest events, newest first, at most this many.
-    fn sessions(&self, limit: usize) -> StateFuture<'_, Vec<SessionSummary>>;
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<SessionSummary>, StateError> {
+        self.ask(Access::Read, move |sql| events::sessions(sql, limit)).await
+    }
 
     /// Signals the number of the last event that this process has written.
-    fn last_written(&self) -> watch::Receiver<i64>;
+    pub fn last_written(&self) -> watch::Receiver<i64> {
+        self.recorder.written()
+    }
 
     /// Deletes events and state older than this, and the arguments of expired approvals, after all recorded events
     /// are written.
-    fn delete_older(&self, older_than: Duration) -> StateFuture<'_, ()>;
+    pub async fn delete_older(&self, older_than: Duration) -> Result<(), StateError> {
+        self.recorder.settle().await;
+        self.ask(Access::Erase, move |sql| {
+            approvals::erase_expired(sql)?;
+            events::forget(sql, millis(older_than))
+        })
+        .await
+    }
 
     /// Waits until all recorded events are written.
-    fn flush(&self) -> StateFuture<'_, ()>;
+    pub async fn flush(&self) -> Result<(), StateError> {
+        waited(self.recorder.flush()).await
+    }
 }
 
 /// A session of one caller. Sessions of two callers are different, whatever their names.
@@ -164,12 +293,34 @@ pub struct Health {
 /// Reason why state did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// A newer toolcrib wrote it, so that waiting does not help.
+    /// Another toolcrib wrote it, so that waiting does not help.
     #[error("{0}")]
     Newer(String),
+    /// Another process holds it.
+    #[error("{0}")]
+    Busy(String),
     /// Any other failure.
     #[error("{0}")]
     Failed(String),
+}
+
+impl StateError {
+    /// State with a schema that is not ours.
+    fn newer(version: i64) -> Self {
+        Self::Newer(format!(
+            "it was written by a newer toolcrib (schema {version}, this one knows {}); update toolcrib, or use another \
+             place",
+            database::VERSION
+        ))
+    }
+
+    /// The error with the place of the state.
+    fn at(self, place: &str) -> Self {
+        match self {
+            Self::Newer(problem) => Self::Newer(format!("{place}: {problem}")),
+            Self::Busy(problem) | Self::Failed(problem) => Self::Failed(format!("{place}: {problem}")),
+        }
+    }
 }
 
 /// An idempotency key, with its call.
@@ -235,7 +386,7 @@ pub struct Approval {
     /// A hash of op and arguments. It could reveal a short secret, so it is never shown.
     #[serde(skip)]
     pub fingerprint: String,
-    /// A hash of the definition and of its backend as configured; empty for a request of an older toolcrib.
+    /// A hash of the definition and of its backend as configured.
     #[serde(skip)]
     pub bound: String,
     /// Time of the request, in milliseconds of Unix time.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Sqlite, StateError, StateStore};
+use super::{StateError, StateStore};
 
 /// Opens the state at `at`: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for the value
 /// of `variable` for `NAME`. Without a place it is in memory.
@@ -11,9 +11,9 @@ pub fn open(
     at: Option<&str>,
     root: &Path,
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<Arc<dyn StateStore>, StateError> {
+) -> Result<Arc<StateStore>, StateError> {
     let Some(at) = at.map(str::trim).filter(|at| !at.is_empty()) else {
-        return Ok(Arc::new(Sqlite::in_memory()));
+        return Ok(Arc::new(StateStore::in_memory()));
     };
     let at = filled(at, variable)?;
     if at.starts_with("postgres://") || at.starts_with("postgresql://") {
@@ -24,17 +24,17 @@ pub fn open(
             "state is stored in a file or in `postgres://...`, not in `{}://`",
             crate::tool::clean_line(scheme)
         ))),
-        None => Ok(Arc::new(Sqlite::open(&root.join(at))?)),
+        None => Ok(Arc::new(StateStore::open(&root.join(at))?)),
     }
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(url: &str) -> Result<Arc<dyn StateStore>, StateError> {
-    Ok(Arc::new(super::Postgres::new(url)?))
+fn postgres(url: &str) -> Result<Arc<StateStore>, StateError> {
+    Ok(Arc::new(StateStore::postgres(url)?))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn postgres(_: &str) -> Result<Arc<dyn StateStore>, StateError> {
+fn postgres(_: &str) -> Result<Arc<StateStore>, StateError> {
     Err(StateError::Failed("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
 }
 

@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use toolcrib::exec::Caller;
 use toolcrib::functions::{CatalogView, Function, FunctionContext, Services};
 use toolcrib::render::Templates;
-use toolcrib::state::{Sqlite, StateStore};
+use toolcrib::state::StateStore;
 
 use crate::fixture;
 
@@ -78,7 +78,7 @@ pub const TOOLS: &str = r#"[
 /// A catalog whose functions can be called.
 pub struct Bench {
     pub context: FunctionContext,
-    pub state: Arc<Sqlite>,
+    pub state: Arc<StateStore>,
     runtime: Runtime,
     _folder: TempDir,
 }
@@ -91,18 +91,17 @@ impl Bench {
 
     pub fn of(tools: &str, config: &str, roles: Option<&[String]>) -> Self {
         let folder = fixture::folder(&[("tools.json", tools), ("toolcrib.toml", config)]);
-        Self::at(folder, roles, Arc::new(Sqlite::in_memory()))
+        Self::at(folder, roles, Arc::new(StateStore::in_memory()))
     }
 
-    pub fn at(folder: TempDir, roles: Option<&[String]>, state: Arc<Sqlite>) -> Self {
+    pub fn at(folder: TempDir, roles: Option<&[String]>, state: Arc<StateStore>) -> Self {
         let checked = fixture::open(folder.path());
         assert!(!checked.lost_input(), "{:#?}", checked.findings);
         let profile = checked.catalog.config.profiles.keys().next().cloned();
         let templates = Arc::new(Templates::load(None).unwrap());
         let view = CatalogView::new(&checked.catalog, profile.as_deref(), roles, templates).unwrap();
         let backends = toolcrib::exec::backend::Backends::new(folder.path(), environment());
-        let services =
-            Services { state: Arc::clone(&state) as Arc<dyn StateStore>, backends, ..Services::default() };
+        let services = Services { state: Arc::clone(&state), backends, ..Services::default() };
         let caller = Arc::new(Caller { roles: roles.map(<[String]>::to_vec), ..Caller::default() });
         let context =
             FunctionContext { services: Arc::new(services), caller, ..FunctionContext::of(Arc::new(view)) };

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
+use rusqlite::types::Value as SqlValue;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::runtime::Runtime;
-use tokio::sync::watch;
 use toolcrib::config::ServeLimits;
 use toolcrib::exec::backend::Backends;
 use toolcrib::functions::Services;
@@ -18,10 +18,7 @@ use toolcrib::serve::http::{Hosts, HttpService, Listener};
 use toolcrib::serve::live::ServeOptions;
 use toolcrib::serve::{LiveCatalog, mcp};
 use toolcrib::sources::mcp::Environment;
-use toolcrib::state::{
-    Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
-    SessionSummary, Sqlite, StateFuture, StateStore, StoredResult,
-};
+use toolcrib::state::{Access, Database, Row, Sql, Sqlite, StateError, StateStore, Transaction};
 
 use crate::exec::idempotency::Slow;
 use crate::fixture;
@@ -60,56 +57,33 @@ fn quietly() {
     });
 }
 
-/// State that panics where a long result is to be kept, and where the session `broken` is written down.
+/// State that panics where a long result is to be kept, and where something is written of the session `broken`.
 #[derive(Debug)]
 struct Breaking(Sqlite);
 
-/// Calls the store of state inside.
-macro_rules! within {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $name<'a>(&'a self, $($argument: $type),*) -> StateFuture<'a, $answer> { self.0.$name($($argument),*) })*
-    };
+impl Database for Breaking {
+    fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
+        self.0.run(access, &mut |sql| transaction(&mut BreakingSql(sql)))
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.0.is_volatile()
+    }
 }
 
-impl StateStore for Breaking {
-    fn record(&self, event: Event) {
-        if event.session.as_deref() == Some("broken") {
+struct BreakingSql<'a>(&'a mut dyn Sql);
+
+impl Sql for BreakingSql<'_> {
+    fn rows(&mut self, sql: &str, values: &[SqlValue]) -> Result<Vec<Row>, StateError> {
+        let is_broken = |value: &SqlValue| *value == SqlValue::from("broken".to_string());
+        if sql.starts_with("INSERT INTO tool_results") || values.iter().any(is_broken) {
             on_purpose();
         }
-        self.0.record(event);
+        self.0.rows(sql, values)
     }
 
-    fn store_result<'a>(&'a self, _: &'a StoredResult) -> StateFuture<'a, ()> {
-        on_purpose()
-    }
-
-    fn health(&self) -> Health {
-        self.0.health()
-    }
-
-    fn last_written(&self) -> watch::Receiver<i64> {
-        self.0.last_written()
-    }
-
-    within! {
-        claim(claim: &'a Claim, lease: Duration) -> ClaimStatus;
-        recall(claim: &'a Claim, lease: Duration) -> Option<ClaimStatus>;
-        settle(claim: &'a Claim, outcome: ClaimOutcome) -> ();
-        request_approval(request: &'a Approval) -> ApprovalResponse;
-        use_approval(id: &'a str) -> bool;
-        give_back(approval: &'a Approval) -> ();
-        hash_key() -> String;
-        approvals(waiting_only: bool) -> Vec<Approval>;
-        decide_approval(id: &'a str, yes: bool, reason: Option<&'a str>) -> Option<Approval>;
-        record_doc_read(session: &'a Session, op: &'a str, doc_version: &'a str) -> ();
-        doc_read_version(session: &'a Session, op: &'a str) -> Option<String>;
-        session_context(session: &'a Session) -> Option<Value>;
-        set_session_context(session: &'a Session, context: &'a Value) -> ();
-        stored_result(caller: &'a str, id: &'a str) -> Option<StoredResult>;
-        events(wanted: &'a EventQuery) -> Vec<Event>;
-        sessions(limit: usize) -> Vec<SessionSummary>;
-        delete_older(older_than: Duration) -> ();
-        flush() -> ();
+    fn lock(&mut self, name: &str) -> Result<(), StateError> {
+        self.0.lock(name)
     }
 }
 
@@ -140,15 +114,18 @@ impl Breakable {
         client();
         let slow = Slow::answering(Duration::ZERO, |_, _| format!("\"{}\"", "long ".repeat(100)));
         let config = format!(
-            "[exec]\nallow = \"destructive\"\nresult_bytes = 256\n\n[server.late]\nurl = \"{0}\"\n\n\
+            "[exec]\nallow = \"destructive\"\nresult_bytes = 256\nrequire_doc = \"destructive\"\n\n[server.late]\nurl = \"{0}\"\n\n\
              [server.early]\nurl = \"{0}\"\nheaders = {{ authorization = \"${{BREAK}}\" }}\n",
             slow.url
         );
         let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
         let environment = Environment::new(|name| if name == "BREAK" { on_purpose() } else { None });
         let backends = Backends::new(folder.path(), environment);
-        let services =
-            Services { state: Arc::new(Breaking(Sqlite::in_memory())), backends, ..Services::default() };
+        let services = Services {
+            state: Arc::new(StateStore::on(Breaking(Sqlite::in_memory()))),
+            backends,
+            ..Services::default()
+        };
         let live =
             LiveCatalog::new(fixture::open(folder.path()), ServeOptions::default(), templates()).unwrap();
         let live = Arc::new(live.with_services(services));
@@ -237,9 +214,9 @@ fn a_function_that_panics_is_answered_also_to_get() {
         assert_eq!(read("broken")["error"]["code"], "INTERNAL");
     }
     assert_eq!(read("whole")["ok"], true);
-    // A panic while a call is recorded, or dropped, does not end the process either.
+    // A panic while a call is recorded is not the caller's.
     let exec = json!({"op": "fine", "args": {}, "session": "broken"});
-    assert_eq!(server.exec(exec)["error"]["code"], "INTERNAL");
+    assert_eq!(server.exec(exec)["result"], "well");
     let internal = "toolcrib_function_calls_total{function=\"read_tool_doc\",outcome=\"INTERNAL\"}";
     assert_eq!(server.counted(internal), TIMES as u64);
 }

@@ -40,7 +40,7 @@ pub(super) struct Prepared {
     args: Arc<ServeArgs>,
     live: Arc<LiveCatalog>,
     follow: Follow,
-    state: Arc<dyn StateStore>,
+    state: Arc<StateStore>,
     configured: config::Serve,
     door: Door,
     /// The age at which state is deleted.
@@ -207,7 +207,7 @@ async fn first_of(
 
 /// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that
 /// need it report it.
-async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
+async fn begin(state: &StateStore, days: Duration) -> CommandResult {
     if state.health().is_volatile {
         return Ok(());
     }

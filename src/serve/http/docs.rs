@@ -1,5 +1,4 @@
-//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client prefers. Fast answers
-//! are made on the thread of the connection.
+//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client prefers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,11 +13,10 @@ use super::Response;
 use super::address::decoded;
 use super::pages::PageContext;
 use crate::catalog::{Record, Tool};
-use crate::serve::response::build::with;
-use crate::serve::response::cached_body::{CachedBody, Vary};
-use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 use crate::serve::response::response_cache::ResponseCache;
+use crate::serve::response::{Tagged, by_accept, with};
 
 /// The form in the ending of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,7 +63,7 @@ pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> R
     if is_of_index(path) {
         let index = cache.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
         let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
-        return index.files.get(path).ok_or_else(missing)?.answer(request, Vary::Encoding);
+        return index.files.get(path).ok_or_else(missing).map(Tagged::answer);
     }
     let forms = Form::ALL.into_iter();
     let mut named = forms.filter_map(|form| Some((form, path.strip_suffix(form.ending())?)));
@@ -94,8 +92,8 @@ pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> R
         return Err(Problem::forbidden(&tool.safe_name));
     }
     match form {
-        Form::Markdown => doc(cache, index)?.answer(request, Vary::Encoding),
-        Form::Page => page(context, tool)?.answer(request, Vary::Encoding),
+        Form::Markdown => Ok(doc(cache, index)?.answer()),
+        Form::Page => Ok(page(context, tool)?.answer()),
         Form::Negotiated => negotiated(context, request, index, tool),
     }
 }
@@ -140,7 +138,7 @@ fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
     })
 }
 
-fn doc(cache: &ResponseCache, index: usize) -> Result<&CachedBody, Problem> {
+fn doc(cache: &ResponseCache, index: usize) -> Result<&Tagged, Problem> {
     match cache.doc(index) {
         Some(Ok(kept)) => Ok(kept),
         Some(Err(problem)) => Err(Problem::new(ProblemCode::Internal, problem)),
@@ -160,8 +158,8 @@ fn negotiated(
     tool: &Tool,
 ) -> Result<Response, Problem> {
     let cache = context.cache();
-    match preferred_media(request) {
-        None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
+    let answer = match preferred_media(request) {
+        None => return Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
         Some(Media::Json) => {
             let mode = cache.view().mode(index);
             let mut record = serde_json::to_value(Record::of(tool, mode)).unwrap_or_default();
@@ -169,15 +167,16 @@ fn negotiated(
                 fields.insert("doc_version".into(), page.version.as_str().into());
                 fields.insert("registry_version".into(), cache.view().catalog().version.as_str().into());
             }
-            CachedBody::new(format!("{record}\n"), Media::Json).answer(request, Vary::MediaAndEncoding)
+            Tagged::new(format!("{record}\n"), Media::Json).answer()
         }
-        Some(Media::Html) => page(context, tool)?.answer(request, Vary::MediaAndEncoding),
-        Some(Media::Text) => doc(cache, index)?.answer_as(Media::Text, request, Vary::MediaAndEncoding),
-        Some(_) => doc(cache, index)?.answer(request, Vary::MediaAndEncoding),
-    }
+        Some(Media::Html) => page(context, tool)?.answer(),
+        Some(Media::Text) => doc(cache, index)?.answer_as_text(),
+        Some(_) => doc(cache, index)?.answer(),
+    };
+    Ok(by_accept(answer))
 }
 
-fn page(context: PageContext<'_>, tool: &Tool) -> Result<Arc<CachedBody>, Problem> {
+fn page(context: PageContext<'_>, tool: &Tool) -> Result<Arc<Tagged>, Problem> {
     let page = context.page(&format!("tools/{}.html", tool.safe_name), None)?;
     page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
 }

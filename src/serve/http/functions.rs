@@ -1,32 +1,25 @@
 //! `/v1`: the functions. JSON in, JSON out, or markdown where the client prefers it.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
-use std::time::Duration;
+use std::error::Error;
 
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::Path;
-use bytes::{Bytes, BytesMut};
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, RETRY_AFTER, VARY};
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http_body_util::LengthLimitError;
 use serde_json::{Value, json};
-use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::address::encoded;
-use super::request_context::RequestContext;
-use super::{Response, Shared, result_data};
-use crate::exec::Caller;
+use super::{RequestContext, Response, Shared, result_data};
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
-use crate::serve::RequestCatalog;
 use crate::serve::call_limiter::LimitReached;
-use crate::serve::response::build::{negotiated, with};
-use crate::serve::response::cached_body::{CachedBody, Vary, precondition, tag};
-use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{Tagged, by_accept, negotiated};
 use crate::tool::quoted;
 
 /// The header with the trace id of a function's answer.
@@ -45,9 +38,9 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
         if cache.lists_tools() {
             listed["tools"] = cache.listed_tools().tools().iter().map(|tool| bound(tool, root)).collect();
         }
-        CachedBody::new(format!("{listed}\n"), Media::Json)
+        Tagged::new(format!("{listed}\n"), Media::Json)
     };
-    cache.tool_list_body(!root.is_empty()).get_or_init(make).answer(&context.request, Vary::Encoding)
+    Ok(cache.tool_list_body(!root.is_empty()).get_or_init(make).answer())
 }
 
 /// A tool of the catalog as it is bound.
@@ -92,11 +85,38 @@ fn described(function: &Function, root: &str) -> Value {
     })
 }
 
-/// `POST /v1/FUNCTION` through the router: percent-encoded names, and unknown ones.
+/// `POST /v1/FUNCTION`.
 pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+    let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
     let RequestContext { shared, catalog, caller, request, body } = context;
-    let Some(function) = Function::spelled(&name) else { return Err(unknown(&name)) };
-    answer(&shared, (&catalog, &caller), function, &request, body).await
+    let passing = shared.call_limiter.acquire(function)?;
+    let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
+    let context = catalog.context(&caller);
+    let mut answer = passing.call(&context, given).await?;
+    result_data::link(&mut answer, &context.services, &caller).await;
+    Ok(traced(written(&answer, &request.headers), &context))
+}
+
+/// `GET /v1/FUNCTION`, where it runs no tools, so that a link does no harm.
+pub(super) async fn read(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+    let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
+    if function.runs_tools() {
+        let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
+        return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));
+    }
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let passing = shared.call_limiter.acquire(function)?;
+    let given = super::query::arguments(function, request.uri.query().unwrap_or_default())?;
+    let context = catalog.context(&caller);
+    let answer = passing.call(&context, given).await?;
+    let written = match function.gives_docs() && answer.is_ok() {
+        true => {
+            let (media, text) = represented(&answer, &request.headers);
+            by_accept(Tagged::new(text, media).answer())
+        }
+        false => written(&answer, &request.headers),
+    };
+    Ok(traced(written, &context))
 }
 
 /// A call with the key of its `Idempotency-Key`, unless it says one itself.
@@ -128,41 +148,6 @@ fn header_key<'h>(function: &Function, headers: &'h HeaderMap) -> Result<Option<
     Ok(Some(key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)))
 }
 
-/// The function that a request calls by its plain name; with GET where it runs no tools, so that a link does no harm.
-/// Calls do not pass the router, which would take longer than many of them.
-pub(super) fn called(request: &Parts) -> Option<&'static Function> {
-    let name = request.uri.path().strip_prefix("/v1/")?;
-    let may_be_read = |function: &Function| request.method == Method::GET && !function.runs_tools();
-    Function::spelled(name).filter(|function| request.method == Method::POST || may_be_read(function))
-}
-
-/// Answers a call.
-pub(super) async fn answer<B>(
-    shared: &Shared,
-    (catalog, caller): (&RequestCatalog, &Caller),
-    function: &'static Function,
-    request: &Parts,
-    body: B,
-) -> Result<Response, Problem>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
-    let passing = shared.call_limiter.acquire(function)?;
-    let arguments = match request.method == Method::GET {
-        true => super::query::arguments(function, request.uri.query().unwrap_or_default())?,
-        false => keyed(function, &request.headers, arguments(shared, request, body).await?)?,
-    };
-    let context = catalog.context(caller);
-    let mut answer = passing.call(&context, arguments).await?;
-    result_data::link(&mut answer, &context.services, caller).await;
-    let is_kept = request.method == Method::GET && function.gives_docs() && answer.is_ok();
-    let written = match is_kept {
-        true => tagged(&answer, &request.headers)?,
-        false => written(&answer, &request.headers),
-    };
-    Ok(traced(written, &context))
-}
-
 impl From<LimitReached> for Problem {
     fn from(stopped: LimitReached) -> Self {
         match stopped {
@@ -180,10 +165,7 @@ pub(super) fn unknown(name: &str) -> Problem {
     Problem::new(ProblemCode::NotFound, message).nearest(near).next(next)
 }
 
-async fn arguments<B>(shared: &Shared, request: &Parts, body: B) -> Result<Value, Problem>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
+async fn arguments(shared: &Shared, request: &Parts, body: Body) -> Result<Value, Problem> {
     let bytes = json_bytes(shared, request, body).await?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
@@ -192,10 +174,7 @@ where
 }
 
 /// The bytes of a body that is sent as JSON.
-pub(super) async fn json_bytes<B>(shared: &Shared, request: &Parts, body: B) -> Result<Bytes, Problem>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
+pub(super) async fn json_bytes(shared: &Shared, request: &Parts, body: Body) -> Result<Bytes, Problem> {
     if let Some(kind) = request.headers.get(CONTENT_TYPE) {
         let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json =
@@ -209,7 +188,7 @@ where
         let message = "this body is compressed; arguments are small, send them as they are";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
-    whole(shared, request, body).await
+    whole(shared, body).await
 }
 
 /// A body as JSON, which names no field twice.
@@ -223,64 +202,24 @@ pub(super) fn checked_json(bytes: &[u8]) -> Result<Value, Problem> {
 }
 
 /// The whole body, unless it is too long, or takes too long.
-pub(super) async fn whole<B>(shared: &Shared, request: &Parts, body: B) -> Result<Bytes, Problem>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
-    let read = read(request, body, shared.limits.body_bytes);
-    within(shared.limits.body_time(), read).await.map_err(|_| {
-        let seconds = shared.limits.body_seconds;
-        Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
-    })?
-}
-
-/// The result of a read within a time limit. Nearly every body arrives with its head and is ready at the first poll;
-/// only other reads start a timer.
-async fn within<T>(limit: Duration, read: impl Future<Output = T>) -> Result<T, Elapsed> {
-    let mut read = pin!(read);
-    let mut is_asked_for = false;
-    let at_once = poll_fn(|context| match read.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending if is_asked_for => Poll::Ready(None),
-        Poll::Pending => {
-            is_asked_for = true;
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-    });
-    match at_once.await {
-        Some(done) => Ok(done),
-        None => timeout(limit, read).await,
-    }
-}
-
-/// The whole body. A body in one piece, as small ones are, is not copied.
-async fn read<B>(request: &Parts, mut body: B, limit: usize) -> Result<Bytes, Problem>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
+pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Problem> {
+    let limit = shared.limits.body_bytes;
     let too_large = || Problem::new(ProblemCode::ContentTooLarge, format!("a body may have {limit} bytes"));
-    let declared =
-        request.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|length| length > limit) {
+    if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    let (mut only, mut whole) = (Bytes::new(), BytesMut::new());
-    while !body.is_end_stream() {
-        let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await else { break };
-        let frame = frame.map_err(|_| Problem::new(ProblemCode::BadRequest, "the body is cut short"))?;
-        let Ok(piece) = frame.into_data() else { continue };
-        if only.len() + whole.len() + piece.len() > limit {
-            return Err(too_large());
+    match timeout(shared.limits.body_time(), to_bytes(body, limit)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if error.source().is_some_and(|cause| cause.is::<LengthLimitError>()) => {
+            Err(too_large())
         }
-        if only.is_empty() && whole.is_empty() {
-            only = piece;
-        } else {
-            whole.extend_from_slice(&std::mem::take(&mut only));
-            whole.extend_from_slice(&piece);
+        Ok(Err(_)) => Err(Problem::new(ProblemCode::BadRequest, "the body is cut short")),
+        Err(_) => {
+            let seconds = shared.limits.body_seconds;
+            let message = format!("the body did not arrive within {seconds} seconds");
+            Err(Problem::new(ProblemCode::RequestTimeout, message))
         }
     }
-    Ok(if whole.is_empty() { only } else { whole.freeze() })
 }
 
 /// The same answer with its headers.
@@ -307,19 +246,4 @@ fn represented(answer: &Answer, request: &HeaderMap) -> (Media, Bytes) {
         Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
         _ => (Media::Json, answer.json()),
     }
-}
-
-/// A doc with its tag, or only that it has not changed since the client has read it, as for `/tools/`.
-fn tagged(answer: &Answer, request: &HeaderMap) -> Result<Response, Problem> {
-    let (media, text) = represented(answer, request);
-    let tag = tag(&blake3::hash(&text).to_hex()[..20]);
-    let mut response = match precondition(request, &tag)? {
-        Some(status) => with(status, HeaderMap::new(), Body::empty()),
-        None => negotiated(StatusCode::OK, media.content_type(), text),
-    };
-    let headers = response.headers_mut();
-    headers.insert(VARY, HeaderValue::from_static("accept"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(ETAG, tag);
-    Ok(response)
 }

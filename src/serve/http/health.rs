@@ -5,11 +5,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::pages::PageContext;
-use super::request_context::RequestContext;
-use super::{Response, refused_caller};
+use super::{RequestContext, Response, refused_caller};
 use crate::serve::auth::Resource;
-use crate::serve::response::build::no_store;
-use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::media::{Media, preferred};
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::sources::AddressState;
 use crate::sources::mcp::{ServerState, Status};

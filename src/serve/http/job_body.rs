@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::functions::checked_json;
 use super::job_request::{self, ParseBody, PayloadBody, PromptBody, ResultsBody};
-use super::route::JSON;
+use super::routes::JSON;
 use crate::finding::{Violation, violations};
 use crate::serve::response::problem::{Problem, ProblemCode};
 

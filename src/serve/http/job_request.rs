@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use strum::VariantArray;
 
-use super::route::{JSON, MARKDOWN};
+use super::routes::{JSON, MARKDOWN};
 use crate::config::{Deferred, Mode, ModeChoice, SearchBy};
 use crate::provider::Provider;
 

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::job_body::read;
 use super::job_request::{ParseBody, PayloadBody, PromptBody, ResultsBody};
-use super::request_context::RequestContext;
-use super::{Response, functions};
+use super::{RequestContext, Response, functions};
 use crate::catalog::{Catalog, Profile};
 use crate::config::Mode;
 use crate::exec::Caller;
@@ -18,8 +17,8 @@ use crate::provider::{self, AnsweredCalls, PayloadRequest, Provider};
 use crate::render::{DOCS, PromptSection, Templates};
 use crate::report;
 use crate::serve::RequestCatalog;
-use crate::serve::response::build::no_store;
-use crate::serve::response::negotiate::Media;
+use crate::serve::response::media::Media;
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// The tools that a job may bind.
@@ -134,7 +133,7 @@ async fn answer(
     let RequestContext { shared, catalog, caller, request, body } = context;
     let body = functions::json_bytes(&shared, &request, body).await?;
     let making = move || make(&Job::of(&catalog, &caller), &body);
-    let (media, text) = shared.blocking_pool.run(making).await??;
+    let (media, text) = shared.slowly(making).await??;
     Ok(no_store(StatusCode::OK, media.content_type(), text))
 }
 

@@ -1,16 +1,11 @@
-//! The HTTP door: docs, functions, files about the catalog, and the health of the server.
+//! HTTP: pages, functions, files about the catalog, and the health of the server.
 //!
-//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`refused_connections`] refuses the others.
-//!    [`workers`] are the threads that serve them.
-//! 2. [`service`] handles each request: [`host_check`], the token, the profile ([`requested_profile`]), the route, and
-//!    the headers of the answer.
-//! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
-//!    slow work, such as [`pages`], runs in [`blocking_pool`].
-//! 4. People [`sign_in`] to the pages; a browser without a token gets the form for that.
-//! 5. Bodies are cached ([`super::response`]), or a [`stream`].
+//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones.
+//! 2. [`service`] finds the caller of each request ([`host_check`], the token), its profile ([`requested_profile`]), and
+//!    gives it to the router of [`routes`]. Slow work, such as [`pages`], runs on other threads.
+//! 3. People [`sign_in`] to the pages; a browser without a token gets the form for that.
 
 mod address;
-mod blocking_pool;
 mod caller;
 mod caller_places;
 mod catalog_files;
@@ -26,36 +21,45 @@ mod openapi;
 mod pages;
 mod query;
 mod refused_caller;
-mod refused_connections;
 mod reload;
-mod request_context;
 mod requested_profile;
 mod resource_metadata;
 mod result_data;
-mod route;
 mod routes;
 mod service;
-mod session_numbers;
 mod sessions;
 mod sign_in;
-mod stream;
-mod workers;
 mod workspace;
-mod write_timeout;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::response::build::Response;
-use super::{Authenticator, CallLimiter, Metrics};
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use http::request::Parts;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::response::Response;
+use super::response::problem::Problem;
+use super::{Authenticator, CallLimiter, Metrics, RequestCatalog};
 use crate::config::ServeLimits;
+use crate::exec::Caller;
+use crate::guard::MISTAKE;
 
-use blocking_pool::BlockingPool;
 use sessions::Streams;
 
 pub use super::response::problem::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
 pub use service::HttpService;
+
+/// Most pieces of slow work at once.
+const MAX_SLOW: usize = 4;
+
+/// Longest wait of a request for its turn.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// State shared by all requests.
 #[derive(Debug)]
@@ -65,7 +69,48 @@ pub(super) struct Shared {
     sign_in: sign_in::SignIn,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
-    blocking_pool: BlockingPool,
+    slow_work: Arc<Semaphore>,
     call_limiter: Arc<CallLimiter>,
     streams: Streams,
+}
+
+impl Shared {
+    /// Runs slow work on another thread when its turn comes, unless the wait is too long. The turn lasts as long as the
+    /// work, even when nobody waits for it any more.
+    async fn slowly<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let Ok(Ok(turn)) = timeout(QUEUE_TIMEOUT, Arc::clone(&self.slow_work).acquire_owned()).await else {
+            return Err(Problem::overloaded("too many pages are made at once"));
+        };
+        let working = spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        working.await.map_err(|_| Problem::new(ProblemCode::Internal, MISTAKE))
+    }
+}
+
+/// A request with the state that every handler needs.
+pub(super) struct RequestContext {
+    shared: Arc<Shared>,
+    catalog: RequestCatalog,
+    caller: Caller,
+    request: Parts,
+    body: Body,
+}
+
+impl FromRequest<Arc<Shared>> for RequestContext {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, shared: &Arc<Shared>) -> Result<Self, Problem> {
+        let (mut request, body) = request.into_parts();
+        match (request.extensions.remove(), request.extensions.remove()) {
+            (Some(catalog), Some(caller)) => {
+                Ok(Self { shared: Arc::clone(shared), catalog, caller, request, body })
+            }
+            _ => Err(Problem::new(ProblemCode::Internal, MISTAKE)),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::route::{JSON, Operation, RouteEntry};
+use super::routes::{JSON, Operation, RouteEntry};
 use crate::functions::{ErrorCode, Function};
 use crate::serve::Route;
 use crate::serve::response::problem::ProblemCode;

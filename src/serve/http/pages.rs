@@ -13,10 +13,9 @@ use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::RequestCatalog;
-use crate::serve::response::build::negotiated;
-use crate::serve::response::cached_body::CachedBody;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::response_cache::ResponseCache;
+use crate::serve::response::{Tagged, negotiated};
 use crate::site::{Page, Person, Site};
 
 /// The site as one caller sees it.
@@ -35,7 +34,7 @@ impl<'v> PageContext<'v> {
     }
 
     /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
-    pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<CachedBody>>, Problem> {
+    pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<Tagged>>, Problem> {
         let cache = self.cache();
         if let Some(kept) = cache.file(path).and_then(|place| place.get()) {
             return Ok(Some(Arc::clone(kept)));
@@ -95,8 +94,8 @@ impl<'v> PageContext<'v> {
     }
 }
 
-fn kept(page: Page) -> Arc<CachedBody> {
-    Arc::new(CachedBody::of_type(Bytes::from(page.body), page.content_type))
+fn kept(page: Page) -> Arc<Tagged> {
+    Arc::new(Tagged::of_type(Bytes::from(page.body), page.content_type))
 }
 
 /// The value of `q=`.

@@ -3,10 +3,9 @@
 use http::StatusCode;
 use serde_json::json;
 
-use super::Response;
-use super::request_context::RequestContext;
-use crate::serve::response::build::no_store;
-use crate::serve::response::negotiate::Media;
+use super::{RequestContext, Response};
+use crate::serve::response::media::Media;
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// Answers before the new catalog is there; `/readyz` says when it is served.

@@ -81,10 +81,8 @@ pub(super) fn of_request(
 
 /// Tells caches that `X-Profile` chooses between answers of the same address.
 pub(super) fn add_to_vary(headers: &mut HeaderMap) {
-    if let Some(vary) = headers.get_mut(VARY)
-        && let Ok(longer) = HeaderValue::from_bytes(&[vary.as_bytes(), b", x-profile"].concat())
-    {
-        *vary = longer;
+    if headers.contains_key(VARY) {
+        headers.append(VARY, HeaderValue::from_static("x-profile"));
     }
 }
 

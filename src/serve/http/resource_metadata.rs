@@ -1,11 +1,10 @@
 //! `/.well-known/oauth-protected-resource/...`: the issuers and scopes for an endpoint (RFC 9728). It is open, and the same
 //! for profiles that do not exist, so that nobody learns their names.
 
-use super::Response;
-use super::request_context::RequestContext;
+use super::{RequestContext, Response};
 use crate::serve::auth::{METADATA, Resource};
-use crate::serve::response::build::no_store;
-use crate::serve::response::negotiate::Media;
+use crate::serve::response::media::Media;
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// `GET /.well-known/oauth-protected-resource/PATH`.

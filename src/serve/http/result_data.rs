@@ -4,11 +4,10 @@ use axum::extract::Path;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 
-use super::Response;
-use super::request_context::RequestContext;
+use super::{RequestContext, Response};
 use crate::exec::Caller;
 use crate::functions::{Answer, Services, linked_data};
-use crate::serve::response::build::no_store;
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// The media type of data that a browser should not open.

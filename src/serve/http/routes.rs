@@ -1,28 +1,111 @@
-//! The routes. Only slow docs, and methods that docs do not answer, come this far.
+//! The routes: the pattern, handlers, label in metrics, and operation in `openapi.json` of each.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use axum::routing::{Router, get, post};
+use axum::routing::{MethodRouter, Router, get, post};
 use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderValue, Method, Uri};
+use http::{HeaderValue, Method};
+use serde_json::Value;
+use tower_http::compression::CompressionLayer;
 
 use super::address::decoded;
 use super::pages::PageContext;
-use super::request_context::RequestContext;
-use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::sign_in::Visitor;
 use super::{
-    Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi, reload,
-    resource_metadata, result_data, sessions, sign_in, workspace,
+    RequestContext, Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi,
+    reload, resource_metadata, result_data, sessions, sign_in, workspace,
 };
-use crate::functions::Function;
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
-use crate::serve::response::cached_body::{CachedBody, Vary};
-use crate::serve::response::negotiate::Media;
+use crate::serve::response::Tagged;
+use crate::serve::response::media::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
+
+/// Media type of JSON.
+pub(super) const JSON: &str = "application/json";
+/// Media type of markdown.
+pub(super) const MARKDOWN: &str = "text/markdown";
+/// Media type of text.
+pub(super) const TEXT: &str = "text/plain";
+
+/// Handlers of a route, by method.
+pub(super) type Handler = fn() -> MethodRouter<Arc<Shared>>;
+
+/// A route.
+pub(super) struct RouteEntry {
+    /// Path, as `openapi.json` and the docs write it.
+    pub(super) path: &'static str,
+    /// Pattern of the router, and the handlers; none where another entry matches the same addresses.
+    pub(super) handler: Option<(&'static str, Handler)>,
+    /// Label in metrics.
+    pub(super) label: Route,
+    /// Operation in `openapi.json`.
+    pub(super) operation: Operation,
+    /// Whether a token is needed where there are any.
+    pub(super) needs_token: bool,
+}
+
+/// The operation of a route, for programs that read OpenAPI.
+#[derive(Clone, Copy)]
+pub(super) enum Operation {
+    /// An operation that OpenAPI cannot describe.
+    Undescribed,
+    /// Call of a function; each has a path of its own.
+    CallFunction,
+    /// Call of a tool of the catalog.
+    CallTool,
+    /// Request that something is done, with its summary.
+    Ask(&'static str),
+    /// Operation that describes itself, by its method.
+    Described(&'static str, fn() -> Value),
+    /// Read, with its summary and media types.
+    Read(&'static str, &'static [&'static str]),
+}
+
+impl RouteEntry {
+    /// A route that another entry answers, or a service of its own.
+    pub(super) const fn new(path: &'static str, label: Route, operation: Operation) -> Self {
+        Self { path, handler: None, label, operation, needs_token: true }
+    }
+
+    /// A route that is read.
+    pub(super) const fn read(
+        path: &'static str,
+        label: Route,
+        summary: &'static str,
+        media: &'static [&'static str],
+    ) -> Self {
+        Self::new(path, label, Operation::Read(summary, media))
+    }
+
+    /// Adds the handlers.
+    pub(super) const fn answered(self, handler: Handler) -> Self {
+        let path = self.path;
+        self.matched(path, handler)
+    }
+
+    /// Adds the handlers, with the pattern of the router.
+    pub(super) const fn matched(mut self, pattern: &'static str, handler: Handler) -> Self {
+        self.handler = Some((pattern, handler));
+        self
+    }
+
+    /// Opens the route to callers without a token.
+    pub(super) const fn open(mut self) -> Self {
+        self.needs_token = false;
+        self
+    }
+
+    /// Whether an address may be one of this route, by the fixed part of its path.
+    pub(super) fn holds(&self, address: &str) -> bool {
+        match self.path.split_once('{') {
+            Some((fixed, _)) => address.starts_with(fixed),
+            None => address == self.path,
+        }
+    }
+}
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -45,7 +128,7 @@ static TABLE: [RouteEntry; 31] = [
     RouteEntry::new("/v1/workspace.tar", Route::Catalog, Operation::Described("get", workspace::operation))
         .answered(|| get(workspace::tar)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
-        .answered(|| post(functions::call)),
+        .answered(|| get(functions::read).post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
         .matched("/v1/tools/{*name}", || post(functions::run)),
     RouteEntry::read("/v1", Route::Function, "The functions, with their definitions", &[JSON])
@@ -137,32 +220,34 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
     handlers
         .fold(Router::new(), |router, (pattern, handler)| router.route(pattern, handler()))
         .fallback(page)
-        .method_not_allowed_fallback(async |address: Uri| method_not_allowed(address.path()))
+        .method_not_allowed_fallback(async || {
+            Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
+        })
+        .layer(CompressionLayer::new())
         .with_state(shared)
-}
-
-/// The refusal of a method. The route of functions takes any name, and most names are none of a function.
-fn method_not_allowed(address: &str) -> Problem {
-    let is_route = || TABLE.iter().any(|entry| entry.path == address);
-    match address.strip_prefix("/v1/").filter(|name| !name.contains('/')) {
-        Some(name) if Function::spelled(name).is_none() && !is_route() => functions::unknown(name),
-        _ => Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method"),
-    }
 }
 
 /// `GET /openapi.json`.
 async fn describe(context: RequestContext) -> Result<Response, Problem> {
-    let body =
-        |server: &str| CachedBody::new(format!("{:#}\n", openapi::document(&TABLE, server)), Media::Json);
-    static BODY: OnceLock<CachedBody> = OnceLock::new();
-    match context.catalog.root() {
-        "" => BODY.get_or_init(|| body("/")).answer(&context.request, Vary::Encoding),
-        root => body(root).answer(&context.request, Vary::Encoding),
-    }
+    let body = |server: &str| Tagged::new(format!("{:#}\n", openapi::document(&TABLE, server)), Media::Json);
+    static BODY: OnceLock<Tagged> = OnceLock::new();
+    Ok(match context.catalog.root() {
+        "" => BODY.get_or_init(|| body("/")).answer(),
+        root => body(root).answer(),
+    })
 }
 
-/// Docs in forms that take long to make.
+/// Docs; those that take long to make, when their turn comes.
 async fn doc(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, request, .. } = &context;
+    let path = docs::path(request)?;
+    if !docs::is_slow(catalog.cache(caller), request, &path) {
+        let visitor = request.extensions.get::<Visitor>();
+        match docs::answer(PageContext { catalog, caller, visitor }, request, &path) {
+            Err(problem) if problem.is_missing_page(&request.headers) => {}
+            answer => return answer,
+        }
+    }
     answered(context, |context, request| docs::answer(context, request, &docs::path(request)?)).await
 }
 
@@ -172,7 +257,7 @@ async fn page(context: RequestContext) -> Result<Response, Problem> {
     let path = request.uri.path().trim_start_matches('/');
     let file = catalog.cache(caller).file(path).and_then(|file| file.get());
     match file.filter(|_| is_read(&request.method)) {
-        Some(file) => file.answer(request, Vary::Encoding),
+        Some(file) => Ok(file.answer()),
         None => answered(context, answer_page).await,
     }
 }
@@ -190,7 +275,7 @@ async fn answered(
             answer => answer,
         }
     };
-    shared.blocking_pool.run(answering).await?
+    shared.slowly(answering).await?
 }
 
 fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Problem> {
@@ -199,7 +284,7 @@ fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Pr
         let allow = [(ALLOW, HeaderValue::from_static("GET,HEAD"))];
         return Err(Problem::new(ProblemCode::MethodNotAllowed, "pages are read").header(allow));
     }
-    found.ok_or_else(nothing)?.answer(request, Vary::Encoding)
+    Ok(found.ok_or_else(nothing)?.answer())
 }
 
 /// The path, from the root of the site.
@@ -207,7 +292,7 @@ fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
     decoded(request.uri.path().trim_start_matches('/'))
 }
 
-pub(super) fn is_read(method: &Method) -> bool {
+fn is_read(method: &Method) -> bool {
     method == Method::GET || method == Method::HEAD
 }
 

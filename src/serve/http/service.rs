@@ -1,4 +1,4 @@
-//! Handles each request: the check of host and origin, the caller, the route, and the headers of the answer.
+//! Handles each request: the check of host and origin, the caller, the profile, and the headers of the answer.
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -6,29 +6,28 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
-    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
+    ACCEPT, ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_NONE_MATCH, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use hyper::body::Incoming;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::functions::TRACE;
-use super::pages::PageContext;
 use super::requested_profile::{self, PathProfile};
 use super::sign_in::Visitor;
-use super::{
-    BlockingPool, Hosts, Response, Shared, caller, docs, functions, refused_caller, routes, sign_in,
-};
-use crate::config::ServeLimits;
+use super::{Hosts, MAX_SLOW, Response, Shared, caller, docs, functions, refused_caller, routes, sign_in};
+use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
-use crate::functions::{Function, FunctionContext};
+use crate::functions::Function;
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Resource;
-use crate::serve::response::negotiate::Media;
+use crate::serve::response::media::Media;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
+use crate::serve::response::{no_store, unless_known};
 use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
 use crate::site;
 use crate::state::random_id;
@@ -43,7 +42,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 const NAMES: [HeaderName; 2] =
     [HeaderName::from_static("x-request-id"), HeaderName::from_static("traceparent")];
 
-/// The HTTP door.
+/// The server of HTTP.
 #[derive(Debug)]
 pub struct HttpService {
     live: Arc<LiveCatalog>,
@@ -52,7 +51,7 @@ pub struct HttpService {
 }
 
 impl HttpService {
-    /// A door to the running catalog.
+    /// A server of the running catalog.
     pub fn new(
         live: Arc<LiveCatalog>,
         hosts: Hosts,
@@ -68,14 +67,14 @@ impl HttpService {
             limits,
             metrics,
             call_limiter: limiter,
-            blocking_pool: BlockingPool::default(),
+            slow_work: Arc::new(Semaphore::new(MAX_SLOW)),
             streams: Default::default(),
         });
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared }
     }
 
-    /// The same service with one for MCP. It gets the extensions of each request: the catalog ([`RequestCatalog`]), the [`Caller`],
-    /// and the [`CallLimiter`] for calls of functions.
+    /// The same server with one for MCP. It gets the extensions of each request: the catalog ([`RequestCatalog`]), the
+    /// [`Caller`], and the [`CallLimiter`] for calls of functions.
     pub fn with_mcp<S>(mut self, service: S) -> Self
     where
         S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
@@ -100,7 +99,7 @@ impl HttpService {
         self.shared.streams.close();
     }
 
-    /// The counters.
+    /// The metrics.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.shared.metrics
     }
@@ -128,8 +127,11 @@ impl HttpService {
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                 let (accept, root) = (accept_header(&request), catalog.root().to_string());
                 let answered = guarded(self.challenging(route, (catalog, caller), request, body)).await;
-                answered
-                    .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
+                let answered = answered.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Internal, MISTAKE)));
+                answered.unwrap_or_else(|problem| match route {
+                    Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
+                    _ => problem.answer(&accept, &root),
+                })
             }
             Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
             Err(problem) => self.refused(&problem, route, &request, &path),
@@ -150,24 +152,18 @@ impl HttpService {
         for (name, value) in NAMES.into_iter().zip(named) {
             headers.extend(value.map(|value| (name, value)));
         }
-        if method == Method::HEAD {
-            let length = response.body().size_hint().exact().filter(|length| *length > 0);
-            response.headers_mut().extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
-            *response.body_mut() = Body::empty();
-        }
-        if route == Route::Function && !response.headers().contains_key(TRACE) {
-            response.headers_mut().extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
+        if route == Route::Function && !headers.contains_key(TRACE) {
+            headers.extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
         }
         // In front of live servers, MCP has issued a session that it keeps.
-        let is_issued = response.headers().contains_key(caller::MCP_SESSION);
+        let is_issued = headers.contains_key(caller::MCP_SESSION);
         if let Some(id) = session.filter(|_| response.status() == StatusCode::OK && !is_issued) {
             response.headers_mut().extend(HeaderValue::try_from(id).map(|id| (caller::MCP_SESSION, id)));
         }
         let (status, took) = (response.status(), started.elapsed());
-        let bytes = response.body().size_hint().exact().unwrap_or(0);
-        self.shared.metrics.answered(route, status, bytes, took);
+        self.shared.metrics.answered(route, status, took);
         let trace_id = response.headers().get(TRACE).and_then(|id| id.to_str().ok());
-        let micros = took.as_micros() as u64;
+        let (bytes, micros) = (response.body().size_hint().exact(), took.as_micros() as u64);
         tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros, trace_id);
         response
     }
@@ -221,23 +217,28 @@ impl HttpService {
     async fn challenging(
         &self,
         route: Route,
-        (catalog, mut caller): (RequestCatalog, Caller),
+        (catalog, caller): (RequestCatalog, Caller),
         request: Parts,
         body: Incoming,
-    ) -> Response {
-        let has_issuers = self.shared.authenticator.has_issuers();
-        if !has_issuers || !matches!(route, Route::Function | Route::Mcp) {
+    ) -> Result<Response, Problem> {
+        if !matches!(route, Route::Function | Route::Mcp) {
+            return self.route(route, (catalog, caller), request, body).await;
+        }
+        let mut caller = caller::of_request(&self.shared, &catalog, caller, &request)?;
+        if !self.shared.authenticator.has_issuers() {
             return self.route(route, (catalog, caller), request, body).await;
         }
         let (shown, of, lacked) = (catalog.clone(), caller.clone(), LackedRight::default());
         caller.lacked_right = Some(lacked.clone());
+        let (accept, root) = (accept_header(&request), catalog.root().to_string());
         let response = self.route(route, (catalog, caller), request, body).await;
+        let response = response.unwrap_or_else(|problem| problem.answer(&accept, &root));
         let resource = Resource { root: shown.root(), is_mcp: route == Route::Mcp };
         let challenge = lacked.is_set().then(|| refused_caller::wider(&self.shared, (&shown, &of), resource));
-        match challenge.flatten() {
+        Ok(match challenge.flatten() {
             Some(challenge) => refused_caller::challenged(response, route, challenge),
             None => response,
-        }
+        })
     }
 
     /// The answer to a request that is not admitted: to a browser that may sign in, the form for that.
@@ -250,125 +251,55 @@ impl HttpService {
         problem.answer(&request.headers, "")
     }
 
+    /// The answer of the router.
     async fn route(
         &self,
         route: Route,
         (catalog, caller): (RequestCatalog, Caller),
-        request: Parts,
-        body: Incoming,
-    ) -> Response {
-        let root = catalog.root().to_string();
-        let is_doc = route == Route::Doc && routes::is_read(&request.method);
-        if let Some(response) = is_doc
-            .then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller, visitor: None }, &request))
-            .flatten()
-        {
-            return response;
-        }
-        let caller = match route {
-            Route::Function | Route::Mcp => {
-                match caller::of_request(&self.shared, &catalog, caller, &request) {
-                    Ok(caller) => caller,
-                    Err(problem) if route == Route::Mcp && problem.is_about_profiles() => {
-                        return problem.rpc_answer();
-                    }
-                    Err(problem) => return problem.answer(&request.headers, &root),
-                }
-            }
-            _ => caller,
-        };
-        if let Some(function) = functions::called(&request) {
-            let answer = functions::answer(&self.shared, (&catalog, &caller), function, &request, body).await;
-            return answer.unwrap_or_else(|problem| problem.answer(&request.headers, &root));
-        }
-        let body = match route {
-            Route::Mcp if request.method == Method::POST => {
-                match functions::whole(&self.shared, &request, body).await {
-                    Err(problem) => return problem.answer(&request.headers, &root),
-                    Ok(message) => match mcp::refusal(&message) {
-                        Some((status, refusal)) => {
-                            let mut answer = json(refusal);
-                            *answer.status_mut() = status;
-                            return answer;
-                        }
-                        None => Body::from(message),
-                    },
-                }
-            }
-            _ => Body::new(body),
-        };
-        Box::pin(self.answer_routed(catalog, caller, request, body)).await
-    }
-
-    /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
-    fn answer_time(&self, context: &FunctionContext) -> Duration {
-        let exec = &context.view.catalog().config.exec;
-        let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
-        let limits = &self.shared.limits;
-        limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
-    }
-
-    /// Answers all requests that pass the router.
-    async fn answer_routed(
-        &self,
-        catalog: RequestCatalog,
-        caller: Caller,
         mut request: Parts,
-        body: Body,
-    ) -> Response {
-        let (accept, root) = (accept_header(&request), catalog.root().to_string());
+        body: Incoming,
+    ) -> Result<Response, Problem> {
+        let mut body = Body::new(body);
+        if route == Route::Mcp && request.method == Method::POST {
+            let message = functions::whole(&self.shared, body).await?;
+            if let Some((status, refusal)) = mcp::refusal(&message) {
+                return Ok(no_store(status, Media::Json.content_type(), refusal));
+            }
+            body = Body::from(message);
+        }
         // The origin is checked already; the nested service knows fewer names, and would refuse good ones.
         request.headers.remove(ORIGIN);
-        let limit = self.answer_time(&catalog.context(&caller));
+        let known: Vec<HeaderValue> = request.headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
+        let limit = self.answer_time(&catalog.view(&caller).catalog().config.exec);
         request.extensions.insert(caller);
         request.extensions.insert(catalog);
         request.extensions.insert(Arc::clone(&self.shared.call_limiter));
-        let request = http::Request::from_parts(request, body);
-        let answering = self.routes.clone().oneshot(request);
-        let mut response = match timeout(limit, answering).await {
-            Ok(Ok(response)) => response,
-            Err(_) => {
-                let message = format!("there was no answer within {} seconds", limit.as_secs());
-                return Problem::new(ProblemCode::Timeout, message).answer(&accept, &root);
-            }
+        let answering = self.routes.clone().oneshot(http::Request::from_parts(request, body));
+        let Ok(Ok(mut response)) = timeout(limit, answering).await else {
+            let message = format!("there was no answer within {} seconds", limit.as_secs());
+            return Err(Problem::new(ProblemCode::Timeout, message));
         };
         match response.extensions_mut().remove::<Problem>() {
             Some(problem) => {
-                let mut written = problem.answer(&accept, &root);
                 let allow = response.headers_mut().remove(ALLOW);
-                let allow = allow.filter(|_| written.status() == StatusCode::METHOD_NOT_ALLOWED);
-                written.headers_mut().extend(allow.map(|allow| (ALLOW, allow)));
-                written
+                let allow = allow.filter(|_| response.status() == StatusCode::METHOD_NOT_ALLOWED);
+                Err(problem.header(allow.map(|allow| (ALLOW, allow))))
             }
-            None => response,
+            None => Ok(unless_known(&known, response)),
         }
+    }
+
+    /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
+    fn answer_time(&self, exec: &Exec) -> Duration {
+        let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
+        let limits = &self.shared.limits;
+        limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
     }
 }
 
 /// A caller of whom nothing is known.
 fn stranger() -> Caller {
     Caller { roles: Some(Vec::new()), ..Caller::default() }
-}
-
-/// Docs, except slow ones.
-fn answer_doc(context: PageContext<'_>, request: &Parts) -> Option<Response> {
-    let answer = match docs::path(request) {
-        Ok(path) if docs::is_slow(context.cache(), request, &path) => return None,
-        Ok(path) => docs::answer(context, request, &path),
-        Err(problem) => Err(problem),
-    };
-    match answer {
-        Err(problem) if problem.is_missing_page(&request.headers) => None,
-        answer => {
-            Some(answer.unwrap_or_else(|problem| problem.answer(&request.headers, context.catalog.root())))
-        }
-    }
-}
-
-fn json(text: String) -> Response {
-    let mut response = Response::new(Body::from(text));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
-    response
 }
 
 /// The `Accept` header, in case there is a problem.

@@ -16,14 +16,12 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::Response;
 use super::caller_places::{CallerPlace, CallerPlaces};
-use super::request_context::RequestContext;
-use super::session_numbers::KnownEvents;
+use super::{RequestContext, Response};
 use crate::exec::Caller;
 use crate::functions::Services;
-use crate::serve::response::build::no_store;
-use crate::serve::response::negotiate::Media;
+use crate::serve::response::media::Media;
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};
 
@@ -83,21 +81,21 @@ pub(super) async fn show(Path(id): Path<String>, context: RequestContext) -> Res
     let state = &catalog.services().state;
     let limit = number(&request, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MAX_EVENTS));
-    let after = number(&request, "after")?.unwrap_or(0);
+    let after = number(&request, "after")?.unwrap_or(0).max(0);
     let read = async {
-        let mut known = KnownEvents::until(&**state, &session, after).await?;
-        let events = state.events(&EventQuery { limit, ..known.later(&session) }).await?;
-        Ok((known.number(events), state.session_context(&session).await?))
+        let events = state.events(&EventQuery { limit, skip: after, ..EventQuery::of(&session) }).await?;
+        Ok((events, state.session_context(&session).await?))
     };
-    let (mut events, context) = WaitBudget::default().with(read).await.map_err(unavailable)?;
+    let (events, context) = WaitBudget::default().with(read).await.map_err(unavailable)?;
     if events.is_empty() && context.is_none() && after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
         return Err(
             Problem::new(ProblemCode::NotFound, message).next("send `X-Session-Id` with calls of functions")
         );
     }
-    let next = (events.len() == limit).then(|| events.last().map(|event| event.id)).flatten();
-    let events: Vec<Value> = events.drain(..).map(written).collect();
+    let next = (events.len() == limit).then(|| after + events.len() as i64);
+    let events: Vec<Value> =
+        (after + 1..).zip(events).map(|(number, event)| written(number, event)).collect();
     let body = json!({ "session": id, "context": context, "events": events, "next_after": next });
     Ok(no_store(StatusCode::OK, Media::Json.content_type(), format!("{body}\n")))
 }
@@ -110,19 +108,18 @@ pub(super) async fn stream_events(
     let RequestContext { shared, catalog, caller, request, .. } = context;
     let session = named(&caller, &id)?;
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    let after = last.or(number(&request, "after")?).unwrap_or(0);
+    let after = last.or(number(&request, "after")?).unwrap_or(0).max(0);
     let Some(place) = shared.streams.place(&caller.name) else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
     let services = Arc::clone(catalog.services());
-    let known = KnownEvents::until(&*services.state, &session, after);
-    let known = WaitBudget::default().with(known).await.map_err(unavailable)?;
     let following = Following {
         news: services.state.last_written(),
         closed: shared.streams.closed.subscribe(),
         services,
         session,
-        known,
+        number: after,
+        last: None,
         waiting: VecDeque::new(),
         last_sent: Instant::now(),
         _place: place,
@@ -140,7 +137,10 @@ pub(super) async fn stream_events(
 struct Following {
     services: Arc<Services>,
     session: Session,
-    known: KnownEvents,
+    /// The events of the session that the client has.
+    number: i64,
+    /// The last of them, as the store numbers it, once one was read.
+    last: Option<i64>,
     waiting: VecDeque<Event>,
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
@@ -154,16 +154,20 @@ impl Following {
         loop {
             if let Some(event) = self.waiting.pop_front() {
                 self.last_sent = Instant::now();
-                return Some(line(event));
+                self.number += 1;
+                return Some(line(self.number, event));
             }
             if *self.closed.borrow() {
                 return None;
             }
             self.news.mark_unchanged();
             // A failed read may succeed at the next interval.
-            let wanted = EventQuery { limit: PAGE, ..self.known.later(&self.session) };
+            let skip = if self.last.is_none() { self.number } else { 0 };
+            let after = self.last.unwrap_or_default();
+            let wanted = EventQuery { limit: PAGE, skip, after, ..EventQuery::of(&self.session) };
             let events = self.services.state.events(&wanted).await.unwrap_or_default();
-            self.waiting.extend(self.known.number(events));
+            self.last = events.last().map(|event| event.id).or(self.last);
+            self.waiting.extend(events);
             if !self.waiting.is_empty() {
                 continue;
             }
@@ -192,14 +196,14 @@ impl Following {
     }
 }
 
-fn line(event: Event) -> Bytes {
-    let (id, kind) = (event.id, event.kind.as_str());
-    Bytes::from(format!("id: {id}\nevent: {kind}\ndata: {}\n\n", written(event)))
+fn line(number: i64, event: Event) -> Bytes {
+    let kind = event.kind.as_str();
+    Bytes::from(format!("id: {number}\nevent: {kind}\ndata: {}\n\n", written(number, event)))
 }
 
-/// An event without its empty fields.
-fn written(event: Event) -> Value {
-    let fields = json!(event);
+/// An event without its empty fields. Its number is that within the session: the store also counts other callers' events.
+fn written(number: i64, event: Event) -> Value {
+    let fields = json!(Event { id: number, ..event });
     let is_said = |value: &Value| !value.is_null() && *value != json!([]) && *value != json!("");
     let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| is_said(value));
     Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())

@@ -19,12 +19,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use super::request_context::RequestContext;
-use super::{Response, Shared, functions};
+use super::{RequestContext, Response, Shared, functions};
 use crate::exec::Caller;
 use crate::serve::auth::{Audience, AuthError, Resource};
-use crate::serve::response::build::{negotiated, with};
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{negotiated, with};
 use crate::serve::{RequestCatalog, Route};
 use crate::site::SignInPage;
 use crate::state::{StateStore, now, random_secret};
@@ -99,7 +98,7 @@ impl Visitor {
 }
 
 impl SignIn {
-    async fn key(&self, shared: &Shared, state: &dyn StateStore) -> Result<&[u8; 32], Problem> {
+    async fn key(&self, shared: &Shared, state: &StateStore) -> Result<&[u8; 32], Problem> {
         let made = self.key.get_or_try_init(async || {
             let secret = state.hash_key().await?;
             let callers = shared.authenticator.fingerprint();
@@ -165,7 +164,7 @@ pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
 /// The person who has signed in with the browser of this request.
 pub(super) async fn visitor(
     shared: &Shared,
-    state: &dyn StateStore,
+    state: &StateStore,
     request: &Parts,
     resource: Resource<'_>,
 ) -> Result<Option<Visitor>, Problem> {
@@ -180,7 +179,7 @@ pub(super) async fn visitor(
 /// The cookie of a request, and the session in it.
 async fn session(
     shared: &Shared,
-    state: &dyn StateStore,
+    state: &StateStore,
     request: &Parts,
 ) -> Result<Option<(String, Session)>, Problem> {
     let Some(value) = cookie_value(shared, request, SESSION) else { return Ok(None) };
@@ -330,7 +329,7 @@ pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Proble
 }
 
 /// Ends the session that the browser has, so that a copy of its cookie is of no use here.
-async fn end(shared: &Shared, state: &dyn StateStore, request: &Parts) -> Result<(), Problem> {
+async fn end(shared: &Shared, state: &StateStore, request: &Parts) -> Result<(), Problem> {
     let ended = session(shared, state, request).await?;
     ended.into_iter().for_each(|(value, session)| shared.sign_in.end(&value, session.until));
     Ok(())
@@ -354,7 +353,7 @@ async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<Fields, 
             Problem::new(ProblemCode::UnsupportedMediaType, "this address takes a form of its own pages");
         return Err(problem.next("sign in with a browser, or send `Authorization: Bearer TOKEN`"));
     }
-    let body = functions::whole(shared, request, body).await?;
+    let body = functions::whole(shared, body).await?;
     let mut fields = Fields::default();
     for (name, value) in form_urlencoded::parse(&body) {
         let field = match &*name {

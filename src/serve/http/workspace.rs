@@ -4,10 +4,9 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::jobs::Job;
-use super::request_context::RequestContext;
-use super::{Response, openapi};
+use super::{RequestContext, Response, openapi};
 use crate::render::{Docs, RenderError, TemplateError, WorkspaceTemplate, folder, seeded_files};
-use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::Tagged;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
@@ -27,9 +26,9 @@ pub(super) async fn tar(context: RequestContext) -> Result<Response, Problem> {
         let files = seeded_files(&Docs::new(catalog, profile, templates), &template)?;
         tar_of(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
     };
-    let made: Result<Vec<u8>, RenderError> = shared.blocking_pool.run(making).await?;
+    let made: Result<Vec<u8>, RenderError> = shared.slowly(making).await?;
     let bytes = made.map_err(problem)?;
-    CachedBody::of_type(Bytes::from(bytes), MEDIA).answer(&request, Vary::Encoding)
+    Ok(Tagged::of_type(Bytes::from(bytes), MEDIA).answer())
 }
 
 /// Values of the job are the caller's; the template, and its place on this machine, are the operator's.

@@ -1,7 +1,101 @@
-//! Answers over HTTP: what a client takes, bodies ready to be sent, and the problem of a request without an answer.
+//! Answers over HTTP: bodies with their tags, the media type that a client prefers, a cache for each catalog view, and
+//! the problem of a request without an answer.
 
-pub(super) mod build;
-pub(super) mod cached_body;
-pub(super) mod negotiate;
+pub(super) mod media;
 pub(super) mod problem;
 pub(super) mod response_cache;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+use media::Media;
+
+/// An answer.
+pub(super) type Response = http::Response<Body>;
+
+/// An answer with these headers.
+pub(super) fn with(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// An answer that no cache stores.
+pub(super) fn no_store(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
+    let mut headers = HeaderMap::with_capacity(10);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    with(status, headers, body.into())
+}
+
+/// The same for a body in the form that the client prefers.
+pub(super) fn negotiated(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
+    by_accept(no_store(status, content_type, body))
+}
+
+/// The same answer, for caches on the way: another `Accept` has another one.
+pub(super) fn by_accept(mut response: Response) -> Response {
+    response.headers_mut().append(VARY, HeaderValue::from_static("accept"));
+    response
+}
+
+/// A body with its tag, which clients ask for again with `If-None-Match`.
+#[derive(Debug)]
+pub(super) struct Tagged {
+    body: Bytes,
+    content_type: &'static str,
+    tag: HeaderValue,
+}
+
+impl Tagged {
+    /// A body of text.
+    pub(super) fn new(body: impl Into<Bytes>, media: Media) -> Self {
+        Self::of_type(body.into(), media.content_type())
+    }
+
+    /// A body of any type.
+    pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+        // Weak, since the same tag stands for the compressed body.
+        let tag = format!("W/\"{}\"", &blake3::hash(&body).to_hex()[..20]);
+        let tag = HeaderValue::try_from(tag).unwrap_or_else(|_| HeaderValue::from_static("W/\"\""));
+        Self { body, content_type, tag }
+    }
+
+    /// The answer with this body.
+    pub(super) fn answer(&self) -> Response {
+        let mut headers = HeaderMap::with_capacity(12);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(ETAG, self.tag.clone());
+        with(StatusCode::OK, headers, Body::from(self.body.clone()))
+    }
+
+    /// The same body as plain text, with a tag of its own.
+    pub(super) fn answer_as_text(&self) -> Response {
+        let mut response = self.answer();
+        let tag = format!("{}-text\"", self.tag.to_str().unwrap_or_default().trim_end_matches('"'));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(Media::Text.content_type()));
+        headers.extend(HeaderValue::try_from(tag).map(|tag| (ETAG, tag)));
+        response
+    }
+}
+
+/// Answers 304 in place of a body that the client has, by the `If-None-Match` of its request.
+pub(super) fn unless_known(known: &[HeaderValue], mut response: Response) -> Response {
+    let Some(tag) = response.headers().get(ETAG) else { return response };
+    let own = tag.to_str().unwrap_or_default().trim_start_matches("W/");
+    let lists = known.iter().filter_map(|list| list.to_str().ok());
+    let mut listed = lists.flat_map(|list| list.split(',')).map(str::trim);
+    if response.status() == StatusCode::OK
+        && listed.any(|listed| listed == "*" || listed.trim_start_matches("W/") == own)
+    {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Body::empty();
+        [CONTENT_TYPE, CONTENT_LENGTH].iter().for_each(|name| drop(response.headers_mut().remove(name)));
+    }
+    response
+}

@@ -7,8 +7,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::build::{Response, negotiated, no_store};
-use super::negotiate::{Media, preferred};
+use super::media::{Media, preferred};
+use super::{Response, negotiated, no_store};
 
 /// Stands in a next step for the path below which the profile of the request is served.
 const ROOT: &str = "{root}";
@@ -43,15 +43,12 @@ pub enum ProblemCode {
     NotAcceptable,
     /// The body did not arrive in time.
     RequestTimeout,
-    /// The content does not match `If-Match`.
-    PreconditionFailed,
     /// The body is too long.
     ContentTooLarge,
     /// The address is too long.
     UriTooLong,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
-    /// The range is outside of the body.
     /// A mistake in toolcrib, or in a template.
     Internal,
     /// Too many requests at once.
@@ -113,7 +110,6 @@ impl ProblemCode {
             ProblemCode::MethodNotAllowed => (405, "use a method that `Allow` names"),
             ProblemCode::NotAcceptable => (406, "accept text/markdown, text/html or application/json"),
             ProblemCode::RequestTimeout => (408, "send the request again, faster"),
-            ProblemCode::PreconditionFailed => (412, "read it again without `If-Match`"),
             ProblemCode::ContentTooLarge => (413, "send less"),
             ProblemCode::UriTooLong => (414, "shorten the address; arguments belong in the body"),
             ProblemCode::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::cached_body::CachedBody;
-use super::negotiate::Media;
+use super::media::Media;
+use super::{Response, Tagged};
 use crate::catalog::{Findings, registry};
 use crate::config::Mode;
 use crate::finding::Finding;
 use crate::functions::CatalogView;
-use crate::render::{Docs, Llms};
+use crate::render::Llms;
 use crate::serve::ListingPolicy;
 use crate::serve::listed_tools::ListedTools;
 use crate::site::{Site, SiteIndex};
@@ -22,29 +22,27 @@ const MAX_CACHED_TOOLS: usize = 1000;
 #[derive(Debug)]
 pub(crate) struct ResponseCache {
     view: Arc<CatalogView>,
-    docs: Vec<OnceLock<Result<CachedBody, String>>>,
+    docs: Vec<OnceLock<Result<Tagged, String>>>,
     index: OnceLock<Result<IndexFiles, String>>,
     site: OnceLock<SiteIndex>,
     /// Findings of the input, unless the caller may see only a part of it.
     findings: Findings,
-    registry: OnceLock<CachedBody>,
+    registry: OnceLock<Tagged>,
     /// Assets of pages: style sheets, scripts, and the index of the search.
-    files: HashMap<String, OnceLock<Arc<CachedBody>>>,
+    files: HashMap<String, OnceLock<Arc<Tagged>>>,
     listing: ListingPolicy,
     listed_tools: OnceLock<ListedTools>,
     /// The list of functions and tools: at the root of the server, and below the path of the profile.
-    tool_list_bodies: [OnceLock<CachedBody>; 2],
+    tool_list_bodies: [OnceLock<Tagged>; 2],
 }
 
 /// Files that are laid out from all tools.
 #[derive(Debug)]
 pub(crate) struct IndexFiles {
     /// `README.md`, and pages below `categories/`.
-    pub(crate) files: HashMap<String, CachedBody>,
+    pub(crate) files: HashMap<String, Tagged>,
     /// `llms.txt` and `llms-full.txt`.
     pub(crate) llms: Llms,
-    /// Hash that changes with any of these files, or the registry.
-    pub(crate) version: String,
 }
 
 impl ResponseCache {
@@ -74,9 +72,9 @@ impl ResponseCache {
     }
 
     /// The doc of a tool, `tools/NAME.md`.
-    pub(crate) fn doc(&self, index: usize) -> Option<&Result<CachedBody, String>> {
+    pub(crate) fn doc(&self, index: usize) -> Option<&Result<Tagged, String>> {
         let make = || match self.view.page(index) {
-            Some(Ok(page)) => Ok(CachedBody::new(page.markdown.clone(), Media::Markdown)),
+            Some(Ok(page)) => Ok(Tagged::new(page.markdown.clone(), Media::Markdown)),
             Some(Err(error)) => Err(error.to_string()),
             None => Err("there is no such tool".into()),
         };
@@ -96,16 +94,11 @@ impl ResponseCache {
     fn lay_out(&self) -> Result<IndexFiles, String> {
         let (view, profile) = (&self.view, self.view.profile());
         let llms = Llms::lay_out(view.catalog(), &profile);
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(llms.brief(view.catalog(), 0).as_bytes());
-        let docs = Docs::new(view.catalog(), profile, view.templates());
-        hasher.update(docs.key().as_bytes());
-        let version = hasher.finalize().to_hex()[..20].to_string();
         let pages = view.index().as_ref().map_err(ToString::to_string)?.iter();
         let files = pages
-            .map(|page| (page.path.clone(), CachedBody::new(page.markdown.clone(), Media::Markdown)))
+            .map(|page| (page.path.clone(), Tagged::new(page.markdown.clone(), Media::Markdown)))
             .collect();
-        Ok(IndexFiles { files, llms, version })
+        Ok(IndexFiles { files, llms })
     }
 
     /// The policy of the lists of clients.
@@ -124,7 +117,7 @@ impl ResponseCache {
     }
 
     /// The slot for the list of functions and tools, with addresses below the path of the profile or not.
-    pub(crate) fn tool_list_body(&self, below_profile: bool) -> &OnceLock<CachedBody> {
+    pub(crate) fn tool_list_body(&self, below_profile: bool) -> &OnceLock<Tagged> {
         &self.tool_list_bodies[usize::from(below_profile)]
     }
 
@@ -141,19 +134,16 @@ impl ResponseCache {
     }
 
     /// The slot for an asset of pages.
-    pub(crate) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
+    pub(crate) fn file(&self, path: &str) -> Option<&OnceLock<Arc<Tagged>>> {
         self.files.get(path)
     }
 
-    /// `registry.json`, unless it is too large to be cached.
-    pub(crate) fn registry(&self) -> Option<&CachedBody> {
-        let is_small = self.view.catalog().tools.len() <= MAX_CACHED_TOOLS;
-        let make = || CachedBody::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
-        is_small.then(|| self.registry.get_or_init(make))
-    }
-
-    /// Whether `registry.json` has been made already.
-    pub(crate) fn has_registry(&self) -> bool {
-        self.registry.get().is_some()
+    /// `registry.json`; kept unless it is large.
+    pub(crate) fn registry(&self) -> Response {
+        let make = || Tagged::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
+        match self.view.catalog().tools.len() <= MAX_CACHED_TOOLS {
+            true => self.registry.get_or_init(make).answer(),
+            false => make().answer(),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::state::{Approval, ApprovalStatus, Sqlite, StateStore};
+use toolcrib::state::{Approval, ApprovalStatus, StateStore};
 
 use super::{Bench, WRITES, code, warned};
 use crate::fixture;
@@ -25,14 +25,14 @@ fn sent() -> Value {
     json!({"type": "static", "content": "sent"})
 }
 
-fn bench(description: &str, backend: &Value, config: &str, state: &Arc<Sqlite>) -> Bench {
+fn bench(description: &str, backend: &Value, config: &str, state: &Arc<StateStore>) -> Bench {
     let (tools, config) = (tools(description, backend), format!("{WRITES}{config}"));
     let folder = fixture::folder(&[("tools.json", &tools), ("toolcrib.toml", &config)]);
     Bench::at(folder, None, Arc::clone(state))
 }
 
-fn state() -> Arc<Sqlite> {
-    Arc::new(Sqlite::in_memory())
+fn state() -> Arc<StateStore> {
+    Arc::new(StateStore::in_memory())
 }
 
 /// Asks for a call, and the approval that waits for it.

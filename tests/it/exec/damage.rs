@@ -1,10 +1,9 @@
-//! State that something else cuts, takes away or sets back: the program notices, refuses changes, says why, and runs no key
-//! twice. Reads go on.
+//! State on a full disk, and under a clock that jumps: no key runs twice.
 #![cfg(unix)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -78,124 +77,6 @@ fn eventually<T>(what: &str, check: impl Fn() -> Option<T>) -> T {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-/// The server says everywhere that changes are refused, and why.
-#[track_caller]
-fn refuses(server: &Server, key: &str, words: &str) {
-    let problem = eventually("/readyz says nothing", || {
-        let ready = server.json("/readyz?verbose");
-        (ready["state"] == "cannot be written").then(|| ready["state_problem"].to_string())
-    });
-    assert!(problem.contains(words), "{problem}");
-    let answer = create(server, key);
-    assert_eq!(code(&answer), "STATE_UNAVAILABLE", "{answer}");
-    assert!(answer["error"]["message"].as_str().unwrap().contains(words), "{answer}");
-    let read: Value = server.post("tool_exec", r#"{"op": "look"}"#).json().unwrap();
-    assert_eq!(read["ok"], true, "{read}");
-    assert_eq!(server.metric("toolcrib_state_writable"), 0);
-    let metrics = server.text("/metrics");
-    assert!(metrics.lines().any(|line| line.starts_with("toolcrib_state_problem{") && line.contains(words)));
-    eventually("the log says nothing", || server.log.lock().unwrap().contains(words).then_some(()));
-}
-
-/// Damage to the files under a running server is noticed.
-#[track_caller]
-fn noticed(damage: impl Fn(&Place), words: &str) -> Place {
-    let place = Place::new(Duration::ZERO);
-    let server = place.start();
-    assert_eq!(create(&server, "before")["ok"], true);
-    damage(&place);
-    refuses(&server, "during", words);
-    assert_eq!(place.slow.count(), 1);
-    place
-}
-
-fn cut(file: &Path) {
-    OpenOptions::new().write(true).open(file).unwrap().set_len(0).unwrap();
-}
-
-#[test]
-fn a_log_that_is_removed_is_noticed_and_nothing_of_it_is_lost() {
-    let place = noticed(
-        |place| std::fs::remove_file(place.file("state.db-wal")).unwrap(),
-        "state.db-wal was removed",
-    );
-    let server = place.start();
-    assert_eq!(create(&server, "before")["meta"]["replayed"], true);
-    assert_eq!((create(&server, "after")["ok"].clone(), place.slow.count()), (json!(true), 2));
-}
-
-#[test]
-fn a_log_that_is_cut_or_replaced_is_noticed_and_its_keys_do_not_run_again() {
-    let replace = |place: &Place| {
-        let copy = std::fs::read(place.file("state.db-wal")).unwrap();
-        std::fs::remove_file(place.file("state.db-wal")).unwrap();
-        std::fs::write(place.file("state.db-wal"), &copy[..32]).unwrap();
-    };
-    let zero = |place: &Place| {
-        let mut log = OpenOptions::new().write(true).open(place.file("state.db-wal")).unwrap();
-        log.write_all(&[0; 32]).unwrap();
-    };
-    noticed(zero, "state.db-wal was overwritten");
-    for place in [
-        noticed(replace, "state.db-wal was replaced"),
-        noticed(|place| cut(&place.file("state.db-wal")), "state.db-wal was cut off"),
-    ] {
-        let server = place.start();
-        refuses(&server, "before", "state.db-seal");
-        assert_eq!(place.slow.count(), 1);
-    }
-}
-
-#[test]
-fn a_database_that_is_cut_or_overwritten_is_noticed_and_not_begun_anew() {
-    let place = noticed(|place| cut(&place.file("state.db")), "state.db was cut off");
-    let run = fixture::run(&["serve", fixture::text(place.folder.path()), "--listen", "127.0.0.1:0"]);
-    assert!(run.code != 0 && run.stderr.contains("state.db was cut off"), "{}", run.stderr);
-    let overwrite = |place: &Place| {
-        let mut file = OpenOptions::new().write(true).open(place.file("state.db")).unwrap();
-        file.write_all(&[0; 100]).unwrap();
-    };
-    noticed(overwrite, "state.db was overwritten");
-    noticed(|place| std::fs::remove_file(place.file("state.db-seal")).unwrap(), "state.db-seal was removed");
-}
-
-#[test]
-fn a_log_that_is_lost_after_a_kill_is_noticed_and_its_keys_do_not_run_again() {
-    let place = Place::new(Duration::ZERO);
-    let server = place.start();
-    assert_eq!(create(&server, "k")["ok"], true);
-    drop(server);
-    std::fs::remove_file(place.file("state.db-wal")).unwrap();
-    let server = place.start();
-    refuses(&server, "k", "state.db-seal");
-    assert_eq!(place.slow.count(), 1);
-    // The operator decides to go on with what is left.
-    std::fs::remove_file(place.file("state.db-seal")).unwrap();
-    eventually("it does not go on", || (server.json("/readyz?verbose")["state"] == "on").then_some(()));
-    assert_eq!((create(&server, "k")["ok"].clone(), place.slow.count()), (json!(true), 2));
-}
-
-#[test]
-fn an_older_copy_is_noticed_and_what_it_has_is_still_answered() {
-    let place = Place::new(Duration::ZERO);
-    let run = |key: &str| {
-        let mut server = place.start();
-        assert_eq!(create(&server, key)["ok"], true);
-        server.terminate();
-        assert_eq!(server.ended(Duration::from_secs(30)), Some(0));
-    };
-    run("a");
-    let copy = format!("VACUUM INTO '{}'", place.file("copy.db").display());
-    Connection::open(place.file("state.db")).unwrap().execute_batch(&copy).unwrap();
-    run("b");
-    let _ = std::fs::remove_file(place.file("state.db-wal"));
-    std::fs::rename(place.file("copy.db"), place.file("state.db")).unwrap();
-    let server = place.start();
-    refuses(&server, "b", "state.db lacks its last");
-    assert_eq!(create(&server, "a")["meta"]["replayed"], true);
-    assert_eq!(place.slow.count(), 2);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib::functions::Function;
-use toolcrib::state::{Sqlite, StateStore};
+use toolcrib::state::StateStore;
 
 use super::{Bench, code};
 use crate::fixture;
@@ -300,7 +300,7 @@ fn a_write_without_a_place_to_be_written_down_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     let tools = fixture::folder(&[("tools.json", super::TOOLS), ("toolcrib.toml", super::WRITES)]);
-    let state = Arc::new(Sqlite::open(&file).unwrap());
+    let state = Arc::new(StateStore::open(&file).unwrap());
     let bench = Bench::at(tools, None, state);
     assert_eq!(bench.run("create_task", json!({"project_id": "p", "title": "Buy nails"}))["ok"], true);
     bench.wait(bench.state.flush()).unwrap();

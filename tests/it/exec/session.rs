@@ -1,7 +1,7 @@
 //! Sessions: the context, keys that run once, and the trace.
 
 use serde_json::{Value, json};
-use toolcrib::state::{EventKind, EventQuery, StateStore};
+use toolcrib::state::{EventKind, EventQuery};
 
 use super::{Bench, WRITES, code, warned};
 

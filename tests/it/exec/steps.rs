@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib::state::{Claim, ClaimStatus, Event, EventQuery, Sqlite, StateStore};
+use toolcrib::state::{Claim, ClaimStatus, Event, EventQuery, StateStore};
 use toolcrib::tool::Effect;
 
 use super::{Bench, WRITES, check, code, warned};
@@ -71,7 +71,7 @@ impl Notes {
         let folder =
             fixture::folder(&[("tools.yaml", tools), ("toolcrib.toml", &trusted), ("note.json", note)]);
         let root = folder.path().to_path_buf();
-        Self { bench: Bench::at(folder, roles, Arc::new(Sqlite::in_memory())), root }
+        Self { bench: Bench::at(folder, roles, Arc::new(StateStore::in_memory())), root }
     }
 
     fn run(&self, input: Value) -> Value {

@@ -105,8 +105,11 @@ fn a_result_of_an_mcp_server_that_is_none_leaves_a_write_of_unknown_outcome() {
             script(answer)
         );
         let files = [("dump.json", &*tools.to_string()), ("toolcrib.toml", &*config)];
-        let bench =
-            Bench::at(crate::fixture::folder(&files), None, Arc::new(toolcrib::state::Sqlite::in_memory()));
+        let bench = Bench::at(
+            crate::fixture::folder(&files),
+            None,
+            Arc::new(toolcrib::state::StateStore::in_memory()),
+        );
         let call = json!({"op": "make", "args": {}, "idempotency_key": "k"});
         (bench.exec(call.clone()), bench.exec(call))
     };

@@ -1,4 +1,4 @@
-//! Tags, parts and compression: equal tags mean equal bytes.
+//! Tags and compression: a client that has the content gets 304.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -6,6 +6,12 @@ use std::io::Read;
 use super::{Server, client, header};
 use crate::fixture;
 use crate::mcp::many;
+
+/// All that an answer varies by.
+fn vary(response: &reqwest::blocking::Response) -> String {
+    let values = response.headers().get_all("vary").iter().map(|value| value.to_str().unwrap());
+    values.collect::<Vec<_>>().join(", ")
+}
 
 /// The longest doc of GitHub's tools is well over what is worth compressing.
 const DOC: &str = "/tools/issue_write.md";
@@ -28,10 +34,11 @@ fn what_a_client_has_is_not_sent_again() {
             let first = ask("\"other\"");
             assert_eq!(first.status(), 200, "{path}");
             assert_eq!(header(&first, "cache-control"), "no-cache");
-            assert!(header(&first, "vary").contains("accept-encoding"));
+            assert!(vary(&first).contains("accept-encoding"), "{path}");
             let tag = header(&first, "etag").to_string();
-            assert!(tag.starts_with('"'), "{path}: {tag} is not strong");
-            for list in [tag.clone(), format!("\"a\", W/{tag}"), "*".into()] {
+            // The same tag stands for the plain and for the compressed body.
+            assert!(tag.starts_with("W/\""), "{path}: {tag} is not weak");
+            for list in [tag.clone(), format!("\"a\", {}", &tag[2..]), "*".into()] {
                 let again = ask(&list);
                 assert_eq!(
                     (again.status().as_u16(), header(&again, "etag")),
@@ -45,10 +52,10 @@ fn what_a_client_has_is_not_sent_again() {
 }
 
 #[test]
-fn equal_tags_mean_equal_bytes_in_every_encoding() {
+fn a_compressed_body_has_the_bytes_of_the_plain_one_and_each_content_its_tag() {
     let large = many(1200);
     for server in [Server::github(), Server::start(fixture::text(large.path()), &[], &[])] {
-        let mut seen: HashMap<String, Vec<u8>> = HashMap::new();
+        let mut seen: HashMap<String, &str> = HashMap::new();
         for path in [DOC, "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt"] {
             let plain = server.get(path, &[("accept-encoding", "identity")]);
             if plain.status() == 404 {
@@ -57,12 +64,10 @@ fn equal_tags_mean_equal_bytes_in_every_encoding() {
             assert_eq!(header(&plain, "content-encoding"), "");
             let small = server.get(path, &[("accept-encoding", "br;q=1, gzip;q=0.8")]);
             assert_eq!(header(&small, "content-encoding"), "gzip", "{path}");
-            let tags = [header(&plain, "etag").to_string(), header(&small, "etag").to_string()];
-            let bodies = [plain.bytes().unwrap().to_vec(), small.bytes().unwrap().to_vec()];
-            assert_eq!(unpacked(&bodies[1]), bodies[0], "{path}");
-            for (tag, body) in tags.into_iter().zip(bodies) {
-                assert!(seen.insert(tag.clone(), body).is_none(), "{path}: {tag} stands for two bodies");
-            }
+            let tag = header(&plain, "etag").to_string();
+            assert_eq!(header(&small, "etag"), tag, "{path}");
+            assert_eq!(unpacked(&small.bytes().unwrap()), plain.bytes().unwrap(), "{path}");
+            assert!(seen.insert(tag.clone(), path).is_none(), "{path}: {tag} stands for two bodies");
         }
     }
 }
@@ -72,15 +77,10 @@ fn the_forms_of_one_address_have_tags_of_their_own() {
     let server = Server::github();
     let mut seen = std::collections::HashSet::new();
     for accept in ["text/markdown", "text/plain", "text/html", "application/json"] {
-        for encoding in ["identity", "gzip"] {
-            let ask = |tag: &str| {
-                let headers = [("accept", accept), ("accept-encoding", encoding), ("if-none-match", tag)];
-                server.get("/tools/issue_write", &headers)
-            };
-            let tag = header(&ask("\"other\""), "etag").to_string();
-            assert_eq!(ask(&tag).status(), 304, "{accept}");
-            assert!(seen.insert(tag.clone()), "{tag} stands for two forms");
-        }
+        let ask = |tag: &str| server.get("/tools/issue_write", &[("accept", accept), ("if-none-match", tag)]);
+        let tag = header(&ask("\"other\""), "etag").to_string();
+        assert_eq!(ask(&tag).status(), 304, "{accept}");
+        assert!(seen.insert(tag.clone()), "{tag} stands for two forms");
     }
 }
 
@@ -100,14 +100,6 @@ fn head_says_what_get_would_without_the_body() {
             assert!(head.bytes().unwrap().is_empty());
         }
     }
-}
-
-#[test]
-fn a_client_that_insists_on_old_content_is_told_that_it_is_gone() {
-    let server = Server::github();
-    let tag = header(&server.get(DOC, &[]), "etag").to_string();
-    assert_eq!(server.get(DOC, &[("if-match", &tag)]).status(), 200);
-    assert_eq!(server.get(DOC, &[("if-match", "\"old\"")]).status(), 412);
 }
 
 #[test]

@@ -138,9 +138,11 @@ fn a_call_counts_and_finds_room_in_the_same_way_through_either_door() {
         asking.send().unwrap().json::<serde_json::Value>().unwrap()["result"].take()
     };
     let count = |outcome: &str| {
-        server.metric(&format!(
-            "toolcrib_function_calls_total{{function=\"read_tool_doc\",outcome=\"{outcome}\"}}"
-        ))
+        let line =
+            format!("toolcrib_function_calls_total{{function=\"read_tool_doc\",outcome=\"{outcome}\"}} ");
+        let metrics = server.text("/metrics");
+        let count = metrics.lines().find_map(|own| own.strip_prefix(line.as_str()));
+        count.map_or(0, |count| count.parse::<u64>().unwrap())
     };
     assert_ne!(through_mcp()["isError"], true);
     assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 200);

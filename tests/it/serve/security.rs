@@ -161,7 +161,7 @@ fn what_is_wrong_is_for_tokens_with_every_role_alone() {
         let read = |path: &str| server.get(path, &headers).text().unwrap();
         assert_eq!(read("/").contains("The catalog has 1 error;"), sees_all);
         assert_eq!(read("/findings.html").contains("file-invalid"), sees_all);
-        for family in ["toolcrib_reloads_total", "toolcrib_catalog_current", "toolcrib_semantic_vectors"] {
+        for family in ["toolcrib_reloads_total", "toolcrib_catalog_current", "toolcrib_semantic_configured"] {
             assert_eq!(read("/metrics").contains(family), sees_all, "{family}");
         }
         assert_eq!(server.get("/tools/wipe_disks.md", &headers).status() == 200, sees_all);

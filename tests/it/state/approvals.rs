@@ -1,11 +1,9 @@
 //! Where the arguments of calls that wait for a person lie, who may read them, and what is left of them.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use rusqlite::Connection;
 use serde_json::json;
-use toolcrib::state::{Approval, ApprovalStatus, Sqlite, StateStore};
+use toolcrib::state::{Approval, StateStore};
 
 use super::{contract, runtime};
 
@@ -21,7 +19,7 @@ fn what_was_erased_is_in_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     runtime().block_on(async {
-        let state = Sqlite::open(&file).unwrap();
+        let state = StateStore::open(&file).unwrap();
         let long = "zebra-crossing ".repeat(20_000);
         let ask = async |note: &str| {
             let request = contract::request(note, toolcrib::state::now() + 60_000);
@@ -41,30 +39,4 @@ fn what_was_erased_is_in_no_file() {
         state.decide_approval(&denied, false, None).await.unwrap();
         assert!(!is_in_files(folder.path(), "zebra-crossing"));
     });
-}
-
-#[test]
-fn approvals_of_an_older_file_are_bound_to_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("state.db");
-    let db = Connection::open(&file).unwrap();
-    db.execute_batch(include_str!("../../../src/state/sqlite/migrations/0001.sql")).unwrap();
-    let later = toolcrib::state::now() + 3_600_000;
-    let insert = "INSERT INTO tool_approvals VALUES ('ap_older', 'amy', NULL, 'onto.task.delete', \
-                  '{\"task_id\": \"7\"}', 'f', 1, ?1, 'approved', NULL)";
-    db.execute(insert, [later]).unwrap();
-    db.pragma_update(None, "user_version", 1).unwrap();
-    drop(db);
-    let state: Arc<dyn StateStore> = Arc::new(Sqlite::open(&file).unwrap());
-    runtime().block_on(is_void_when_older(&state));
-}
-
-/// An approval `ap_older` of amy's, from before approvals were bound, runs nothing.
-pub async fn is_void_when_older(state: &Arc<dyn StateStore>) {
-    let all = state.approvals(false).await.unwrap();
-    assert_eq!((all.len(), all[0].bound.as_str()), (1, ""));
-    assert_eq!(state.use_approval("ap_older").await, Ok(false));
-    let request = contract::request("f", toolcrib::state::now() + 60_000);
-    let asked = state.request_approval(&request).await.unwrap();
-    assert_eq!((asked.approval.status, asked.void.as_deref()), (ApprovalStatus::Waiting, Some("ap_older")));
 }

@@ -1,7 +1,7 @@
-//! Negotiates the form of an answer: media types and encodings with their q-values (RFC 9110, section 12.5).
+//! The media type that a client prefers, by the q-values of its `Accept` (RFC 9110, section 12.5).
 
-use http::header::{ACCEPT, ACCEPT_ENCODING};
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
+use http::header::ACCEPT;
 
 /// Media type of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +23,6 @@ impl Media {
             Media::Text => "text/plain; charset=utf-8",
             Media::Metrics => "text/plain; version=0.0.4; charset=utf-8",
         }
-    }
-
-    /// The subtype, after the slash.
-    pub(crate) fn subtype(self) -> &'static str {
-        self.names().1
     }
 
     fn names(self) -> (&'static str, &'static str) {
@@ -60,7 +55,7 @@ pub(crate) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media>
 fn media_quality(headers: &HeaderMap, media: Media) -> u16 {
     let (kind, subtype) = media.names();
     let mut found: Option<(u8, u16)> = None;
-    for (range, quality) in items(headers, ACCEPT) {
+    for (range, quality) in items(headers) {
         let Some((range_kind, range_subtype)) = range.split_once('/') else { continue };
         let specific = match (range_kind, range_subtype) {
             ("*", "*") => 0,
@@ -75,29 +70,9 @@ fn media_quality(headers: &HeaderMap, media: Media) -> u16 {
     found.map_or(0, |(_, quality)| quality)
 }
 
-/// Whether the client prefers gzip to the plain body.
-pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
-    if !headers.contains_key(ACCEPT_ENCODING) {
-        return false;
-    }
-    let (mut gzip, mut identity, mut any) = (None, None, None);
-    for (coding, quality) in items(headers, ACCEPT_ENCODING) {
-        match coding {
-            _ if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") => {
-                gzip = Some(quality);
-            }
-            _ if coding.eq_ignore_ascii_case("identity") => identity = Some(quality),
-            "*" => any = Some(quality),
-            _ => {}
-        }
-    }
-    let gzip = gzip.or(any).unwrap_or(0);
-    gzip > 0 && gzip >= identity.unwrap_or(0)
-}
-
-/// The items of a list header, without their parameters, each with its quality in thousandths.
-fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, u16)> {
-    let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+/// The items of `Accept`, without their parameters, each with its quality in thousandths.
+fn items(headers: &HeaderMap) -> impl Iterator<Item = (&str, u16)> {
+    let values = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).filter_map(|item| {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().filter(|name| !name.is_empty())?;
@@ -121,14 +96,12 @@ mod tests {
 
     use super::*;
 
-    fn headers(name: HeaderName, value: &str) -> HeaderMap {
-        [(name, HeaderValue::from_str(value).unwrap())].into_iter().collect()
-    }
-
     #[test]
     fn the_most_specific_range_decides_and_then_the_quality() {
         let offered = [Media::Markdown, Media::Json, Media::Html];
-        let best = |accept: &str| preferred(&headers(ACCEPT, accept), &offered);
+        let best = |accept: &str| {
+            preferred(&[(ACCEPT, HeaderValue::from_str(accept).unwrap())].into_iter().collect(), &offered)
+        };
         assert_eq!(preferred(&HeaderMap::new(), &offered), Some(Media::Markdown));
         assert_eq!(best("*/*"), Some(Media::Markdown));
         assert_eq!(best("text/html,application/xhtml+xml,*/*;q=0.8"), Some(Media::Html));
@@ -138,13 +111,5 @@ mod tests {
         assert_eq!(best("text/*;q=0, */*;q=0.1"), Some(Media::Json));
         assert_eq!(best("image/png"), None);
         assert_eq!(best("text/markdown;q=nan"), None);
-    }
-
-    #[test]
-    fn gzip_is_used_where_it_is_liked_no_less_than_nothing() {
-        let gzip = |value: &str| takes_gzip(&headers(ACCEPT_ENCODING, value));
-        assert!(gzip("gzip") && gzip("br, *") && gzip("gzip;q=0.5, identity;q=0.5") && gzip("GZIP;q=0.001"));
-        assert!(!gzip("br") && !gzip("gzip;q=0") && !gzip("*;q=0") && !gzip("gzip;q=0.2, identity"));
-        assert!(!gzip("gzip;q=0, *") && !takes_gzip(&HeaderMap::new()));
     }
 }

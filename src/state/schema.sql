@@ -1,8 +1,8 @@
--- What outlives a call.
+-- What outlives a call. SQLite and PostgreSQL read the same text. Times are milliseconds of Unix time.
 
 -- The number of the last event: one sequence for both tables of events.
 CREATE TABLE tool_event_counter (
-    one int PRIMARY KEY CHECK (one = 1),
+    one bigint PRIMARY KEY CHECK (one = 1),
     last bigint NOT NULL
 );
 INSERT INTO tool_event_counter (one, last) VALUES (1, 0);
@@ -10,7 +10,7 @@ INSERT INTO tool_event_counter (one, last) VALUES (1, 0);
 -- Every call of a tool.
 CREATE TABLE tool_executions (
     id bigint PRIMARY KEY,
-    at timestamptz NOT NULL,
+    at bigint NOT NULL,
     trace_id text NOT NULL,
     caller text NOT NULL,
     session text,
@@ -25,15 +25,18 @@ CREATE TABLE tool_executions (
     effect text,
     dry_run boolean NOT NULL,
     latency_us bigint NOT NULL,
-    detail text NOT NULL
+    detail text NOT NULL,
+    profile text,
+    registry_version text,
+    doc_version text
 );
 CREATE INDEX tool_executions_of_session ON tool_executions (session, id) WHERE session IS NOT NULL;
 CREATE INDEX tool_executions_at ON tool_executions (at);
 
--- What else happened in sessions.
+-- Everything else that happened in sessions.
 CREATE TABLE session_events (
     id bigint PRIMARY KEY,
-    at timestamptz NOT NULL,
+    at bigint NOT NULL,
     trace_id text NOT NULL,
     caller text NOT NULL,
     session text,
@@ -59,8 +62,8 @@ CREATE TABLE tool_idempotency_keys (
     owner text NOT NULL,
     status text NOT NULL, -- running, answered, unknown
     answer text,
-    lease_until timestamptz NOT NULL,
-    changed_at timestamptz NOT NULL,
+    lease_until bigint NOT NULL,
+    changed_at bigint NOT NULL,
     PRIMARY KEY (caller, key)
 );
 
@@ -71,20 +74,28 @@ CREATE TABLE tool_approvals (
     op text NOT NULL,
     arguments text NOT NULL,
     fingerprint text NOT NULL,
-    asked_at timestamptz NOT NULL,
-    until timestamptz NOT NULL,
-    status text NOT NULL, -- waiting, approved, denied, used
-    reason text
+    asked_at bigint NOT NULL,
+    until bigint NOT NULL,
+    status text NOT NULL, -- waiting, approved, denied, used, void
+    reason text,
+    hidden text NOT NULL, -- JSON: pointer, bytes, hash
+    bound text NOT NULL
 );
 CREATE INDEX tool_approvals_of_call ON tool_approvals (caller, fingerprint);
 
--- The doc of an op that a session was given last.
+-- The key of hashes that people see.
+CREATE TABLE tool_hash_key (
+    one bigint PRIMARY KEY CHECK (one = 1),
+    key text NOT NULL
+);
+
+-- The page of an op that a session was given last.
 CREATE TABLE session_docs (
     caller text NOT NULL,
     session text NOT NULL,
     op text NOT NULL,
     doc_version text NOT NULL,
-    at timestamptz NOT NULL,
+    at bigint NOT NULL,
     PRIMARY KEY (caller, session, op)
 );
 
@@ -92,13 +103,21 @@ CREATE TABLE session_contexts (
     caller text NOT NULL,
     session text NOT NULL,
     context text NOT NULL,
-    at timestamptz NOT NULL,
+    at bigint NOT NULL,
     PRIMARY KEY (caller, session)
 );
 
 CREATE TABLE tool_results (
     id text PRIMARY KEY,
     caller text NOT NULL,
-    text bytea NOT NULL, -- UTF-8, which may have zero characters
-    until timestamptz NOT NULL
+    text blob NOT NULL, -- UTF-8; a text of PostgreSQL has no zero characters
+    until bigint NOT NULL
 );
+
+-- Ages are measured from `clock`, which goes ahead by a day at most; `seen` is the time of day when it was set.
+CREATE TABLE tool_state (
+    one bigint PRIMARY KEY CHECK (one = 1),
+    clock bigint NOT NULL,
+    seen bigint NOT NULL
+);
+INSERT INTO tool_state (one, clock, seen) VALUES (1, NOW_MS, NOW_MS);
