@@ -43,9 +43,33 @@ pub struct Sample {
     pub fill_in: Vec<String>,
 }
 
-/// The branch of each union that is taken, and whether optional arguments are given too; in the order of attempts.
-const WAYS: [(usize, bool); 8] =
-    [(0, false), (1, false), (0, true), (2, false), (1, true), (3, false), (4, false), (5, false)];
+/// The optional members of an object that are given.
+#[derive(Clone, Copy, PartialEq)]
+enum Optional {
+    /// None.
+    None,
+    /// Some, where a body requires none.
+    Some,
+    /// All.
+    All,
+}
+
+/// The branch of each union that is taken, and the optional members that are given; in the order of attempts.
+const WAYS: [(usize, Optional); 10] = {
+    use Optional::{All, None, Some};
+    [
+        (0, Some),
+        (1, Some),
+        (0, All),
+        (2, Some),
+        (1, All),
+        (3, Some),
+        (4, Some),
+        (5, Some),
+        (0, None),
+        (1, None),
+    ]
+};
 
 /// A call that `is_valid` accepts: an example of the author, else all required arguments.
 pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) -> bool) -> Option<Sample> {
@@ -58,9 +82,10 @@ pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) 
     }
     let mut tried: Vec<Value> = Vec::new();
     let mut bytes_left = MAX_BYTES;
-    for (branch, all) in WAYS {
+    for (branch, optional) in WAYS {
         let (at, fill_in, effect) = (String::new(), Vec::new(), about.effect);
-        let mut sampler = Sampler { root: schema, effect, branch, all, values: 0, bytes_left, at, fill_in };
+        let mut sampler =
+            Sampler { root: schema, effect, branch, optional, values: 0, bytes_left, at, fill_in };
         let made = sampler.value(&[schema], "", 0);
         bytes_left = sampler.bytes_left;
         let Some(made @ Value::Object(_)) = made else { continue };
@@ -92,7 +117,7 @@ struct Sampler<'a> {
     root: &'a Value,
     effect: Effect,
     branch: usize,
-    all: bool,
+    optional: Optional,
     values: usize,
     bytes_left: usize,
     /// Pointer to the value being made.
@@ -163,7 +188,10 @@ impl<'a> Sampler<'a> {
         self.values += properties.len() / 64;
         let required = parts.required();
         let least = parts.limit("minProperties", f64::max).unwrap_or(0.0) as usize;
-        let is_body = required.is_empty() && (depth > 0 || self.effect == Effect::Write);
+        let all = self.optional == Optional::All;
+        let is_body = required.is_empty()
+            && (depth > 0 || self.effect == Effect::Write)
+            && self.optional != Optional::None;
         let has_example = |name: &str| parts.property(name).iter().any(|schema| has_own_value(schema));
         let has_any_example = is_body && properties.iter().any(|name| has_example(name));
         let mut made = Map::new();
@@ -175,9 +203,9 @@ impl<'a> Sampler<'a> {
                 made.insert(name.into(), true.into());
             } else if required.contains(name) {
                 made.insert(name.into(), self.inner(name, &schemas, name, depth + 1)?);
-            } else if self.all && depth <= 1 || is_body && members < MAX_MEMBERS {
+            } else if all && depth <= 1 || is_body && members < MAX_MEMBERS {
                 let is_telling = if has_any_example { has_example(name) } else { is_plain(&schemas) };
-                if !self.all && !is_telling {
+                if !all && !is_telling {
                     continue;
                 }
                 if let Some(value) = self.inner(name, &schemas, name, depth + 1) {
@@ -383,7 +411,10 @@ fn by_format(format: &str) -> Option<&'static str> {
 /// Another value of the kind of an element that is in the list already.
 fn varied(value: Value, at: usize) -> Value {
     match value {
-        Value::String(text) => format!("{text}-{}", at + 1).into(),
+        Value::String(text) => match text.parse::<u64>() {
+            Ok(number) => (number + at as u64).to_string().into(),
+            Err(_) => format!("{text}-{}", at + 1).into(),
+        },
         Value::Number(number) if number.is_i64() => json!(number.as_i64().unwrap_or_default() + at as i64),
         Value::Number(number) => json!(number.as_f64().unwrap_or_default() + at as f64),
         Value::Bool(flag) => (!flag).into(),

@@ -174,7 +174,7 @@ fn an_address_that_gives_no_registry_is_an_error_with_help() {
     assert!(open.code == 1 && open.stderr.contains("use https://"), "{}", open.stderr);
     let offline = run(&["check", "--offline", &shown]);
     let told = format!("{}{}", offline.stdout, offline.stderr);
-    assert!(offline.code == 1 && told.contains("was not asked"), "{told}");
+    assert!(offline.code == 1 && told.contains("was not contacted"), "{told}");
 }
 
 #[test]

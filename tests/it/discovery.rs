@@ -262,24 +262,24 @@ fn groups_of_ops_are_paths_too() {
 #[test]
 fn a_person_searches_from_the_command_line() {
     let folder = catalog();
-    let search = |more: &[&str]| run(&[&["search", text(folder.path())], more].concat());
-    let found = search(&["rename", "a", "symbol", "--limit", "1"]);
+    let search = |query: &str, more: &[&str]| run(&[&["search", query, text(folder.path())], more].concat());
+    let found = search("rename a symbol", &["--limit", "1"]);
     assert_eq!((found.code, found.stdout.lines().count()), (0, 2), "{}", found.stdout);
     assert!(found.stdout.starts_with("refactor.rename_symbol  "), "{}", found.stdout);
-    let scoped = search(&["upload", "--category", "data", "--json"]);
+    let scoped = search("upload", &["--category", "data", "--json"]);
     let scoped: Value = serde_json::from_str(&scoped.stdout).unwrap();
     assert_eq!(
         (&scoped["verdict"], &scoped["tools"][0]["op"]),
         (&json!("match"), &json!("storage.put_object"))
     );
-    let nothing = search(&["qzxv", "jjkw"]);
+    let nothing = search("qzxv jjkw", &[]);
     assert_eq!(nothing.code, 1);
     assert!(
         nothing.stdout.starts_with("no match") && nothing.stdout.contains("Coding"),
         "{}",
         nothing.stdout
     );
-    let wrong = search(&["upload", "--category", "Storge"]);
+    let wrong = search("upload", &["--category", "Storge"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("Storage"), "{}", wrong.stderr);
 }
 

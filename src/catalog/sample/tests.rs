@@ -192,7 +192,7 @@ fn schemas_that_multiply_give_up_soon() {
         {
             for is_valid in [true, false] {
                 let took = seconds(&schema, is_valid);
-                assert!(took < 2.0, "{count} of {property}: {took} s");
+                assert!(took < 10.0, "{count} of {property}: {took} s");
             }
         }
     }
