@@ -24,7 +24,9 @@ use client_text::{ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
 use moved::Secrets;
 use record::{Folder, Record, hash};
 
-/// Move the servers of an MCP client behind toolcrib, which becomes the one entry in the client's file.
+/// Move the servers of an MCP client behind toolcrib.
+///
+/// toolcrib becomes the one entry in the client's file.
 ///
 /// The servers go to a toolcrib.toml of their own in your configuration folder, their secrets to a file there that only
 /// you can read. Everything else in the client's file stays as it is, and a copy of the file is kept. Restart the

@@ -9,9 +9,9 @@ use super::{CommandError, CommandResult, print};
 use crate::config::Workspace;
 use crate::finding::{Finding, Limits, Severity, Unread, locate, open};
 
-/// Start each server of a catalog once, and say how it is: its tools, the time, the tokens, who is signed in until when,
-/// what is wrong and what to do.
+/// Start each server of a catalog once, and report how it is.
 ///
+/// That is its tools, the time, the tokens, who is signed in until when, what is wrong and what to do.
 /// Exits 1 when a server fails. The catalog is the one that `serve` would take.
 #[derive(Debug, clap::Args)]
 #[command(

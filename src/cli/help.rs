@@ -21,7 +21,7 @@ pub(super) fn command_line() -> Command {
     let groups: String = GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect();
     let (bold, plain) = (heading_style().render(), heading_style().render_reset());
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{bold}Options:{plain}\n{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{bold}Options:{plain}\n  -h, --help     Print help\n  -V, --version  Print version{{after-help}}"
     );
     command.help_template(template)
 }

@@ -13,7 +13,9 @@ use crate::tool::Effect;
 /// The files of a new catalog.
 const STARTER: [(&str, &str); 2] = embedded_files! { "starter": "toolcrib.toml", "tools/notes.yaml" };
 
-/// Make a catalog to start from: a toolcrib.toml and two tools, or with --from your definitions in toolcrib's format.
+/// Make a catalog to start from; with --from, out of your definitions.
+///
+/// Without --from it is a toolcrib.toml and two tools.
 ///
 /// With --from there is one file per tool, which you edit from then on. To keep a source as it is and only add missing fields,
 /// name it in a `[[source]]` of toolcrib.toml instead.

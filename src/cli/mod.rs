@@ -47,9 +47,6 @@ use screen::escaped;
 use crate::catalog::UnknownProfile;
 
 /// Documentation for agent tools, read at the moment of need.
-///
-/// Reads tool definitions in their usual formats (MCP, OpenAI, Anthropic, Gemini, OpenAPI, its own), builds one
-/// checked catalog, and writes documentation that an agent reads when it needs it.
 #[derive(Debug, Parser)]
 #[command(name = "toolcrib", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 struct Arguments {
@@ -59,13 +56,8 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Try it:
-  toolcrib adopt cursor                            your client's servers, as one entry
-  toolcrib seed workspace tools.json               docs in an agent's workspace
-  toolcrib payload tools.json                      the tools of a request
-  toolcrib search \"create an issue\" tools.json    the tools that do it, or none
-  toolcrib check tools.json                        the mistakes in definitions
-  toolcrib serve tools.json                        MCP, docs and pages on port 7878
-
+  toolcrib adopt cursor                  your client's servers, as one entry
+  toolcrib seed workspace tools.json     docs in an agent's workspace
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
 #[derive(Debug, Subcommand)]

@@ -11,9 +11,9 @@ use crate::provider::call::{CallEntry, Parser};
 /// Longest input, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Read a provider's response from stdin and print its calls, each checked against the schema of its tool.
+/// Print the calls of a provider's response, each checked against its schema.
 ///
-/// Prints a JSON list with one entry per call, in order: `name`, `call_id`, and either `args` or `error`. An error
+/// Reads the response from stdin, and prints a JSON list with one entry per call, in order: `name`, `call_id`, and either `args` or `error`. An error
 /// names the place, the expected value, and the doc to read. `repaired` lists every change made to the arguments; a
 /// call of a tool without a schema has `"validated": false` where its no-schema mode allows it.
 ///

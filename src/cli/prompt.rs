@@ -10,7 +10,7 @@ use crate::render::PromptSection;
 use crate::report;
 use crate::tokens::exact;
 
-/// Print the section of the system prompt that tells a model how its tools reach it, as markdown.
+/// Print the section of the system prompt on tools, as markdown.
 ///
 /// Given the options of `payload`, it prints the section that belongs to that payload.
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use super::payload::refused;
 use super::{CommandResult, failed, print};
 use crate::provider::{self, Provider};
 
-/// Read results from stdin and print the message, or the list of messages, that a provider takes.
+/// Print the message, or the messages, that take results to a provider.
 ///
-/// The input is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or
+/// The input, on stdin, is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or
 /// "error"}`, or any JSON value. An entry with its own `error` needs no answer: the error goes back to the model.
 /// `found` names the tools that `tool_search` has found, for providers that load them by themselves.
 #[derive(Debug, clap::Args)]
