@@ -98,12 +98,12 @@ impl ApprovalsArgs {
         match &self.what {
             ApprovalsCommand::List { all, json, .. } => {
                 let approvals = block_on(state.approvals(!*all))?;
-                let current = Current::of(&approvals, &*state, catalog, now)?;
+                let current = Current::of(&approvals, &state, catalog, now)?;
                 list(&approvals, &current, *all, *json)
             }
             ApprovalsCommand::Show { id, json, .. } => {
-                let approvals = [known(&*state, id)?];
-                let current = Current::of(&approvals, &*state, catalog, now)?;
+                let approvals = [known(&state, id)?];
+                let current = Current::of(&approvals, &state, catalog, now)?;
                 let [approval] = &approvals;
                 match json {
                     true => print(&current.json(approval)),
@@ -116,13 +116,13 @@ impl ApprovalsArgs {
                 let approvals = block_on(state.approvals(true))?;
                 let waiting: Vec<Approval> =
                     approvals.into_iter().filter(|waiting| waiting.id == *id).collect();
-                let current = Current::of(&waiting, &*state, catalog, now)?;
+                let current = Current::of(&waiting, &state, catalog, now)?;
                 if let Some(why) = waiting.first().and_then(|waiting| current.void(waiting)) {
                     let message =
                         format!("{} is void: {why}; the agent has to send the call again", clean_line(id));
                     return Err(failed(message));
                 }
-                decide(&*state, id, true, reason.as_deref())?;
+                decide(&state, id, true, reason.as_deref())?;
                 if waiting.first().is_some_and(|waiting| !current.has(waiting)) {
                     let why = current.why_not_compared();
                     print_note(format!(
@@ -131,7 +131,7 @@ impl ApprovalsArgs {
                 }
                 Ok(())
             }
-            ApprovalsCommand::Deny { id, reason, .. } => decide(&*state, id, false, reason.as_deref()),
+            ApprovalsCommand::Deny { id, reason, .. } => decide(&state, id, false, reason.as_deref()),
         }
     }
 }

@@ -168,7 +168,5 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
 /// Reason why there is no payload, and the next step.
 pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
-    match error {
-        _ => failed(message),
-    }
+    failed(message)
 }

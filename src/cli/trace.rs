@@ -54,7 +54,7 @@ impl TraceArgs {
         }
         let wanted =
             EventQuery { session: self.session.clone(), caller: self.caller, ..EventQuery::default() };
-        let events = block_on(every_event(&*state, wanted))?;
+        let events = block_on(every_event(&state, wanted))?;
         match (&self.session, self.json) {
             (Some(session), _) if events.is_empty() => {
                 let shown = clean_line(session);

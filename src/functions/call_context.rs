@@ -35,7 +35,7 @@ impl CallContext for FunctionContext {
     }
 
     fn state(&self) -> &StateStore {
-        &*self.services.state
+        &self.services.state
     }
 
     fn trace_id(&self) -> &str {

@@ -25,6 +25,9 @@ struct Histogram {
     micros: AtomicU64,
 }
 
+/// A name, and its series by labels.
+type Family<T> = (&'static str, Vec<(String, Arc<T>)>);
+
 #[derive(Debug)]
 struct Series<T>(RwLock<HashMap<&'static str, HashMap<String, Arc<T>>>>);
 
@@ -50,7 +53,7 @@ impl<T: Default> Series<T> {
     }
 
     /// The families by name, each with its series by labels.
-    fn all(&self) -> Vec<(&'static str, Vec<(String, Arc<T>)>)> {
+    fn all(&self) -> Vec<Family<T>> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let family = |(name, family): (&&'static str, &HashMap<String, Arc<T>>)| {
             let mut series: Vec<_> =

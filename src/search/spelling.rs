@@ -7,7 +7,10 @@ use crate::finding::SlipPolicy;
 
 /// Words that are spelled well, by first character and length, each with the set of its letters.
 #[derive(Debug, Default)]
-pub(super) struct Spelling(HashMap<(char, usize), Vec<(u32, Box<str>)>>);
+pub(super) struct Spelling(HashMap<(char, usize), Vec<WithLetters>>);
+
+/// The set of a word's letters, and the word.
+type WithLetters = (u32, Box<str>);
 
 /// Characters of the shortest word that is corrected.
 const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;

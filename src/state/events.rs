@@ -10,6 +10,9 @@ use crate::tool::Effect;
 /// Most events that are kept in memory, where there is no file.
 const NEWEST: i64 = 10_000;
 
+/// Bytes that must find room before writing counts as possible again: a row or two would fit into a page that is left.
+const PROBED: usize = 64 << 10;
+
 /// Most rows of one statement.
 const ROWS: usize = 16;
 
@@ -45,6 +48,13 @@ pub(super) fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> R
         }
     }
     Ok(last)
+}
+
+/// Tests whether there is room for what a large call writes, and leaves nothing behind.
+pub(super) fn probe(sql: &mut dyn Sql) -> Result<(), StateError> {
+    let row = values!["probe", "", vec![b' '; PROBED], 0_i64];
+    sql.rows("INSERT INTO tool_results (id, caller, text, until) VALUES (?1, ?2, ?3, ?4)", row)?;
+    sql.rows("DELETE FROM tool_results WHERE id = ?1", values!["probe"]).map(drop)
 }
 
 /// Writes several rows at once, so that a database far away is not waited for at each.

@@ -220,7 +220,11 @@ impl StateStore {
     /// be written.
     pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
         let wanted = wanted.clone();
-        let _ = waited(async { Ok(self.recorder.settle().await) }).await;
+        let settled = async {
+            self.recorder.settle().await;
+            Ok(())
+        };
+        let _ = waited(settled).await;
         self.ask(Access::Read, move |sql| events::read(sql, &wanted)).await
     }
 

@@ -73,7 +73,9 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.runtime.take().map(Runtime::shutdown_background);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

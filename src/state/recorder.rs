@@ -154,12 +154,16 @@ impl Shared {
         }
     }
 
-    /// Writes the queued events. Without any it tests whether something can be written.
+    /// Writes the queued events. After a failed write it first tests whether there is room again.
     fn write(&self) -> Result<(), StateError> {
         let given = std::mem::take(&mut *locked(&self.events));
+        let has_failed = locked(&self.problem).is_some();
         let mut last = 0;
         let written = guarded_now(|| {
             self.database.run(Access::Write, &mut |sql| {
+                if has_failed {
+                    events::probe(sql)?;
+                }
                 last = events::write(sql, &given, self.database.is_volatile())?;
                 Ok(())
             })

@@ -174,7 +174,7 @@ fn an_address_that_gives_no_registry_is_an_error_with_help() {
     assert!(open.code == 1 && open.stderr.contains("use https://"), "{}", open.stderr);
     let offline = run(&["check", "--offline", &shown]);
     let told = format!("{}{}", offline.stdout, offline.stderr);
-    assert!(offline.code == 1 && told.contains("was not contacted"), "{told}");
+    assert!(offline.code == 1 && told.contains("was not asked"), "{told}");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_source_at_an_address_has_the_trust_of_other_peoples_definitions() {
     write(catalog.path(), "toolcrib.toml", &config);
     let found = fixture::program(&["check"]).current_dir(catalog.path()).output().unwrap();
     let told = [found.stdout, found.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-    assert!(told.contains("was not asked"), "{told}");
+    assert!(told.contains("was not contacted"), "{told}");
     assert_eq!(host.0.sent.load(SeqCst), asked);
 }
 

@@ -51,14 +51,8 @@ fn each_mode_has_a_section() {
 fn the_files_section_is_the_one_that_seeding_writes() {
     let agent = example("universal-agent");
     let workspace = tempfile::tempdir().unwrap();
-    let run = fixture::run(&[
-        "seed",
-        fixture::text(workspace.path()),
-        "-c",
-        "examples/universal-agent",
-        "-p",
-        "creator",
-    ]);
+    let run =
+        fixture::run(&["seed", fixture::text(workspace.path()), "examples/universal-agent", "-p", "creator"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let seeded = fs::read_to_string(workspace.path().join("AGENTS.md")).unwrap();
     assert!(seeded.contains(&section(&agent, Some("creator"), Mode::Files)));
@@ -267,7 +261,7 @@ fn the_command_prints_the_section_and_the_rules() {
     );
     let run = fixture::run(&[&arguments[..], &["--mode", "gateway", "--discovery"]].concat());
     let (tools, rules) = run.stdout.split_once("\n## Finding tools\n").unwrap();
-    assert!(tools.contains("`tool_exec`") && tools.contains("help_path"));
+    assert!(tools.contains("`tool_help`") && tools.contains("`tool_exec`"));
     assert_eq!(rules.lines().filter(|line| line.starts_with(char::is_numeric)).count(), 5);
     assert_eq!(fixture::run(&["prompt", "examples/github", "--profile", "cores"]).code, 2);
 }

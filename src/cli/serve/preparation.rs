@@ -79,7 +79,7 @@ impl Prepared {
             let (live, args) = (Arc::clone(&live), Arc::clone(&args));
             std::thread::spawn(move || keep_current(&live, &args.catalog, follow))
         };
-        runtime.block_on(begin(&*state, days))?;
+        runtime.block_on(begin(&state, days))?;
         runtime.spawn(delete_old_state(Arc::clone(&state), days));
         let served = runtime.block_on(answering(live, door, configured));
         stop.stop();

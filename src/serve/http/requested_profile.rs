@@ -6,12 +6,13 @@ use std::sync::Arc;
 use http::header::VARY;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, Uri};
 
 use super::address::{decoded, encoded};
 use crate::exec::Caller;
 use crate::finding::nearest;
 use crate::serve::RequestCatalog;
+use crate::serve::response::add_to_vary as vary_by;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
@@ -82,7 +83,7 @@ pub(super) fn of_request(
 /// Tells caches that `X-Profile` chooses between answers of the same address.
 pub(super) fn add_to_vary(headers: &mut HeaderMap) {
     if headers.contains_key(VARY) {
-        headers.append(VARY, HeaderValue::from_static("x-profile"));
+        vary_by(headers, "x-profile");
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) async fn show(
 ) -> Result<Response, Problem> {
     let RequestContext { catalog, caller, .. } = context;
     let data =
-        linked_data(&*catalog.services().state, &caller.name, (&id, &block)).await.map_err(|error| {
+        linked_data(&catalog.services().state, &caller.name, (&id, &block)).await.map_err(|error| {
             tracing::warn!(%error, "state cannot be read");
             Problem::new(ProblemCode::StateUnavailable, "results cannot be read now")
         })?;
@@ -48,7 +48,7 @@ fn is_harmless(media: &str) -> bool {
 /// Adds a link to all data of an answer.
 pub(super) async fn link(answer: &mut Answer, services: &Services, caller: &Caller) {
     if !answer.originals().is_empty()
-        && let Err(error) = answer.link_data(&*services.state, &caller.name).await
+        && let Err(error) = answer.link_data(&services.state, &caller.name).await
     {
         tracing::warn!(%error, "the data of a result cannot be stored");
     }

@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cookie::{Cookie, SameSite};
 use http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, LOCATION, REFERRER_POLICY, SET_COOKIE, VARY,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, LOCATION, REFERRER_POLICY, SET_COOKIE,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -23,7 +23,7 @@ use super::{RequestContext, Response, Shared, functions};
 use crate::exec::Caller;
 use crate::serve::auth::{Audience, AuthError, Resource};
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{negotiated, with};
+use crate::serve::response::{add_to_vary, negotiated, with};
 use crate::serve::{RequestCatalog, Route};
 use crate::site::SignInPage;
 use crate::state::{StateStore, now, random_secret};
@@ -192,7 +192,7 @@ async fn session(
 pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, .. } = context;
     let whole = Resource { root: "", is_mcp: false };
-    if let Some(visitor) = visitor(&shared, &*catalog.services().state, &request, whole).await? {
+    if let Some(visitor) = visitor(&shared, &catalog.services().state, &request, whole).await? {
         let page = SignInPage { person: Some(&visitor.name), csrf: &visitor.csrf, ..SignInPage::default() };
         return rendered(&catalog, &request, StatusCode::OK, page);
     }
@@ -373,9 +373,7 @@ pub(super) fn mark_as_personal(headers: &mut HeaderMap) {
     if headers.get(CACHE_CONTROL).is_none_or(|known| known.as_bytes() != b"no-store") {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
-    let varies = headers.get(VARY).and_then(|known| known.to_str().ok());
-    let varies = varies.map_or_else(|| "cookie".to_string(), |known| format!("{known}, cookie"));
-    headers.insert(VARY, HeaderValue::try_from(varies).unwrap_or(HeaderValue::from_static("*")));
+    add_to_vary(headers, "cookie");
     let policy = HeaderName::from_static("cross-origin-resource-policy");
     headers.insert(policy, HeaderValue::from_static("same-origin"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));

@@ -38,8 +38,15 @@ pub(super) fn negotiated(status: StatusCode, content_type: &'static str, body: i
 
 /// The same answer, for caches on the way: another `Accept` has another one.
 pub(super) fn by_accept(mut response: Response) -> Response {
-    response.headers_mut().append(VARY, HeaderValue::from_static("accept"));
+    add_to_vary(response.headers_mut(), "accept");
     response
+}
+
+/// Adds a request header to those that choose between answers of the same address.
+pub(super) fn add_to_vary(headers: &mut HeaderMap, name: &str) {
+    let known = headers.get_all(VARY).iter().filter_map(|known| known.to_str().ok());
+    let all = known.chain([name]).collect::<Vec<_>>().join(", ");
+    headers.insert(VARY, HeaderValue::try_from(all).unwrap_or(HeaderValue::from_static("*")));
 }
 
 /// A body with its tag, which clients ask for again with `If-None-Match`.
@@ -79,7 +86,7 @@ impl Tagged {
         let tag = format!("{}-text\"", self.tag.to_str().unwrap_or_default().trim_end_matches('"'));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(Media::Text.content_type()));
-        headers.extend(HeaderValue::try_from(tag).map(|tag| (ETAG, tag)));
+        headers.insert(ETAG, HeaderValue::try_from(tag).unwrap_or_else(|_| self.tag.clone()));
         response
     }
 }

@@ -67,7 +67,7 @@ fn a_function_as_an_op_earns_the_receipt_and_leaves_a_trace() {
     assert_eq!(bench.run("read_tool_doc", json!({"name": "create_task"}))["ok"], true);
     assert_eq!(bench.run("create_task", create)["ok"], true);
     let wanted = toolcrib::state::EventQuery { session: Some("s".into()), ..Default::default() };
-    let events = bench.wait(toolcrib::state::StateStore::events(&*bench.state, &wanted)).unwrap();
+    let events = bench.wait(toolcrib::state::StateStore::events(&bench.state, &wanted)).unwrap();
     assert_eq!(events[0].function, "read_tool_doc");
     assert_eq!(events[0].op.as_deref(), Some("onto.task.create"));
 }

@@ -90,7 +90,7 @@ fn tools_of_a_clients_servers_are_called_by_either_name() {
     );
     for (op, expected) in [("one__greet", "hello from one"), ("two.greet", "hello from two")] {
         let call = json!({"op": op, "args": {"name": "Ada"}}).to_string();
-        let answer = run(&["call", "tool_exec", &call, "-c", &file]);
+        let answer = run(&["call", "tool_exec", &call, &file]);
         let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
         assert_eq!(answer["result"], expected, "{answer}");
     }

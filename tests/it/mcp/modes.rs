@@ -262,7 +262,7 @@ fn the_mode_of_a_list_is_decided_at_the_start() {
     assert_eq!(before[1], ["tool_00000", "tool_00001"]);
     assert_eq!(before[2], [&functions[..], &["tool_00003"]].concat());
     let log = server.log.lock().unwrap().clone();
-    for told in ["the mode is gateway (auto): a task takes about", "the mode is full", "the mode is core"] {
+    for told in ["the mode is gateway (auto): a task takes about", "the mode is full", "profile=\"some\""] {
         assert!(log.contains(told), "{log}");
     }
 

@@ -175,7 +175,7 @@ fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
         ("parse", json!(["anthropic", {}, null]), "the body is no JSON object"),
         ("payload", json!({}), "`provider`: missing"),
         ("payload", json!({"provider": "x"}), "`provider`: expected one of \"openai\""),
-        ("payload", json!({"provider": "openai", "load": "a"}), "`load`: expected array"),
+        ("payload", json!({"provider": "openai", "discovery": "a"}), "`discovery`: expected boolean"),
         ("payload", json!({"provider": "openai", "modes": "full"}), "did you mean mode?"),
         ("prompt", json!({"tokens": -1}), "`tokens`: expected at least 0"),
         ("prompt", json!({"tokens": 1e30}), "is not as `/openapi.json` describes it"),
@@ -189,7 +189,7 @@ fn a_body_is_an_object_and_a_mistake_in_it_names_its_field() {
             assert!(!message.contains(rust), "{body}: {message}");
         }
     }
-    let nulls = json!({"provider": "openai", "mode": null, "load": null, "discovery": null, "cache": null});
+    let nulls = json!({"provider": "openai", "mode": null, "discovery": null, "cache": null});
     posted(&server, "/v1/payload", &nulls);
     posted(&server, "/v1/prompt", &json!({"provider": null, "folder": null}));
 }

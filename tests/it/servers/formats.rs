@@ -16,7 +16,6 @@ fn told(home: &Home, file: &str, variables: &[(&str, &str)]) -> String {
         r#"{"op": "shelf__put", "args": {"thing": "cup", "token": "t"}}"#,
         "--allow",
         "write",
-        "-c",
         file,
     ]);
     let output = command.envs(variables.iter().copied()).output().unwrap();

@@ -28,8 +28,7 @@ fn run(home: &Home, arguments: &[&str]) -> Run {
 }
 
 fn call(home: &Home, input: Value) -> Value {
-    let run =
-        run(home, &["call", "tool_exec", &input.to_string(), "-c", "toolcrib.toml", "--state", "state.db"]);
+    let run = run(home, &["call", "tool_exec", &input.to_string(), "toolcrib.toml", "--state", "state.db"]);
     serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr))
 }
 
@@ -54,7 +53,7 @@ fn a_hidden_argument_is_in_nothing_that_a_model_reads() {
         vec!["search", "put a thing on the shelf", "--json"],
         vec!["render", "--out", "docs"],
     ] {
-        let told = run(&home, &[&arguments[..], &["-c", "toolcrib.toml"]].concat());
+        let told = run(&home, &[&arguments[..], &["toolcrib.toml"]].concat());
         assert_eq!(told.code, 0, "{arguments:?}: {}", told.stderr);
         assert!(!told.stdout.contains("token"), "{arguments:?}: {}", told.stdout);
         assert!(!told.stdout.contains("key of the shelf"), "{arguments:?}: {}", told.stdout);

@@ -50,6 +50,7 @@ fn a_locked_file_is_told_and_waited_for_no_longer_than_a_moment() {
         let refused = state.claim(&claim("during"), LONG).await.unwrap_err();
         assert!(refused.to_string().contains("locked"), "{refused}");
         assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+        assert!(state.flush().await.is_err());
         let health = state.health();
         assert!(health.problem.is_some() && health.lost == 1, "{health:?}");
         assert_eq!(state.events(&EventQuery::default()).await.unwrap().len(), 1, "what is there is read");
