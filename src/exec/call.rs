@@ -17,7 +17,7 @@ use crate::secret::SecretPolicy;
 use crate::state::StateStore;
 use crate::tool::{Backend, Effect, NoSchemaMode};
 
-/// One call. Only [`check`](super::check) changes it. Dropped without a record, it is recorded as abandoned.
+/// One call. Only `exec::check` changes it. Dropped without a record, it is recorded as abandoned.
 pub(super) struct Call {
     pub(super) context: Arc<dyn CallContext>,
     pub(super) started: Instant,
