@@ -24,7 +24,7 @@ parameters:
 /// The commands of the picture.
 const COMMANDS: [&str; 6] = [
     "toolcrib payload examples/github --profile core --provider openai --mode full | wc -c",
-    "toolcrib payload examples/github --profile core --provider openai --mode core | wc -c",
+    "toolcrib payload examples/github --profile core --provider openai --mode gateway | wc -c",
     "toolcrib seed job examples/github --profile core",
     "toolcrib search \"close an issue\" examples/github --limit 2",
     "toolcrib search \"water the plants\" examples/github",

@@ -155,7 +155,7 @@ fn one_server_of_two_profiles_answers_as_two_servers_of_one() {
                 let (expected, got) = (answered(&alone, asked, ""), answered(&both, &asked.below(&root), ""));
                 // The bytes of a compressed body do not show the addresses in it.
                 let has_addresses = ["/v1", "/openapi.json"].contains(&asked.path.as_str())
-                    || asked.path.ends_with(".html")
+                    || asked.path.contains(".html")
                     || asked.path == "/";
                 if is_compressed(&asked) && has_addresses {
                     continue;
