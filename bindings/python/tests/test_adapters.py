@@ -167,7 +167,7 @@ def test_langchain_binds_few_tools_of_many_by_default():
 
     definition = {"description": "Gets a thing.", "inputSchema": {"type": "object", "properties": {}}}
     many = toolcrib.open([{"name": f"get_thing_{number}", **definition} for number in range(400)])
-    names = [tool["function"]["name"] for tool in ToolcribMiddleware(many)._bound.now()[0]["tools"]]
+    names = [tool["function"]["name"] for tool in ToolcribMiddleware(many)._payload["tools"]]
     assert "tool_search" in names and len(names) < 10
 
 

@@ -40,8 +40,8 @@ def failure(check, *arguments, **settings):
 
 def test_a_budget_is_told_in_sentences(toolcrib_check):
     told = failure(toolcrib_check(FINE).budget, 1, mode="full")
-    assert told.startswith("full binds ") and " over the budget of 1" in told and "help: leave out: get_it" in told
-    assert "{" not in told and failure(toolcrib_check(GITHUB).budget, 1000, profile="core").startswith("profile core: core binds ")
+    assert told.startswith("full binds ") and " over the budget of 1" in told and "help: take a mode that fits: files" in told
+    assert "{" not in told and failure(toolcrib_check(GITHUB).budget, 1000, profile="core").startswith("profile core: gateway binds ")
 
 
 def test_drift_of_rendered_docs_fails_a_test(toolcrib_check, tmp_path):
