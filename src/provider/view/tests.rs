@@ -16,7 +16,7 @@ const ANY: SchemaRules = SchemaRules {
 const PROPERTIES: SchemaRules = SchemaRules { root: Root::Properties, ..ANY };
 
 pub(super) fn rules(provider: Provider) -> &'static SchemaRules {
-    &provider.wire().rules().schema
+    &provider.wire().schema
 }
 
 /// The view of property `a` of an object with only that property.
