@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::reserved::MANIFEST;
+use super::MANIFEST;
 
 /// Most paths that a message names; the others are counted.
 const NAMED: usize = 5;

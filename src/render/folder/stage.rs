@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use super::FileSet;
 use super::disk::{self, Entry};
 use super::error::FolderError;
-use super::manifest::{self, Manifest};
-use super::plan::{Plan, folders_of};
-use super::reserved::{MANIFEST, STAGE};
+use super::manifest::{self, MANIFEST, Manifest, STAGE, folders_of};
+use super::plan::Plan;
+
 const MANIFEST_STAGED: &str = "manifest";
 
 /// The staging folder; made when first written to, gone when dropped.
@@ -134,7 +134,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Replaces the manifest; it is on disk when this returns.
-    pub(super) fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
+    fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
         let (path, target) = (self.dir.join(MANIFEST_STAGED), self.root.join(MANIFEST));
         let write = || {
             let mut file = self.create(&path)?;
