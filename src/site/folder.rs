@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use super::Site;
-use super::address::{Address, PageKind};
+use super::{Address, Site};
 use crate::catalog::{ProfileTool, registry};
 use crate::render::folder::{self, FileSet};
 use crate::render::{DocFiles, Docs, Llms, RenderError, TemplateError};
@@ -86,7 +85,7 @@ impl<'a> Folder<'a> {
         let mut others = vec![Other::Registry, Other::Llms, Other::LlmsFull];
         if docs.withholds_index() {
             // Lists would lack tools whose docs stay.
-            pages.retain(|page| matches!(page.kind(), PageKind::Tool | PageKind::Payloads | PageKind::Asset));
+            pages.retain(|page| matches!(page, Address::Tool(_) | Address::Payloads(_) | Address::Asset(_)));
             others.clear();
         }
         others.extend(pages.into_iter().map(Other::Page));
