@@ -9,7 +9,6 @@
 
 mod disk;
 mod error;
-mod keep;
 mod manifest;
 mod plan;
 mod stage;
@@ -53,7 +52,7 @@ pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
 pub struct FileSet<'a> {
     /// Paths of the files: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
-    /// Renders the file at an index of `paths`; the text has no keep-markers. If any cannot be rendered, nothing is
+    /// Renders the file at an index of `paths`; if any cannot be rendered, nothing is
     /// written.
     pub render: &'a Render<'a>,
     /// The hash of all inputs of the contents: sets with the same key are equal. Empty: not known.
@@ -63,12 +62,10 @@ pub struct FileSet<'a> {
 }
 
 impl FileSet<'_> {
-    /// The content of one file, with the user's blocks of the old one.
-    fn content(&self, index: usize, old: &[u8]) -> Result<Vec<u8>, FolderError> {
-        let path = &self.paths[index];
-        let new =
-            (self.render)(index).map_err(|source| FolderError::Render { path: path.clone(), source })?;
-        Ok(if keep::applies_to(path) { keep::carry(old, new) } else { new.into_bytes() })
+    /// The content of one file.
+    fn content(&self, index: usize) -> Result<Vec<u8>, FolderError> {
+        let failed = |source| FolderError::Render { path: self.paths[index].clone(), source };
+        Ok((self.render)(index).map_err(failed)?.into_bytes())
     }
 }
 
@@ -83,7 +80,7 @@ pub struct Report {
     pub removed: usize,
     /// Files that were current and have not been touched.
     pub unchanged: usize,
-    /// Files outside the set that stay: they have a keep-block, pruning is off, or they were edited. Edited ones are
+    /// Files outside the set that stay: pruning is off, or they were edited. Edited ones are
     /// the user's from now on.
     pub kept: Vec<String>,
 }
@@ -218,7 +215,7 @@ pub fn check(root: &Path, prefix: &str, files: &FileSet) -> Result<Drift, Folder
             .par_iter()
             .map_init(Vec::new, |old, &(path, index)| {
                 let was = disk::read(&root.join(path), old)?;
-                let new = index.map(|index| files.content(index, old)).transpose()?;
+                let new = index.map(|index| files.content(index)).transpose()?;
                 let old = matches!(was, Entry::File(_)).then_some(old.as_slice());
                 if old == new.as_deref() {
                     return Ok(None);
@@ -264,7 +261,7 @@ fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
 pub fn contents(files: &FileSet) -> Result<Vec<Content>, FolderError> {
     check_paths(&files.paths)?;
     let render = |batch: &[usize]| {
-        batch.iter().map(|&index| Ok((files.paths[index].clone(), files.content(index, b"")?))).collect()
+        batch.iter().map(|&index| Ok((files.paths[index].clone(), files.content(index)?))).collect()
     };
     let all: Vec<usize> = (0..files.paths.len()).collect();
     let mut contents: Vec<Content> = in_batches(&all, render)?;

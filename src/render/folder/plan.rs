@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::FileSet;
 use super::disk::{self, Entry};
 use super::error::FolderError;
 use super::manifest::{self, Hashes, Manifest, folders_of};
-use super::{FileSet, keep};
 
 /// The state of a folder against a set of files.
 pub(super) struct Plan {
@@ -18,8 +18,7 @@ pub(super) struct Plan {
     pub(super) stale: Vec<usize>,
     /// Files to remove, with their hashes.
     pub(super) removed: Hashes,
-    /// Files that are no longer generated but stay ours, with their hashes: they have a keep-block, or pruning is
-    /// off.
+    /// Files that are no longer generated but stay ours, with their hashes, since pruning is off.
     pub(super) kept: Hashes,
     /// Edited files that are no longer generated. They are the user's from now on, so that a later run reports them
     /// as obstacles instead of overwriting them.
@@ -130,15 +129,14 @@ impl Orphan {
         content: &mut Vec<u8>,
     ) -> Result<Self, FolderError> {
         let entry = disk::read(&root.join(path), content)?;
-        let (is_file, hash) = (matches!(entry, Entry::File(_)), manifest::hash(content));
-        let is_ours = is_file && manifest.wrote(path, &hash);
-        let has_block = is_file && keep::applies_to(path) && keep::has_block(content);
-        Ok(match entry {
-            Entry::Missing => Orphan::Gone,
-            _ if is_ours && prune && !has_block => Orphan::Remove(hash),
-            _ if is_ours => Orphan::Keep(hash),
-            _ if has_block || !prune => Orphan::Keep(manifest.files.get(path).cloned().unwrap_or_default()),
-            _ => Orphan::Release,
+        let hash = manifest::hash(content);
+        let is_ours = matches!(entry, Entry::File(_)) && manifest.wrote(path, &hash);
+        Ok(match (entry, is_ours) {
+            (Entry::Missing, _) => Orphan::Gone,
+            (_, true) if prune => Orphan::Remove(hash),
+            (_, true) => Orphan::Keep(hash),
+            (_, false) if prune => Orphan::Release,
+            _ => Orphan::Keep(manifest.files.get(path).cloned().unwrap_or_default()),
         })
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Stage<'a> {
         Ok(Stage { root, dir })
     }
 
-    /// Renders one file with the user's blocks, and stages it unless it is current.
+    /// Renders one file, and stages it unless it is current.
     pub(super) fn render(
         &self,
         manifest: &Manifest,
@@ -60,7 +60,7 @@ impl<'a> Stage<'a> {
             true => disk::read(&self.root.join(path), old)?,
             false => Entry::Missing,
         };
-        let content = files.content(index, old)?;
+        let content = files.content(index)?;
         let is_staged = !matches!(was, Entry::File(_)) || *old != content;
         if is_staged {
             let target = self.root.join(path);

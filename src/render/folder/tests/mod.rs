@@ -1,7 +1,6 @@
 //! Guarantees to users: only our files change, and only when they must.
 
 mod interrupted;
-mod keep;
 mod ownership;
 
 use std::collections::BTreeMap;
@@ -162,26 +161,6 @@ fn what_the_user_has_is_named_in_full_and_never_touched() {
     );
     assert_eq!(tree(&root), before);
     assert!(!root.join(MANIFEST).exists());
-}
-
-#[test]
-fn files_with_text_of_the_user_outlive_their_tool() {
-    let (_dir, root) = temp();
-    run(&root, OLD).unwrap();
-    fs::write(root.join("a/list.md"), "edited\n").unwrap();
-    let block = "deep\n<!-- toolcrib:keep -->\nmine\n<!-- /toolcrib:keep -->\n";
-    fs::write(root.join("a/b/deep.md"), block).unwrap();
-    assert!(drift(&root, OLD).changed == ["a/list.md"]);
-    fs::write(root.join("a/list.md"), "list\n").unwrap();
-    run(&root, OLD).unwrap();
-    fs::write(root.join("a/list.md"), "edited\n").unwrap();
-    for kept in [&["a/b/deep.md", "a/list.md"][..], &["a/b/deep.md"]] {
-        assert_eq!(run(&root, &[]).unwrap().kept, kept);
-        assert!(drift(&root, &[]).is_empty());
-    }
-    // The tool comes back: its file is still ours, and the block is still there.
-    run(&root, &OLD[..2]).unwrap();
-    assert_eq!(fs::read_to_string(root.join("a/b/deep.md")).unwrap(), block);
 }
 
 #[test]
