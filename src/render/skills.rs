@@ -1,11 +1,9 @@
 //! Agent Skills (<https://agentskills.io/specification>): one skill per category of a profile. Its `SKILL.md` lists the tools
 //! of the category, and its references are their docs.
 
-mod latin;
-
 use std::collections::HashSet;
 
-use latin::hyphenated;
+use unicode_normalization::UnicodeNormalization;
 
 use super::doc::Doc;
 use super::folder::{self, FileSet};
@@ -112,6 +110,14 @@ impl Skill {
         };
         Doc::of_skill(tool, catalog, link).render(templates, &catalog.version)
     }
+}
+
+/// Words of a title in lower-case ASCII letters and digits, without diacritics, joined by hyphens.
+fn hyphenated(title: &str) -> String {
+    let is_mark = |part: &char| unicode_normalization::char::is_combining_mark(*part);
+    let plain: String = title.to_lowercase().nfd().filter(|part| !is_mark(part)).collect();
+    let words = plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
 }
 
 /// A name by the rules of the specification that no other skill has.

@@ -77,35 +77,9 @@ impl Serialize for CallEntry<'_> {
 }
 
 /// A call with arguments that are valid by the canonical schema, or of a tool that may be called without a schema.
-#[derive(Clone, Debug)]
-pub struct ValidCall<'a> {
-    tool: &'a Tool,
-    arguments: Map<String, Value>,
-    /// The arguments as text where a float would lose digits.
-    exact: Option<Box<RawValue>>,
-    unchecked: Option<NoSchemaMode>,
-}
-
-/// The error of valid arguments that do not fit the application's type.
-#[derive(Debug, thiserror::Error)]
-pub enum ArgumentsError {
-    /// The type has other fields, or fields of other types, than the schema.
-    #[error("the arguments of `{tool}` do not fit the type that they are read as: {source}")]
-    Type {
-        /// Canonical name.
-        tool: String,
-        /// The error of deserialization.
-        source: serde_json::Error,
-    },
-    /// The application does not handle this tool.
-    #[error("there is nothing to make of a call of `{0}`")]
-    OtherTool(String),
-}
-
-/// A type that an application builds from valid calls: a struct for one tool, or an enum for all.
 ///
 /// ```no_run
-/// use toolcrib::provider::call::{ArgumentsError, FromCall, Parser, ValidCall};
+/// use toolcrib::provider::call::Parser;
 /// use toolcrib::provider::{Provider, ToolResult};
 /// use toolcrib::{catalog, config};
 ///
@@ -114,39 +88,28 @@ pub enum ArgumentsError {
 ///     path: String,
 /// }
 ///
-/// enum Action {
-///     Read(ReadFile),
-///     Ping,
-/// }
-///
-/// impl FromCall for Action {
-///     fn from_call(call: &ValidCall<'_>) -> Result<Self, ArgumentsError> {
-///         match call.name() {
-///             "read_file" => call.arguments_as().map(Action::Read),
-///             "ping" => Ok(Action::Ping),
-///             other => Err(ArgumentsError::OtherTool(other.into())),
-///         }
-///     }
-/// }
-///
 /// let checked = catalog::open(config::read("tools.json".as_ref()));
 /// let parser = Parser::new(&checked.catalog, Provider::Anthropic);
 /// let body = std::fs::read_to_string("response.json")?;
 /// for entry in parser.parse(&body)? {
 ///     let answer = match &entry.outcome {
-///         Ok(call) => match call.build()? {
-///             Action::Read(file) => std::fs::read_to_string(file.path)?.lines().count().to_string(),
-///             Action::Ping => "pong".into(),
-///         },
+///         Ok(call) if call.name() == "read_file" => {
+///             std::fs::read_to_string(call.arguments_as::<ReadFile>()?.path)?
+///         }
+///         Ok(_) => "pong".into(),
 ///         Err(error) => format!("{}; read {}", error.message, error.help_path),
 ///     };
 ///     let result = ToolResult::to(&parser, &entry, Some(answer.into()));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait FromCall: Sized {
-    /// Builds the value from a call.
-    fn from_call(call: &ValidCall<'_>) -> Result<Self, ArgumentsError>;
+#[derive(Clone, Debug)]
+pub struct ValidCall<'a> {
+    tool: &'a Tool,
+    arguments: Map<String, Value>,
+    /// The arguments as text where a float would lose digits.
+    exact: Option<Box<RawValue>>,
+    unchecked: Option<NoSchemaMode>,
 }
 
 impl<'a> ValidCall<'a> {
@@ -183,18 +146,13 @@ impl<'a> ValidCall<'a> {
         }
     }
 
-    /// The arguments as a type of the application.
-    pub fn arguments_as<T: DeserializeOwned>(&self) -> Result<T, ArgumentsError> {
-        let read = match &self.exact {
+    /// The arguments as a type of the application; an error where it has other fields, or fields of other types, than the
+    /// schema.
+    pub fn arguments_as<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        match &self.exact {
             Some(exact) => serde_json::from_str(exact.get()),
             None => T::deserialize(&self.arguments),
-        };
-        read.map_err(|source| ArgumentsError::Type { tool: self.tool.name.clone(), source })
-    }
-
-    /// The call as a value of the application.
-    pub fn build<T: FromCall>(&self) -> Result<T, ArgumentsError> {
-        T::from_call(self)
+        }
     }
 
     /// The no-schema mode of an unvalidated call; `None` for a validated one.

@@ -10,5 +10,5 @@
 mod entry;
 mod parser;
 
-pub use entry::{ArgumentsError, CallEntry, CallError, CallErrorCode, FromCall, ParseError, ValidCall};
+pub use entry::{CallEntry, CallError, CallErrorCode, ParseError, ValidCall};
 pub use parser::Parser;
