@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::call::{CallEntry, CallError, Parser};
 use super::wire::{FoundTool, ToolResult};
-use super::{Payload, PayloadError, PayloadRequest, Provider, payload};
+use super::{PayloadError, PayloadRequest, Provider, payload};
 use crate::arguments::exactly;
 use crate::catalog::{Catalog, Profile};
 use crate::config::Mode;
@@ -58,18 +58,6 @@ impl ToolResult {
             }
         }
     }
-
-    /// Adds the tools that the call has found, by canonical name; tools outside the payload are left out.
-    pub fn with_found_tools(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
-        let named = |name: &String| {
-            payload.functions.iter().find(|function| function.tool.name == *name && !function.ours)
-        };
-        let found = names.iter().filter_map(named).map(|function| FoundTool {
-            name: function.name.clone(),
-            definition: payload.entry(provider, function),
-        });
-        Self { found: found.collect(), ..self }
-    }
 }
 
 /// The results of one turn as the message, or messages, of a provider.
@@ -91,9 +79,6 @@ pub enum AnswersError {
     /// It is not the list.
     #[error("expected the list that `parse` prints: {0}")]
     Shape(#[from] serde_json::Error),
-    /// An entry of the list is no call.
-    #[error("entry {0} of the list is no object, such as `parse` prints")]
-    NoObject(usize),
     /// A call has no answer.
     #[error("call {0} of the list has no `envelope`")]
     Unanswered(usize),
@@ -106,19 +91,15 @@ pub enum AnswersError {
 }
 
 /// An entry of `parse` with its answer.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct EntryWithResult<'t> {
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
     call_id: Option<String>,
-    #[serde(default)]
     search: bool,
-    #[serde(default, borrow, deserialize_with = "present")]
+    #[serde(borrow, deserialize_with = "present")]
     envelope: Option<&'t RawValue>,
-    #[serde(default)]
     error: Option<Value>,
-    #[serde(default)]
     found: Vec<String>,
 }
 
@@ -127,31 +108,14 @@ fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(field).map(Some)
 }
 
-impl EntryWithResult<'_> {
-    fn is_answered(&self) -> bool {
-        self.envelope.is_some() || self.error.is_some() || !self.found.is_empty()
-    }
-
-    fn tool_result(self, parser: &Parser<'_>) -> ToolResult {
-        let tool_result = match (self.envelope, self.error) {
-            (Some(result), _) => ToolResult::read(result.get()).unwrap_or_default(),
-            (None, Some(error)) => ToolResult { content: error, is_error: true, ..Default::default() },
-            (None, None) => ToolResult::default(),
-        };
-        let name = parser.emitted(self.name.as_deref().unwrap_or_default()).into_owned();
-        ToolResult { name, call_id: self.call_id, search: self.search, ..tool_result }
-    }
-}
-
 impl<'t> AnsweredCalls<'t> {
     /// Reads the list.
     pub fn read(text: &'t str, provider: Provider) -> Result<Self, AnswersError> {
-        let items: Vec<&RawValue> = serde_json::from_str(text)?;
-        if let Some(index) = items.iter().position(|item| !item.get().starts_with('{')) {
-            return Err(AnswersError::NoObject(index + 1));
-        }
         let entries: Vec<EntryWithResult<'t>> = serde_json::from_str(text)?;
-        if let Some(index) = entries.iter().position(|entry| !entry.is_answered()) {
+        let lacks_answer = |entry: &EntryWithResult<'_>| {
+            entry.envelope.is_none() && entry.error.is_none() && entry.found.is_empty()
+        };
+        if let Some(index) = entries.iter().position(lacks_answer) {
             return Err(AnswersError::Unanswered(index + 1));
         }
         if entries.is_empty() {
@@ -176,13 +140,23 @@ impl<'t> AnsweredCalls<'t> {
             }
             false => None,
         };
-        let tool_result = |mut entry: EntryWithResult<'_>| {
-            let found = std::mem::take(&mut entry.found);
-            let tool_result = entry.tool_result(&parser);
-            match &payload {
-                Some(payload) => tool_result.with_found_tools(provider, payload, &found),
-                None => tool_result,
-            }
+        let found_tool = |name: &String| {
+            let payload = payload.as_ref()?;
+            let mut functions = payload.functions.iter();
+            let function = functions.find(|function| function.tool.name == *name && !function.ours)?;
+            let definition = payload.entry(provider, function);
+            Some(FoundTool { name: function.name.clone(), definition })
+        };
+        let tool_result = |entry: EntryWithResult<'_>| {
+            let tool_result = match (entry.envelope, entry.error) {
+                (Some(result), _) => ToolResult::read(result.get()).unwrap_or_default(),
+                (None, Some(error)) => ToolResult { content: error, is_error: true, ..Default::default() },
+                (None, None) => ToolResult::default(),
+            };
+            let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
+            // Tools outside the payload are left out.
+            let found = entry.found.iter().filter_map(found_tool).collect();
+            ToolResult { name, call_id: entry.call_id, search: entry.search, found, ..tool_result }
         };
         let results: Vec<ToolResult> = entries.into_iter().map(tool_result).collect();
         Ok(result_messages(provider, &results))

@@ -29,6 +29,7 @@ use crate::catalog::{Catalog, Profile, ProfileTool, registry_line, registry_of};
 use folder::FileSet;
 use index::DocIndex;
 pub(crate) use index::segment_title;
+pub(crate) use templates::escaped;
 
 pub use doc::{Doc, Section};
 pub use llms::Llms;

@@ -100,17 +100,13 @@ impl Folder<'_> {
         match other {
             Other::Page(page) => Ok(self.site.at(page)?.body),
             Other::Registry => Ok(registry(catalog, profile)),
-            Other::Llms => {
-                let llms = llms();
-                Ok((0..llms.brief_pieces()).map(|piece| llms.brief(catalog, piece)).collect())
-            }
+            Other::Llms => Ok(llms().brief(catalog)),
             Other::LlmsFull => {
-                let llms = llms();
                 let doc = |place: usize| {
                     let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
                     self.docs.tool(entry).ok()
                 };
-                Ok((0..llms.full_pieces()).map(|piece| llms.full(doc, piece)).collect())
+                Ok(llms().full(doc))
             }
         }
     }

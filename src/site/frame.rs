@@ -123,8 +123,8 @@ impl<'a> Frame<'a> {
             at,
             nav,
             more,
-            has_profiles: !site.index.profiles().is_empty(),
-            tools: site.index.tools().len(),
+            has_profiles: !site.index.profiles.is_empty(),
+            tools: site.index.tools.len(),
             errors,
             warnings,
             registry_version: site.catalog.version.clone(),
@@ -165,7 +165,7 @@ impl Navigation<'_, '_> {
         if self.position.tool.is_none() {
             open.pop();
         }
-        let roots = &self.site.index.tree().node(ROOT).children;
+        let roots = &self.site.index.tree.node(ROOT).children;
         let more = self.level(roots, 0, &open);
         (self.entries, more)
     }
@@ -180,7 +180,7 @@ impl Navigation<'_, '_> {
         for category in listed.chain(&further) {
             self.entry(*category, depth);
             if is_open(category) {
-                let children = &self.site.index.tree().node(*category).children;
+                let children = &self.site.index.tree.node(*category).children;
                 self.level(children, depth + 1, open);
             }
         }
@@ -188,12 +188,12 @@ impl Navigation<'_, '_> {
     }
 
     fn entry(&mut self, category: usize, depth: usize) {
-        let pages = &self.site.index.categories()[category];
+        let pages = &self.site.index.categories[category];
         let is_here = self.position.category == Some(category);
         self.entries.push(json!({
             "text": clipped(&pages.title, MAX_NAME),
             "href": format!("{}{}", self.root, pages.path(0)),
-            "count": self.site.index.tree().node(category).descendant_tools.len(),
+            "count": self.site.index.tree.node(category).descendant_tools.len(),
             "depth": depth.min(6),
             "is_current": is_here && self.position.tool.is_none(),
             "tools": if is_here { self.tools_beside(pages) } else { Vec::new() },

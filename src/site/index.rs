@@ -20,17 +20,19 @@ const ENTRIES_A_PART: usize = 200;
 #[derive(Debug)]
 pub struct SiteIndex {
     /// Positions in the catalog, in alphabetical order of names.
-    tools: Vec<usize>,
+    pub(super) tools: Vec<usize>,
     /// Positions in `tools`, in the order of safe names.
     by_file: Vec<usize>,
-    tree: CategoryTree,
+    pub(super) tree: CategoryTree,
     /// The pages of the categories, in the order of the tree.
-    categories: Vec<CategoryPages>,
+    pub(super) categories: Vec<CategoryPages>,
     category_files: HashMap<String, usize>,
-    profiles: Vec<ProfileEntry>,
-    scope: Option<String>,
+    pub(super) profiles: Vec<ProfileEntry>,
+    /// The profile of the site; `None` for the whole catalog.
+    pub(super) scope: Option<String>,
     search: OnceLock<SearchIndex>,
-    overview: OnceLock<ProfileReports>,
+    /// The report on all profiles.
+    pub(super) overview: OnceLock<ProfileReports>,
 }
 
 /// The pages of a category; those of the root are the home page.
@@ -137,26 +139,11 @@ impl SiteIndex {
         }
     }
 
-    /// Positions of the listed tools in the catalog.
-    pub(super) fn tools(&self) -> &[usize] {
-        &self.tools
-    }
-
     /// The tool whose page has this name, in the order of `tools`.
     pub(super) fn tool_file(&self, catalog: &Catalog, file: &str) -> Option<usize> {
         let safe_name = |shown: &usize| catalog.tools[self.tools[*shown]].safe_name.as_str();
         let found = self.by_file.binary_search_by(|shown| safe_name(shown).cmp(file)).ok()?;
         Some(self.by_file[found])
-    }
-
-    /// The tree of the categories of its tools.
-    pub(super) fn tree(&self) -> &CategoryTree {
-        &self.tree
-    }
-
-    /// The pages of all categories, in the order of the tree.
-    pub(super) fn categories(&self) -> &[CategoryPages] {
-        &self.categories
     }
 
     /// The category whose first page has this path, without an extension.
@@ -184,20 +171,6 @@ impl SiteIndex {
         let titles =
             self.path_from_root(category).into_iter().map(|node| self.categories[node].title.as_str());
         titles.collect::<Vec<_>>().join(" / ")
-    }
-
-    pub(super) fn profiles(&self) -> &[ProfileEntry] {
-        &self.profiles
-    }
-
-    /// The profile of the site; `None` for the whole catalog.
-    pub(super) fn scope(&self) -> Option<&str> {
-        self.scope.as_deref()
-    }
-
-    /// The slot for the report on profiles.
-    pub(super) fn overview(&self) -> &OnceLock<ProfileReports> {
-        &self.overview
     }
 
     /// The index of the search; made at the first search.

@@ -105,7 +105,7 @@ impl<'a> Site<'a> {
     fn relevant_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| {
             let is_shown = |name| self.tool_named(name).is_some();
-            self.index.scope().is_none() || finding.tool.as_deref().is_none_or(is_shown)
+            self.index.scope.is_none() || finding.tool.as_deref().is_none_or(is_shown)
         })
     }
 
@@ -149,7 +149,7 @@ impl<'a> Site<'a> {
 
     /// A tool of the site.
     fn tool(&self, shown: usize) -> &'a Tool {
-        &self.catalog.tools[self.index.tools()[shown]]
+        &self.catalog.tools[self.index.tools[shown]]
     }
 
     fn at(&self, address: Address) -> Result<Page, TemplateError> {
@@ -188,11 +188,11 @@ impl<'a> Site<'a> {
         let mut all = vec![Address::Profiles, Address::Findings, Address::Search, Address::Missing];
         all.push(Address::SearchIndex);
         all.extend((0..self.templates.assets().len()).map(Address::Asset));
-        all.extend((0..self.index.profiles().len()).map(Address::Profile));
-        for (category, pages) in self.index.categories().iter().enumerate() {
+        all.extend((0..self.index.profiles.len()).map(Address::Profile));
+        for (category, pages) in self.index.categories.iter().enumerate() {
             all.extend((0..pages.parts()).map(|part| Address::Category { category, part }));
         }
-        let tools = 0..self.index.tools().len();
+        let tools = 0..self.index.tools.len();
         all.extend(tools.clone().map(Address::Tool).chain(tools.map(Address::Payloads)));
         all
     }
@@ -238,8 +238,8 @@ impl Address {
     /// The path, from the root of the site.
     fn path(self, site: &Site<'_>) -> String {
         match self {
-            Address::Profile(profile) => format!("profiles/{}.html", site.index.profiles()[profile].file),
-            Address::Category { category, part } => site.index.categories()[category].path(part),
+            Address::Profile(profile) => format!("profiles/{}.html", site.index.profiles[profile].file),
+            Address::Category { category, part } => site.index.categories[category].path(part),
             Address::Tool(tool) => format!("tools/{}.html", site.tool(tool).safe_name),
             Address::Payloads(tool) => payloads_path(site.tool(tool)),
             Address::Asset(asset) => site.templates.assets().keys().nth(asset).cloned().unwrap_or_default(),
@@ -267,7 +267,7 @@ impl Address {
         match stem.split_once('/') {
             Some(("tools", stem)) => site.index.tool_file(site.catalog, stem).map(Address::Tool),
             Some(("profiles", stem)) => {
-                site.index.profiles().iter().position(|profile| profile.file == stem).map(Address::Profile)
+                site.index.profiles.iter().position(|profile| profile.file == stem).map(Address::Profile)
             }
             _ => Self::of_category(stem, path, site),
         }
@@ -281,7 +281,7 @@ impl Address {
         };
         let category = site.index.category_file(stem)?;
         let address = Address::Category { category, part };
-        let exists = part < site.index.categories()[category].parts();
+        let exists = part < site.index.categories[category].parts();
         (exists && address.path(site) == path).then_some(address)
     }
 }

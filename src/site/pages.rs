@@ -25,8 +25,8 @@ const MAX_MESSAGE: usize = 1000;
 /// The first page, or a part of it where there are many categories.
 pub(super) fn home(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> {
     let index = site.index;
-    let pages = &index.categories()[ROOT];
-    let profiles = index.profiles().iter().map(|profile| {
+    let pages = &index.categories[ROOT];
+    let profiles = index.profiles.iter().map(|profile| {
         let configured = site.catalog.config.profiles.get(&profile.name);
         let about = configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default();
         json!({
@@ -35,7 +35,7 @@ pub(super) fn home(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> 
             "about": clipped(&clean_line(about), 300),
         })
     });
-    let about = format!("{} tools in {} categories", index.tools().len(), pages.entries.len());
+    let about = format!("{} tools in {} categories", index.tools.len(), pages.entries.len());
     let frame = Frame::at_root(site, "home", &site_name(site), about);
     let mut context = Context::new();
     context.insert("count", &pages.entries.len());
@@ -47,8 +47,8 @@ pub(super) fn home(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> 
 
 /// The page of one part of a category: the categories below it, and its tools.
 pub(super) fn category(site: &Site<'_>, category: usize, part: usize) -> Result<Page, TemplateError> {
-    let pages = &site.index.categories()[category];
-    let node = site.index.tree().node(category);
+    let pages = &site.index.categories[category];
+    let node = site.index.tree.node(category);
     let entries = pages.chunks().nth(part).unwrap_or_default();
     let tools = entries.iter().filter_map(Entry::tool);
     let tools: Vec<Value> = tools.map(|shown| entry(site, shown, "../")).collect();
@@ -139,9 +139,9 @@ pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> Value {
 
 /// The parts of a category's list, for a page from which the root of the site is `root`.
 fn parts(site: &Site<'_>, category: usize, current: usize, root: &str) -> Vec<Value> {
-    let pages = &site.index.categories()[category];
+    let pages = &site.index.categories[category];
     let name = |entry: Option<&Entry>| match entry {
-        Some(Entry::Category(node)) => clipped(&site.index.categories()[*node].title, 30),
+        Some(Entry::Category(node)) => clipped(&site.index.categories[*node].title, 30),
         Some(Entry::Tool(shown)) => {
             let tool = site.tool(*shown);
             clipped(&shown_name(&tool.name, &tool.safe_name), 30)
@@ -161,14 +161,14 @@ fn parts(site: &Site<'_>, category: usize, current: usize, root: &str) -> Vec<Va
 
 /// A link to a category from a page in a folder.
 pub(super) fn link(site: &Site<'_>, category: usize) -> Link {
-    let pages = &site.index.categories()[category];
+    let pages = &site.index.categories[category];
     Link { text: clipped(&pages.title, 60), href: format!("../{}", pages.path(0)) }
 }
 
 /// The lines of the categories among these entries, and of all below them; the root of the site is `root` from their
 /// page. The lines of the categories below one follow it; a template nests them as lists.
 fn tree(site: &Site<'_>, entries: &[Entry], root: &str) -> Vec<Value> {
-    let tree = site.index.tree();
+    let tree = &site.index.tree;
     let mut level: Vec<usize> = entries.iter().filter_map(Entry::category).collect();
     let (mut depth, mut count) = (0, 0);
     while !level.is_empty() && (depth == 0 || count + level.len() <= MAX_LINES) {
@@ -191,8 +191,8 @@ fn branch(
     (root, depth, closes): (&str, usize, usize),
     lines: &mut Vec<Value>,
 ) {
-    let node = site.index.tree().node(category);
-    let pages = &site.index.categories()[category];
+    let node = site.index.tree.node(category);
+    let pages = &site.index.categories[category];
     let below = if depth == 0 { &[][..] } else { &node.children[..] };
     lines.push(json!({
         "title": clipped(&pages.title, MAX_NAME),

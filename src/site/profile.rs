@@ -23,7 +23,7 @@ fn number(number: Option<usize>) -> String {
 
 /// The page of one profile.
 pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateError> {
-    let entry = &site.index.profiles()[profile];
+    let entry = &site.index.profiles[profile];
     let measured = entry.measured.get_or_init(|| ProfileReports::of(site, Some(&entry.name)));
     let report = measured.report()?;
     let name = shown_name(&entry.name, &entry.file);
@@ -44,7 +44,7 @@ pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateErro
 
 /// The page that lists the profiles, with the report of all tools.
 pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
-    let measured = site.index.overview().get_or_init(|| ProfileReports::of(site, site.index.scope()));
+    let measured = site.index.overview.get_or_init(|| ProfileReports::of(site, site.index.scope.as_deref()));
     let report = measured.report()?;
     let rows: Vec<Value> = report.profiles.iter().filter_map(|profile| row(site, profile)).collect();
     let modes: Vec<&str> = report
@@ -123,7 +123,7 @@ fn modes(profile: &ProfileReport) -> Vec<Value> {
 /// A profile that has a page.
 fn row(site: &Site<'_>, profile: &ProfileReport) -> Option<Value> {
     let name = profile.profile.as_deref()?;
-    let entry = site.index.profiles().iter().find(|entry| entry.name == name)?;
+    let entry = site.index.profiles.iter().find(|entry| entry.name == name)?;
     Some(json!({
         "link": Link { text: shown_name(name, &entry.file), href: format!("profiles/{}.html", entry.file) },
         "tools": grouped(profile.tools),

@@ -8,6 +8,7 @@ use ammonia::{Builder, UrlRelative};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 use serde_json::Value;
 
+use crate::render::escaped;
 use crate::render::markdown::inline;
 use crate::tool::{clean_line, clean_text};
 
@@ -70,22 +71,6 @@ fn without_markup(markdown: &str) -> Option<String> {
     }
     let has_link = markdown.contains("://") || markdown.contains("www.");
     (is_plain(markdown) && !has_link && !markdown.contains("  ")).then(|| escaped(markdown))
-}
-
-/// Text escaped as HTML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// HTML in the text becomes text, images their description; headings stand below ours.

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::disk;
@@ -66,28 +67,12 @@ impl Manifest {
     }
 
     fn parse(text: &str, at: &Path) -> Result<Self, FolderError> {
-        #[derive(Deserialize)]
-        struct Version {
-            version: u64,
-        }
         let broken = |problem: String| FolderError::Manifest { path: at.into(), problem };
-        let manifest: Manifest = match serde_json::from_str(text) {
-            Ok(manifest) => manifest,
-            Err(error) => {
-                return Err(match serde_json::from_str::<Version>(text) {
-                    Ok(Version { version }) if version > VERSION => {
-                        FolderError::Newer { path: at.into(), version }
-                    }
-                    _ => broken(error.to_string()),
-                });
-            }
-        };
-        if manifest.version > VERSION {
-            return Err(FolderError::Newer { path: at.into(), version: manifest.version });
+        let value: Value = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
+        if let Some(version) = value.get("version").and_then(Value::as_u64).filter(|it| *it != VERSION) {
+            return Err(broken(format!("it has version {version}, and this toolcrib reads {VERSION}")));
         }
-        if manifest.version != VERSION {
-            return Err(broken(format!("there is no version {}", manifest.version)));
-        }
+        let manifest: Manifest = serde_json::from_value(value).map_err(|error| broken(error.to_string()))?;
         // A manifest can come from an untrusted repository and must not lead out of the folder.
         for name in manifest.files.keys().chain(&manifest.dirs) {
             if let Some(problem) = problem(name) {

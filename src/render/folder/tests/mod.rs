@@ -228,7 +228,7 @@ fn a_manifest_that_is_not_ours_stops_everything() {
         (r#"{"version":0,"key":"","files":{}}"#, "Manifest"),
         (r#"{"version":1,"key":"","files":{"../x":"00"}}"#, "Manifest"),
         (r#"{"version":1,"key":"","files":{},"dirs":["/"]}"#, "Manifest"),
-        (r#"{"version":2,"key":"","entries":[]}"#, "Newer"),
+        (r#"{"version":2,"key":"","entries":[]}"#, "Manifest"),
     ] {
         let (_dir, root) = temp();
         run(&root, OLD).unwrap();
