@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::call::{CallEntry, CallError, Parser};
 use super::wire::{FoundTool, ToolResult};
-use super::{PayloadError, PayloadRequest, Provider, payload};
+use super::{Payload, PayloadError, PayloadRequest, Provider, payload};
 use crate::arguments::exactly;
 use crate::catalog::{Catalog, Profile};
 use crate::config::Mode;
@@ -57,6 +57,18 @@ impl ToolResult {
                 Self { content, is_error: true, ..Self::default() }
             }
         }
+    }
+
+    /// Adds the tools that the call has found, by canonical name; tools outside the payload are left out.
+    pub fn with_found_tools(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
+        let named = |name: &String| {
+            payload.functions.iter().find(|function| function.tool.name == *name && !function.ours)
+        };
+        let found = names.iter().filter_map(named).map(|function| FoundTool {
+            name: function.name.clone(),
+            definition: payload.entry(provider, function),
+        });
+        Self { found: found.collect(), ..self }
     }
 }
 
@@ -140,13 +152,6 @@ impl<'t> AnsweredCalls<'t> {
             }
             false => None,
         };
-        let found_tool = |name: &String| {
-            let payload = payload.as_ref()?;
-            let mut functions = payload.functions.iter();
-            let function = functions.find(|function| function.tool.name == *name && !function.ours)?;
-            let definition = payload.entry(provider, function);
-            Some(FoundTool { name: function.name.clone(), definition })
-        };
         let tool_result = |entry: EntryWithResult<'_>| {
             let tool_result = match (entry.envelope, entry.error) {
                 (Some(result), _) => ToolResult::read(result.get()).unwrap_or_default(),
@@ -154,9 +159,12 @@ impl<'t> AnsweredCalls<'t> {
                 (None, None) => ToolResult::default(),
             };
             let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
-            // Tools outside the payload are left out.
-            let found = entry.found.iter().filter_map(found_tool).collect();
-            ToolResult { name, call_id: entry.call_id, search: entry.search, found, ..tool_result }
+            let tool_result =
+                ToolResult { name, call_id: entry.call_id, search: entry.search, ..tool_result };
+            match &payload {
+                Some(payload) => tool_result.with_found_tools(provider, payload, &entry.found),
+                None => tool_result,
+            }
         };
         let results: Vec<ToolResult> = entries.into_iter().map(tool_result).collect();
         Ok(result_messages(provider, &results))

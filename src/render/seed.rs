@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 
 use block::{BlockUpdate, hides_block, renew};
 
-use super::folder::{self, Drift, FileSet, write_whole};
+use super::folder::{self, Drift, Files, write_whole};
 use super::markdown::without_markers;
 use super::templates::{TemplateError, check_text, render_text};
 use super::{Docs, PromptSection, RenderError};
@@ -134,7 +134,7 @@ pub fn seed(
         }
     }
     if plan.has_owned {
-        let report = with_set(docs, &plan.owned, |set| folder::write(workspace, set, &|_| {}))?;
+        let report = files_of(docs, &plan.owned).with(|set| folder::write(workspace, set, &|_| {}))?;
         if report.created + report.updated > 0 {
             seeded.written.extend(plan.owned.into_iter().map(|(name, _)| name));
         }
@@ -156,7 +156,7 @@ pub fn seeded_files(
         }
     }
     if !texts.is_empty() {
-        files.extend(with_set(docs, &texts, folder::contents)?);
+        files.extend(files_of(docs, &texts).with(folder::contents)?);
     }
     let below = |(path, content)| (format!("{DOCS}/{path}"), content);
     files.extend(docs.new_folder()?.into_iter().map(below));
@@ -181,7 +181,7 @@ pub fn seed_drift(
         }
     }
     if plan.has_owned {
-        drift.extend(with_set(docs, &plan.owned, |set| folder::check(workspace, "", set))?);
+        drift.extend(files_of(docs, &plan.owned).with(|set| folder::check(workspace, "", set))?);
     }
     Ok(drift)
 }
@@ -233,10 +233,13 @@ impl Plan {
     }
 }
 
-fn with_set<T>(docs: &Docs<'_>, texts: &[(String, String)], act: impl FnOnce(&FileSet<'_>) -> T) -> T {
-    let text = |index: usize| Ok(texts[index].1.clone());
-    let paths: Vec<String> = texts.iter().map(|(name, _)| name.clone()).collect();
-    act(&FileSet { paths, render: &text, key: String::new(), prune: docs.catalog.complete })
+/// Texts as files of a set.
+fn files_of<'t>(docs: &Docs<'_>, texts: &'t [(String, String)]) -> Files<'t> {
+    let mut files = Files::new(docs.catalog.complete);
+    for (name, text) in texts {
+        files.push(name.clone(), || Ok(text.clone()));
+    }
+    files
 }
 
 /// The change that seeding makes to one file.

@@ -27,6 +27,8 @@ use manifest::{Manifest, check_paths, folders_of};
 use plan::Plan;
 use stage::Stage;
 
+use super::templates::TemplateError;
+
 pub use disk::{lock, write_whole};
 pub use error::FolderError;
 pub use manifest::MANIFEST;
@@ -47,8 +49,7 @@ pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 /// Renders the file at an index of a set.
 pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
 
-/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory. In a
-/// run that writes, the last file is rendered after all others, so that it may be made of what they left behind.
+/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
 pub struct FileSet<'a> {
     /// Paths of the files: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
@@ -66,6 +67,39 @@ impl FileSet<'_> {
     fn content(&self, index: usize) -> Result<Vec<u8>, FolderError> {
         let failed = |source| FolderError::Render { path: self.paths[index].clone(), source };
         Ok((self.render)(index).map_err(failed)?.into_bytes())
+    }
+}
+
+/// Files to generate, each with its path and a function that makes its content.
+pub struct Files<'a> {
+    paths: Vec<String>,
+    makers: Vec<Box<dyn Fn() -> Result<String, TemplateError> + Send + Sync + 'a>>,
+    /// As that of a set.
+    pub(crate) key: String,
+    prune: bool,
+}
+
+impl<'a> Files<'a> {
+    /// No files; `prune` is that of the set.
+    pub(crate) fn new(prune: bool) -> Self {
+        Self { paths: Vec::new(), makers: Vec::new(), key: String::new(), prune }
+    }
+
+    /// Adds a file.
+    pub(crate) fn push(
+        &mut self,
+        path: String,
+        make: impl Fn() -> Result<String, TemplateError> + Send + Sync + 'a,
+    ) {
+        self.paths.push(path);
+        self.makers.push(Box::new(make));
+    }
+
+    /// Does something with the set of these files.
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&FileSet<'_>) -> T) -> T {
+        let render = |index: usize| Ok(self.makers[index]()?);
+        let (paths, key) = (self.paths.clone(), self.key.clone());
+        act(&FileSet { paths, render: &render, key, prune: self.prune })
     }
 }
 
@@ -128,16 +162,13 @@ pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> 
     write(root, files, progress)
 }
 
-/// The results of work on files, in parallel; the last file has its turn after all others.
+/// The results of work on files, in parallel.
 fn in_batches<T: Send>(
     indices: &[usize],
-    work: impl Fn(&[usize]) -> Result<Vec<T>, FolderError> + Sync,
+    work: impl Fn(&[usize]) -> Result<Vec<T>, FolderError> + Send + Sync,
 ) -> Result<Vec<T>, FolderError> {
-    let (others, last) = indices.split_at(indices.len().saturating_sub(1));
-    let mut done: Vec<T> =
-        others.par_chunks(BATCH).map(&work).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    done.extend(work(last)?);
-    Ok(done)
+    let done: Vec<Vec<T>> = indices.par_chunks(BATCH).map(work).collect::<Result<_, _>>()?;
+    Ok(done.into_iter().flatten().collect())
 }
 
 /// Brings a locked folder to the state of the set.

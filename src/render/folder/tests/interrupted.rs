@@ -53,24 +53,6 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
     }
 }
 
-#[test]
-fn the_last_file_is_rendered_after_all_others() {
-    for is_there in [false, true] {
-        let (_dir, root) = temp();
-        if is_there {
-            fs::create_dir(&root).unwrap();
-        }
-        let (texts, rendered) = (generation(0), AtomicUsize::new(0));
-        let render = |index: usize| {
-            let before = rendered.fetch_add(1, Ordering::Relaxed);
-            assert!(index + 1 < texts.len() || before + 1 == texts.len());
-            Ok(texts[index].1.clone())
-        };
-        let paths = texts.iter().map(|(path, _)| path.clone()).collect();
-        sync(&root, &FileSet { paths, render: &render, key: "new".into(), prune: true }, &|_| {}).unwrap();
-    }
-}
-
 /// Texts of generation `which`; generations differ in their files and contents.
 fn generation(which: usize) -> Vec<(String, String)> {
     let text = |i: usize| format!("{which} {i}\n").repeat(40);
