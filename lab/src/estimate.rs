@@ -88,13 +88,13 @@ impl Calls {
         let deferred = with_modes(&profile(replay)?, |_| false);
         let samples: Vec<&Task> = self.samples.iter().collect();
         let Ok(played) = replay.play(&deferred, mode, &samples).await else { return Ok(None) };
-        let short = replay.meter.deferred(&deferred, mode);
+        let short = replay.meter.deferred(&deferred, mode, replay.run.catalog.config.payload.deferred);
         let tools = self.tools.iter().zip(&played.ledgers).zip(&self.direct);
         let tools = tools.map(|((name, ledger), direct)| {
             let mut lesson: Vec<Step> = ledger.steps().collect();
             let call = lesson.pop().unwrap_or_default();
             let full = replay.definitions.get(name).copied().unwrap_or_default();
-            let binding = full.saturating_sub(short.get(name).copied().unwrap_or_default());
+            let binding = full.saturating_sub(short.get(name).copied().unwrap_or_default().o200k);
             let longer = (call.0.saturating_sub(direct.0), call.1.saturating_sub(direct.1));
             ToolCost { binding, lesson, longer }
         });

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use toolcrib::Mode;
 use toolcrib::catalog::{Profile, Tool};
+use toolcrib::config::{self, SearchBy};
 use toolcrib::functions::CatalogView;
-use toolcrib::report::RequestMeter;
+use toolcrib::report::{Meter, Options};
 use toolcrib::tokens::Counter;
 
 use crate::agent::{Agent, Events};
@@ -19,7 +20,7 @@ use crate::{Result, Run};
 pub struct Replay<'a> {
     pub run: &'a Run<'a>,
     pub view: Arc<CatalogView>,
-    pub meter: RequestMeter<'a>,
+    pub meter: Meter<'a>,
     /// Tokens of each tool in full, by canonical name.
     pub definitions: HashMap<String, usize>,
     counter: Counter,
@@ -39,17 +40,24 @@ impl<'a> Replay<'a> {
     pub fn new(run: &'a Run<'a>) -> Result<Self> {
         let name = run.profile_name();
         let view = Arc::new(CatalogView::new(run.catalog, name, None, Arc::clone(&run.templates))?);
-        let mut meter = RequestMeter::new(run.catalog, &run.templates, run.setting.provider);
-        let definitions = meter.definitions(&run.catalog.profile(name)?);
+        // Where a provider lets its client search, the client does.
+        let payload = config::Payload { search: SearchBy::Client, ..run.catalog.config.payload };
+        let provider = run.setting.provider;
+        let options = Options { profile: None, provider, mode: None, payload, budget: None };
+        let mut meter = Meter::new(run.catalog, &run.templates, options);
+        let definitions = meter.whole(&run.catalog.profile(name)?);
+        let definitions = definitions.into_iter().map(|(name, count)| (name, count.o200k)).collect();
         Ok(Self { run, view, meter, definitions, counter: Counter::default() })
     }
 
     /// Plays tasks in a mode; the error is the reason why it is not there.
     pub async fn play(&mut self, profile: &Profile<'_>, mode: Mode, tasks: &[&Task]) -> Result<Played> {
-        let (taken, bound, prompt) = self.meter.request(profile, mode)?;
-        if taken != mode {
-            return Err(format!("it is the same as {}: the provider defers no tools", taken.as_str()).into());
+        let counted = self.meter.count(profile, mode)?;
+        if counted.mode != mode {
+            let taken = counted.mode.as_str();
+            return Err(format!("it is the same as {taken}: the provider defers no tools").into());
         }
+        let (bound, prompt) = (counted.bound.o200k, self.meter.prompt(profile, mode)?.o200k);
         let definitions = &self.definitions;
         let mut agent = Agent {
             mode,

@@ -14,8 +14,7 @@ use crate::site::{Folder, Site, SiteIndex};
 ///
 /// With `--site` the docs go to `tools/` in the folder, and web pages for people around them: open `index.html`.
 ///
-/// Only files that toolcrib wrote are replaced or removed. Your text between the lines `<!-- toolcrib:keep -->` and
-/// `<!-- /toolcrib:keep -->` is kept.
+/// Only files that toolcrib wrote are replaced or removed.
 #[derive(Debug, clap::Args)]
 #[command(
     group(clap::ArgGroup::new("folder").required(true).args(["out", "skills"])),
@@ -241,9 +240,7 @@ pub(super) fn kept(report: &folder::Report, complete: bool) {
     let more = if report.kept.len() > 5 { ", …" } else { "" };
     let count = counted(report.kept.len(), "file");
     print_note(match complete {
-        true => format!(
-            "kept {count} of tools that are gone, since they are edited or have a keep-block: {shown}{more}"
-        ),
+        true => format!("kept {count} of tools that are gone, since they are edited: {shown}{more}"),
         false => format!("kept {count} as they are, since not all sources could be read: {shown}{more}"),
     });
 }

@@ -1,22 +1,70 @@
-//! Anthropic Messages: deferral by search and reference, cache marks (docs/reference/wires.md).
+//! Anthropic Messages: deferral by search and reference, cache marks; and Amazon Bedrock Converse, which has messages
+//! of blocks too (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::{BoundFunction, BoundFunctions};
-use super::fields::{objects, take_list};
-use super::headers::RequestHeader;
-use super::raw_call::{Calls, RawCall};
-use super::results::ToolResult;
-use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::view::{Keys, SchemaRules, Strict};
-use super::wire::{Wire, tool_list};
+use super::chat_completions::COMMON;
+use super::view::{Keys, Root, SchemaRules, Strict};
+use super::wire::{
+    BoundFunction, BoundFunctions, Cache, Calls, JSON_SCHEMA, Native, RawCall, RequestHeader, Stub,
+    ToolResult, Wire, flag, is, object, objects, one_or_many, take_list, take_object, text, tool_list,
+};
 use crate::config::SearchBy;
 
-/// The wire.
-pub(super) struct Anthropic;
+/// Anthropic Messages.
+pub(super) const ANTHROPIC: Wire = Wire {
+    max_entries: Some(10_000),
+    native: Native::Single,
+    cache: Cache::OnByDefault,
+    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::Anthropic), ..JSON_SCHEMA },
+    stub: Stub::Bare,
+    takes_examples: true,
+    own_search,
+    header,
+    function,
+    body,
+    calls,
+    result,
+    turn: |blocks| json!({"role": "user", "content": blocks}),
+    ..COMMON
+};
 
-/// The expected form of a response, for errors.
+/// Amazon Bedrock Converse.
+pub(super) const BEDROCK: Wire = Wire {
+    cache: Cache::OffByDefault,
+    schema: SchemaRules {
+        inline: true,
+        root: Root::Bare,
+        keys: Keys::Portable,
+        strict: Some(Strict::Anthropic),
+        ..JSON_SCHEMA
+    },
+    function: bedrock_function,
+    body: |bound| {
+        let mut tools = bound.as_list(bedrock_function);
+        if tools.is_empty() {
+            return json!({});
+        }
+        tools.extend(bound.cache.then(|| json!({"cachePoint": {"type": "default"}})));
+        object([("toolConfig", Some(tool_list(tools)))])
+    },
+    calls: bedrock_calls,
+    result: |result| {
+        let content = match &result.content {
+            object @ Value::Object(_) => json!({"json": object}),
+            _ => json!({"text": result.text()}),
+        };
+        let status = if result.is_error { "error" } else { "success" };
+        json!({"toolResult": {"toolUseId": result.call_id, "content": [content], "status": status}})
+    },
+    turn: ANTHROPIC.turn,
+    ..COMMON
+};
+
+/// The expected forms of a response, for errors.
 const EXPECTED: &str = "a message whose `content` is a list of blocks, or a list of messages";
+const EXPECTED_BY_BEDROCK: &str =
+    "an object with `output.message`, a message whose `content` is a list of blocks, or a list of these";
 
 /// The beta of deferred tools, examples and calls by code: `_TOOL_TYPE_TO_BETA` of langchain-anthropic 1.7.7, and
 /// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool>. Strict tools, cache marks and
@@ -25,132 +73,117 @@ const ADVANCED_TOOL_USE: &str = "advanced-tool-use-2025-11-20";
 /// The prefix of callers that run code in the provider's sandbox.
 const CODE_CALLERS: &str = "code_execution_";
 
-const RULES: Rules = Rules {
-    names: NameRule::Safe,
-    max_entries: Some(10_000),
-    native: Native::Single,
-    cache: Cache::OnByDefault,
-    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::Anthropic), ..JSON_SCHEMA },
-    stub: Stub::Bare,
-};
-
-impl Wire for Anthropic {
-    fn rules(&self) -> &'static Rules {
-        &RULES
+fn own_search(by: SearchBy) -> Option<&'static str> {
+    match by {
+        SearchBy::Provider => Some("tool_search_tool_bm25"),
+        SearchBy::Regex => Some("tool_search_tool_regex"),
+        SearchBy::Client => None,
     }
+}
 
-    fn own_search(&self, by: SearchBy) -> Option<&'static str> {
-        match by {
-            SearchBy::Provider => Some("tool_search_tool_bm25"),
-            SearchBy::Regex => Some("tool_search_tool_regex"),
-            SearchBy::Client => None,
-        }
+fn function(function: &BoundFunction<'_>) -> Value {
+    let examples = (!function.examples.is_empty()).then(|| function.examples.clone().into());
+    let callers = function.callers(|caller| caller == "direct" || caller.starts_with(CODE_CALLERS));
+    object([
+        ("name", text(&function.name)),
+        ("description", text(&function.description)),
+        ("input_schema", function.schema.clone().or_else(|| Some(json!({"type": "object"})))),
+        ("strict", flag(function.strict)),
+        ("defer_loading", flag(function.deferred)),
+        ("input_examples", examples),
+        ("allowed_callers", callers),
+    ])
+}
+
+fn body(bound: &BoundFunctions<'_>) -> Value {
+    let search = bound.search.and_then(own_search);
+    let search = search.map(|name| json!({"type": format!("{name}_20251119"), "name": name}));
+    let mut tools: Vec<Value> = search.into_iter().chain(bound.as_list(function)).collect();
+    // Anthropic refuses the mark on a deferred tool, which is not in the cached prefix anyway.
+    let in_prefix = |tool: &&mut Value| bound.cache && tool.get("defer_loading").is_none();
+    if let Some(Value::Object(last)) = tools.iter_mut().rev().find(in_prefix) {
+        last.insert("cache_control".into(), json!({"type": "ephemeral"}));
     }
+    tool_list(tools)
+}
 
-    /// Examples and tool search exclude each other.
-    fn takes_examples(&self, defers: bool) -> bool {
-        !defers
-    }
+fn header(bound: &BoundFunctions<'_>) -> Option<RequestHeader> {
+    let any = |is_it: fn(&BoundFunction<'_>) -> bool| bound.functions.iter().any(is_it);
+    let reasons = [
+        ("defer_loading", any(|function| function.deferred)),
+        ("input_examples", any(|function| !function.examples.is_empty())),
+        (
+            "allowed_callers",
+            any(|function| function.callers(|caller| caller.starts_with(CODE_CALLERS)).is_some()),
+        ),
+    ];
+    let holding: Vec<&str> = reasons.iter().filter(|(_, holds)| *holds).map(|(reason, _)| *reason).collect();
+    let header =
+        || RequestHeader { name: "anthropic-beta", value: ADVANCED_TOOL_USE, reason: holding.join(", ") };
+    (!holding.is_empty()).then(header)
+}
 
-    fn function(&self, function: &BoundFunction<'_>) -> Value {
-        let mut fields = Map::new();
-        fields.insert("name".into(), function.name.as_str().into());
-        fields.insert("description".into(), function.description.as_str().into());
-        fields.insert(
-            "input_schema".into(),
-            function.schema.clone().unwrap_or_else(|| json!({"type": "object"})),
-        );
-        if function.strict {
-            fields.insert("strict".into(), true.into());
+fn calls(response: Value) -> Calls {
+    let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
+    let mut calls = Vec::new();
+    for message in one_or_many(response) {
+        let Value::Object(mut message) = message else { return Err(EXPECTED) };
+        match message.get("content") {
+            _ if message.contains_key("tool_calls") => return Err(EXPECTED),
+            Some(Value::Array(blocks)) if blocks.iter().all(is_block) => {}
+            Some(Value::String(_)) if message.contains_key("role") => {}
+            _ => return Err(EXPECTED),
         }
-        if function.deferred {
-            fields.insert("defer_loading".into(), true.into());
-        }
-        if !function.examples.is_empty() {
-            fields.insert("input_examples".into(), function.examples.clone().into());
-        }
-        let callers = function.callers(|caller| caller == "direct" || caller.starts_with(CODE_CALLERS));
-        if !callers.is_empty() {
-            fields.insert("allowed_callers".into(), callers.into());
-        }
-        Value::Object(fields)
-    }
-
-    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
-        let mut tools = Vec::new();
-        if let Some(name) = bound.search.and_then(|by| self.own_search(by)) {
-            tools.push(json!({"type": format!("{name}_20251119"), "name": name}));
-        }
-        tools.extend(bound.functions.iter().map(|function| self.function(function)));
-        if bound.cache {
-            // Anthropic refuses the mark on a deferred tool, which is not in the cached prefix anyway.
-            let in_prefix = |tool: &&mut Value| tool.get("defer_loading").is_none();
-            if let Some(Value::Object(last)) = tools.iter_mut().rev().find(in_prefix) {
-                last.insert("cache_control".into(), json!({"type": "ephemeral"}));
-            }
-        }
-        tool_list(tools)
-    }
-
-    fn headers(&self, bound: &BoundFunctions<'_>) -> Option<RequestHeader> {
-        let any = |is_it: fn(&BoundFunction<'_>) -> bool| bound.functions.iter().any(is_it);
-        let runs_code = |function: &BoundFunction<'_>| {
-            !function.callers(|caller| caller.starts_with(CODE_CALLERS)).is_empty()
-        };
-        let reasons = [
-            ("defer_loading", any(|function| function.deferred)),
-            ("input_examples", any(|function| !function.examples.is_empty())),
-            ("allowed_callers", any(runs_code)),
-        ];
-        RequestHeader::needed("anthropic-beta", ADVANCED_TOOL_USE, &reasons)
-    }
-
-    fn calls(&self, response: Value) -> Calls {
-        let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
-        let content = |message: Value| match message {
-            Value::Object(mut fields) if !fields.contains_key("tool_calls") => match fields.get("content") {
-                Some(Value::Array(blocks)) if blocks.iter().all(is_block) => {
-                    take_list(&mut fields, "content")
-                }
-                Some(Value::String(_)) if fields.contains_key("role") => Some(Vec::new()),
-                _ => None,
-            },
-            _ => None,
-        };
-        let messages = match response {
-            Value::Array(messages) => messages,
-            message => vec![message],
-        };
-        let blocks: Option<Vec<Vec<Value>>> = messages.into_iter().map(content).collect();
+        let blocks = objects(take_list(&mut message, "content").unwrap_or_default());
         // Blocks of calls that the server runs itself have other types: `server_tool_use`, `mcp_tool_use`.
-        let is_ours = |block: &Map<String, Value>| block.get("type").is_some_and(|kind| kind == "tool_use");
-        let calls = objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter(is_ours);
-        Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
+        let ours = blocks.filter(|block| is(block, "type", "tool_use"));
+        calls.extend(ours.map(|mut block| RawCall::of(&mut block, "id", "name", "input")));
     }
+    Ok(calls)
+}
 
-    fn result_messages(&self, results: &[ToolResult]) -> Value {
-        let block = |tool_result: &ToolResult| {
-            let mut fields = Map::new();
-            fields.insert("type".into(), "tool_result".into());
-            fields.insert("tool_use_id".into(), json!(tool_result.call_id));
-            let references = || {
-                tool_result
-                    .found
-                    .iter()
-                    .map(|found| json!({"type": "tool_reference", "tool_name": found.name}))
-            };
-            // A list without references is refused; the result says as text that no tool was found.
-            let content = if tool_result.found.is_empty() || tool_result.is_error {
-                tool_result.text().into()
-            } else {
-                references().collect()
-            };
-            fields.insert("content".into(), content);
-            if tool_result.is_error {
-                fields.insert("is_error".into(), true.into());
-            }
-            Value::Object(fields)
-        };
-        json!({"role": "user", "content": results.iter().map(block).collect::<Vec<Value>>()})
+fn result(result: &ToolResult) -> Value {
+    let reference = |name: &String| json!({"type": "tool_reference", "tool_name": name});
+    // A list without references is refused; the result says as text that no tool was found.
+    let content: Value = match result.found.is_empty() || result.is_error {
+        true => result.text().into(),
+        false => result.found.iter().map(|found| reference(&found.name)).collect(),
+    };
+    object([
+        ("type", text("tool_result")),
+        ("tool_use_id", Some(json!(result.call_id))),
+        ("content", Some(content)),
+        ("is_error", flag(result.is_error)),
+    ])
+}
+
+fn bedrock_function(function: &BoundFunction<'_>) -> Value {
+    let schema = object([("json", Some(function.schema.clone().unwrap_or_default()))]);
+    let spec = object([
+        ("name", text(&function.name)),
+        ("description", text(&function.description)),
+        ("inputSchema", Some(schema)),
+        ("strict", flag(function.strict)),
+    ]);
+    object([("toolSpec", Some(spec))])
+}
+
+fn bedrock_calls(response: Value) -> Calls {
+    // Blocks have no `type`; their only key is their type.
+    let is_block = |block: &Value| block.is_object() && block.get("type").is_none();
+    let call = |mut block: Map<String, Value>| {
+        let mut call =
+            take_object(&mut block, "toolUse").filter(|call| !is(call, "type", "server_tool_use"))?;
+        Some(RawCall::of(&mut call, "toolUseId", "name", "input"))
+    };
+    let mut calls = Vec::new();
+    for message in one_or_many(response) {
+        let Value::Object(mut message) = message else { return Err(EXPECTED_BY_BEDROCK) };
+        if let Some(mut output) = take_object(&mut message, "output") {
+            message = take_object(&mut output, "message").ok_or(EXPECTED_BY_BEDROCK)?;
+        }
+        let blocks = take_list(&mut message, "content").filter(|blocks| blocks.iter().all(is_block));
+        calls.extend(objects(blocks.ok_or(EXPECTED_BY_BEDROCK)?).filter_map(call));
     }
+    Ok(calls)
 }

@@ -1,76 +1,120 @@
-//! The form of OpenAI's Chat Completions, which several wires share.
+//! The form of OpenAI's Chat Completions, and the wires that differ little from it: Mistral, Cohere, Ollama
+//! (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::BoundFunction;
-use super::fields::{object, take, take_list, take_object, take_text};
-use super::raw_call::{Calls, RawCall, calls_of};
-use super::results::ToolResult;
+use super::view::{Root, SchemaRules, Strict};
+use super::wire::{
+    BoundFunction, Cache, Calls, JSON_SCHEMA, NameRule, Native, RawCall, Stub, ToolResult, Wire, flag,
+    object, one_or_many, take, take_list, take_object, take_text, text, tool_list,
+};
+
+/// The common form, to which other wires add.
+pub(super) const COMMON: Wire = Wire {
+    names: NameRule::Safe,
+    max_entries: None,
+    entries: "/tools",
+    native: Native::No,
+    cache: Cache::Never,
+    schema: JSON_SCHEMA,
+    stub: Stub::Empty,
+    takes_examples: false,
+    deferral_note: None,
+    own_search: |_| None,
+    header: |_| None,
+    function,
+    body: |bound| tool_list(bound.as_list(function)),
+    calls: calls_in_choices,
+    result,
+    turn: Value::Array,
+};
+
+/// OpenAI Chat Completions, and compatible APIs.
+pub(super) const OPENAI: Wire = Wire {
+    max_entries: Some(128),
+    schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
+    ..COMMON
+};
+
+/// Mistral refuses unknown fields, and ids of calls in another form.
+pub(super) const MISTRAL: Wire = Wire {
+    schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
+    calls: |response| {
+        let mut calls = calls_in_choices(response)?;
+        calls.iter_mut().for_each(|call| call.call_id = call.call_id.take().filter(|id| id != "null"));
+        Ok(calls)
+    },
+    result: |result| {
+        object([
+            ("role", text("tool")),
+            ("tool_call_id", result.call_id.as_deref().map(|id| short_id(id).into())),
+            ("name", text(&result.name)),
+            ("content", text(&result.text())),
+        ])
+    },
+    ..COMMON
+};
+
+/// Cohere Chat, version 2; strict mode is a field of the request.
+pub(super) const COHERE: Wire = Wire { names: NameRule::Underscores, calls: calls_in_message, ..COMMON };
+
+/// Ollama knows few keywords, and has arguments as objects.
+pub(super) const OLLAMA: Wire = Wire {
+    schema: SchemaRules {
+        inline: true,
+        root: Root::Bare,
+        keywords: &["type", "anyOf", "items", "description", "enum", "properties", "required"],
+        ..JSON_SCHEMA
+    },
+    calls: calls_in_message,
+    result: |result| json!({"role": "tool", "tool_name": result.name, "content": result.text()}),
+    ..COMMON
+};
+
+/// The expected forms of a response, for errors.
+const CHOICES: &str = "an object with `choices`, each with a `message`; a message; or a list of messages";
+const MESSAGE: &str = "an object with `message`; a message; or a list of messages";
 
 /// `{"type":"function","function":{...}}`.
 pub(super) fn function(function: &BoundFunction<'_>) -> Value {
-    let mut fields = Map::new();
-    fields.insert("name".into(), function.name.as_str().into());
-    fields.insert("description".into(), function.description.as_str().into());
-    if let Some(schema) = &function.schema {
-        fields.insert("parameters".into(), schema.clone());
-    }
-    if function.strict {
-        fields.insert("strict".into(), true.into());
-    }
-    object([("type", "function".into()), ("function", fields.into())])
+    let fields = object([
+        ("name", text(&function.name)),
+        ("description", text(&function.description)),
+        ("parameters", function.schema.clone()),
+        ("strict", flag(function.strict)),
+    ]);
+    object([("type", text("function")), ("function", Some(fields))])
 }
 
-/// Container of a response's message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResponseShape {
-    /// `{"choices":[{"message":{...}}]}`.
-    Choices,
-    /// `{"message":{...}}`.
-    Message,
-}
-
-impl ResponseShape {
-    fn expected(self) -> &'static str {
-        match self {
-            ResponseShape::Choices => {
-                "an object with `choices`, each with a `message`; a message; or a list of messages"
-            }
-            ResponseShape::Message => "an object with `message`; a message; or a list of messages",
+/// The calls of `{"choices":[{"message":{...}}]}`, of a message, or of a list of messages.
+fn calls_in_choices(response: Value) -> Calls {
+    match response {
+        Value::Object(mut fields) if fields.contains_key("choices") => {
+            let choices = take_list(&mut fields, "choices").ok_or(CHOICES)?;
+            let message = |choice: Value| match choice {
+                Value::Object(mut choice) => Ok(take(&mut choice, "message").unwrap_or_default()),
+                _ => Err(CHOICES),
+            };
+            calls(choices.into_iter().map(message).collect::<Result<_, _>>()?, CHOICES)
         }
+        bare => bare_calls(bare, CHOICES),
     }
 }
 
-/// The calls of a response, a message, or a list of messages.
-pub(super) fn calls(response: Value, held: ResponseShape) -> Calls {
-    let (messages, is_bare) = match response {
-        Value::Array(messages) => (messages, true),
-        Value::Object(mut fields) => match held {
-            ResponseShape::Choices if fields.contains_key("choices") => {
-                let choices = take_list(&mut fields, "choices").ok_or(held.expected())?;
-                let message = |choice: Value| match choice {
-                    Value::Object(mut choice) => Ok(take(&mut choice, "message").unwrap_or_default()),
-                    _ => Err(held.expected()),
-                };
-                (choices.into_iter().map(message).collect::<Result<Vec<Value>, _>>()?, false)
-            }
-            ResponseShape::Message if fields.contains_key("message") => {
-                (vec![take(&mut fields, "message").unwrap_or_default()], false)
-            }
-            _ => (vec![Value::Object(fields)], true),
-        },
-        _ => return Err(held.expected()),
-    };
-    let mut calls = Vec::new();
-    for message in messages {
-        match message {
-            Value::Object(message) if !is_bare || is_message(&message) => {
-                message_calls(message, &mut calls).ok_or(held.expected())?
-            }
-            _ => return Err(held.expected()),
+/// The calls of `{"message":{...}}`, of a message, or of a list of messages.
+fn calls_in_message(response: Value) -> Calls {
+    match response {
+        Value::Object(mut fields) if fields.contains_key("message") => {
+            calls(vec![take(&mut fields, "message").unwrap_or_default()], MESSAGE)
         }
+        bare => bare_calls(bare, MESSAGE),
     }
-    Ok(calls)
+}
+
+fn bare_calls(messages: Value, expected: &'static str) -> Calls {
+    let messages = one_or_many(messages);
+    let are_ours = messages.iter().all(|message| message.as_object().is_some_and(is_message));
+    if are_ours { calls(messages, expected) } else { Err(expected) }
 }
 
 /// Whether this is a message of this form. Other messages have a role too, and keep calls in their content.
@@ -90,27 +134,51 @@ fn is_message(message: &Map<String, Value>) -> bool {
     (has_role || has_calls) && content_fits && message.get("type").is_none_or(|kind| kind != "message")
 }
 
-/// `None` when the calls are not in a list.
-fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) -> Option<()> {
-    if message.get("tool_calls").is_some_and(|listed| !listed.is_null()) {
-        calls.extend(calls_of(take_list(&mut message, "tool_calls")?, |mut call| {
+fn calls(messages: Vec<Value>, expected: &'static str) -> Calls {
+    let mut calls = Vec::new();
+    for message in messages {
+        let Value::Object(mut message) = message else { return Err(expected) };
+        if message.get("tool_calls").is_some_and(|listed| !listed.is_null()) {
+            calls.extend(take_list(&mut message, "tool_calls").ok_or(expected)?.into_iter().map(call));
+        }
+        // The predecessor of `tool_calls`; it has no id.
+        if let Some(mut function) = take_object(&mut message, "function_call") {
+            calls.push(RawCall::of(&mut function, "id", "name", "arguments"));
+        }
+    }
+    Ok(calls)
+}
+
+fn call(call: Value) -> RawCall {
+    match call {
+        Value::Object(mut call) => {
             let call_id = take_text(&mut call, "id");
             let mut function = take_object(&mut call, "function").unwrap_or(call);
             RawCall { call_id, ..RawCall::of(&mut function, "id", "name", "arguments") }
-        }));
+        }
+        other => {
+            let malformed = Some("the call is not an object".into());
+            RawCall { malformed, arguments: Some(other), ..RawCall::default() }
+        }
     }
-    // The predecessor of `tool_calls`; it has no id.
-    if let Some(mut function) = take_object(&mut message, "function_call") {
-        calls.push(RawCall::of(&mut function, "id", "name", "arguments"));
-    }
-    Some(())
 }
 
-/// One message of role `tool` per result; of role `function` where the call had no id.
-pub(super) fn results(results: &[ToolResult]) -> Value {
-    let message = |tool_result: &ToolResult| match &tool_result.call_id {
-        Some(id) => json!({"role": "tool", "tool_call_id": id, "content": tool_result.text()}),
-        None => json!({"role": "function", "name": tool_result.name, "content": tool_result.text()}),
-    };
-    results.iter().map(message).collect()
+/// A message of role `tool`; of role `function` where the call had no id.
+fn result(result: &ToolResult) -> Value {
+    match &result.call_id {
+        Some(id) => json!({"role": "tool", "tool_call_id": id, "content": result.text()}),
+        None => json!({"role": "function", "name": result.name, "content": result.text()}),
+    }
+}
+
+/// An id for replay on Mistral: exactly 9 letters and digits (docs/reference/wires.md). An id of another provider is
+/// mapped, always to the same one.
+pub(super) fn short_id(id: &str) -> String {
+    const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return id.into();
+    }
+    let hash = blake3::hash(id.as_bytes());
+    let letter = |byte: &u8| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]);
+    hash.as_bytes().iter().take(9).map(letter).collect()
 }

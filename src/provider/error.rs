@@ -1,6 +1,6 @@
 //! Errors of payloads, found before anything is sent.
 
-use super::rules::Native;
+use super::wire::Native;
 use super::{PayloadRequest, Provider};
 use crate::catalog::{Profile, functions};
 use crate::config::Mode;
@@ -97,7 +97,7 @@ pub(super) fn is_within(limit: usize, provider: Provider, mode: Mode, profile: &
     match mode {
         Mode::Full => profile.tools.len() <= limit,
         Mode::Hybrid => profile.tools.len() < limit,
-        Mode::Native => match provider.wire().rules().native {
+        Mode::Native => match provider.wire().native {
             Native::No => false,
             Native::Single => profile.tools.len() < limit,
             Native::Grouped => full + 1 < limit,

@@ -2,17 +2,31 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::{BoundFunction, BoundFunctions};
-use super::chat_completions;
-use super::fields::{objects, take_list, take_object, take_text};
-use super::raw_call::{Calls, RawCall};
-use super::results::ToolResult;
-use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::chat_completions::{self, COMMON};
 use super::view::{Keys, SchemaRules, Strict};
-use super::wire::Wire;
+use super::wire::{
+    BoundFunction, Calls, JSON_SCHEMA, Native, RawCall, Wire, objects, one_or_many, take_list, take_object,
+    take_text,
+};
 
-/// The wire.
-pub(super) struct LangChain;
+/// LangChain.
+pub(super) const LANGCHAIN: Wire = Wire {
+    max_entries: Some(128),
+    entries: "",
+    native: Native::Single,
+    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
+    deferral_note: Some(DEFERRAL),
+    function,
+    body: |bound| bound.as_list(function).into(),
+    calls,
+    result: |result| {
+        json!({
+            "type": "tool", "content": result.text(), "tool_call_id": result.call_id.as_deref().unwrap_or_default(),
+            "name": result.name, "status": if result.is_error { "error" } else { "success" }
+        })
+    },
+    ..COMMON
+};
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "a dumped `AIMessage`, a list of dumped messages, or `AIMessage.tool_calls`";
@@ -24,91 +38,45 @@ const DEFERRAL: &str = "LangChain passes `extras` on from tool objects only: mak
 const KINDS: [&str; 8] =
     ["ai", "AIMessageChunk", "human", "HumanMessageChunk", "system", "tool", "function", "chat"];
 
-const RULES: Rules = Rules {
-    names: NameRule::Safe,
-    max_entries: Some(128),
-    native: Native::Single,
-    cache: Cache::Never,
-    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
-    stub: Stub::Empty,
-};
-
-impl Wire for LangChain {
-    fn rules(&self) -> &'static Rules {
-        &RULES
+/// `extras` reach the provider from tool objects, such as `StructuredTool(extras=...)`.
+fn function(function: &BoundFunction<'_>) -> Value {
+    let mut entry = chat_completions::function(function);
+    if let Some(fields) = entry.as_object_mut().filter(|_| function.deferred) {
+        fields.insert("extras".into(), json!({"defer_loading": true}));
     }
+    entry
+}
 
-    /// `extras` reach the provider from tool objects, such as `StructuredTool(extras=...)`.
-    fn function(&self, function: &BoundFunction<'_>) -> Value {
-        let mut entry = chat_completions::function(function);
-        if let Some(fields) = entry.as_object_mut().filter(|_| function.deferred) {
-            fields.insert("extras".into(), json!({"defer_loading": true}));
-        }
-        entry
+fn calls(response: Value) -> Calls {
+    // `AIMessage.tool_calls` by itself.
+    let is_call = |call: &Value| call.get("args").is_some() && call.get("name").is_some();
+    let call = |mut call: Map<String, Value>| RawCall::of(&mut call, "id", "name", "args");
+    let messages = one_or_many(response);
+    if !messages.is_empty() && messages.iter().all(is_call) {
+        return Ok(objects(messages).map(call).collect());
     }
-
-    fn deferral_note(&self) -> Option<&'static str> {
-        Some(DEFERRAL)
+    let mut calls = Vec::new();
+    for message in messages {
+        let mut message = message_fields(message).ok_or(EXPECTED)?;
+        calls.extend(objects(take_list(&mut message, "tool_calls").unwrap_or_default()).map(call));
+        let invalid = take_list(&mut message, "invalid_tool_calls").unwrap_or_default();
+        calls.extend(objects(invalid).map(invalid_call));
     }
-
-    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
-        Value::Array(bound.functions.iter().map(|function| self.function(function)).collect())
-    }
-
-    fn entries(&self, body: &Value) -> usize {
-        body.as_array().map_or(0, Vec::len)
-    }
-
-    fn calls(&self, response: Value) -> Calls {
-        // `AIMessage.tool_calls` by itself.
-        let is_call = |call: &Value| call.get("args").is_some() && call.get("name").is_some();
-        let messages = match response {
-            Value::Array(calls) if !calls.is_empty() && calls.iter().all(is_call) => {
-                return Ok(objects(calls)
-                    .map(|mut call| RawCall::of(&mut call, "id", "name", "args"))
-                    .collect());
-            }
-            Value::Array(messages) => messages,
-            message => vec![message],
-        };
-        let mut calls = Vec::new();
-        for message in messages {
-            let mut message = message_fields(message).ok_or(EXPECTED)?;
-            let valid = take_list(&mut message, "tool_calls").unwrap_or_default();
-            calls.extend(objects(valid).map(|mut call| RawCall::of(&mut call, "id", "name", "args")));
-            let invalid = take_list(&mut message, "invalid_tool_calls").unwrap_or_default();
-            calls.extend(objects(invalid).map(invalid_call));
-        }
-        Ok(calls)
-    }
-
-    fn result_messages(&self, results: &[ToolResult]) -> Value {
-        let message = |tool_result: &ToolResult| {
-            let status = if tool_result.is_error { "error" } else { "success" };
-            json!({
-                "type": "tool", "content": tool_result.text(), "tool_call_id": tool_result.call_id.as_deref().unwrap_or_default(),
-                "name": tool_result.name, "status": status
-            })
-        };
-        results.iter().map(message).collect()
-    }
+    Ok(calls)
 }
 
 /// The fields of a message, out of the dump that it comes in.
 fn message_fields(message: Value) -> Option<Map<String, Value>> {
     let Value::Object(mut fields) = message else { return None };
-    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
-    let is_constructor = kind == "constructor";
-    let is_message = KINDS.contains(&kind);
     // In `AIMessage.tool_calls` alone, `args` stands in place of the `function` of other wires.
     let has_calls = |fields: &Map<String, Value>| {
         let calls = fields.get("tool_calls").and_then(Value::as_array);
         calls.is_some_and(|calls| calls.iter().all(|call| call.get("args").is_some()))
     };
-    match is_constructor {
-        true => take_object(&mut fields, "kwargs"),
-        false if is_message => take_object(&mut fields, "data").or(Some(fields)),
-        false => Some(fields).filter(|fields| !fields.contains_key("role") && has_calls(fields)),
+    match fields.get("type").and_then(Value::as_str) {
+        Some("constructor") => take_object(&mut fields, "kwargs"),
+        Some(kind) if KINDS.contains(&kind) => take_object(&mut fields, "data").or(Some(fields)),
+        _ => Some(fields).filter(|fields| !fields.contains_key("role") && has_calls(fields)),
     }
 }
 

@@ -1,34 +1,20 @@
 //! Every provider's wire: the smallest payload out, checked calls in, results out.
 //!
-//! 1. [`mode`] decides which functions are bound, and to which extent.
-//! 2. [`function`] binds each: [`names`] gives it a name that the provider takes, [`view`] a schema that the provider takes.
-//! 3. One file per provider holds its whole [`wire`]: [`rules`], payload, calls, results.
-//! 4. [`call`] reads the arguments of calls, validates them, and explains errors.
+//! 1. [`function`] decides which functions a mode binds, and to which extent. It gives each a name that the provider
+//!    takes, and [`view`] a schema that the provider takes.
+//! 2. A [`wire`] is the whole of one provider: rules, payload, calls, results. One file has those of one family.
+//! 3. [`call`] reads the arguments of calls, validates them, and explains errors.
 
-mod answered_calls;
 mod anthropic;
-mod bedrock;
-mod bound_function;
 pub mod call;
 mod chat_completions;
-mod cohere;
 mod error;
-mod fields;
 mod function;
 mod gemini;
-mod gemini_interactions;
-mod headers;
 mod langchain;
 mod mcp;
-mod mistral;
-mod mode;
-mod names;
-mod ollama;
-mod openai;
 mod openai_responses;
-mod raw_call;
 mod results;
-mod rules;
 mod view;
 mod wire;
 
@@ -39,16 +25,12 @@ use crate::catalog::{Catalog, Profile};
 use crate::config::{self, Mode, SearchBy};
 use crate::finding::Finding;
 
-pub use answered_calls::{AnsweredCalls, AnswersError};
-pub use bound_function::{BoundFunction, Extent};
 pub use error::PayloadError;
-pub use headers::RequestHeader;
-pub use mode::READ_TOOL_DOC;
-pub use results::{FoundTool, ToolResult, result_messages};
+pub use function::READ_TOOL_DOC;
+pub use results::{AnsweredCalls, AnswersError, result_messages};
+pub use wire::{BoundFunction, Extent, FoundTool, RequestHeader, ToolResult};
 
-use bound_function::BoundFunctions;
-use rules::{Cache, Native};
-use wire::Wire;
+use wire::{BoundFunctions, Cache, Native, Wire};
 
 /// Recipient of a payload: an API, or a framework in front of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, VariantArray)]
@@ -98,13 +80,13 @@ impl Provider {
 
     /// Whether the provider can keep tools out of the context by itself.
     pub fn defers(self) -> bool {
-        self.wire().rules().native != Native::No
+        self.wire().native != Native::No
     }
 
     /// The id of a call as this provider takes it, in a result and where the call is replayed: Mistral refuses the
     /// ids of other providers.
     pub fn call_id(self, id: &str) -> String {
-        if self == Provider::Mistral { mistral::short_id(id) } else { id.into() }
+        if self == Provider::Mistral { chat_completions::short_id(id) } else { id.into() }
     }
 
     /// Whether a result must name its call.
@@ -123,19 +105,19 @@ impl Provider {
         }
     }
 
-    fn wire(self) -> &'static dyn Wire {
+    fn wire(self) -> &'static Wire {
         match self {
-            Provider::OpenAi => &openai::OpenAi,
-            Provider::OpenAiResponses => &openai_responses::OpenAiResponses,
-            Provider::Anthropic => &anthropic::Anthropic,
-            Provider::Gemini => &gemini::Gemini,
-            Provider::GeminiInteractions => &gemini_interactions::GeminiInteractions,
-            Provider::Bedrock => &bedrock::Bedrock,
-            Provider::Ollama => &ollama::Ollama,
-            Provider::Mistral => &mistral::Mistral,
-            Provider::Cohere => &cohere::Cohere,
-            Provider::Mcp => &mcp::Mcp,
-            Provider::LangChain => &langchain::LangChain,
+            Provider::OpenAi => &chat_completions::OPENAI,
+            Provider::OpenAiResponses => &openai_responses::RESPONSES,
+            Provider::Anthropic => &anthropic::ANTHROPIC,
+            Provider::Gemini => &gemini::GEMINI,
+            Provider::GeminiInteractions => &gemini::INTERACTIONS,
+            Provider::Bedrock => &anthropic::BEDROCK,
+            Provider::Ollama => &chat_completions::OLLAMA,
+            Provider::Mistral => &chat_completions::MISTRAL,
+            Provider::Cohere => &chat_completions::COHERE,
+            Provider::Mcp => &mcp::MCP,
+            Provider::LangChain => &langchain::LANGCHAIN,
         }
     }
 }
@@ -163,7 +145,7 @@ impl PayloadRequest<'_> {
 
     /// The most entries that the list of tools may have.
     fn max_entries(&self) -> Option<usize> {
-        self.provider.wire().rules().max_entries
+        self.provider.wire().max_entries
     }
 }
 
@@ -194,12 +176,11 @@ pub fn payload<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadEr
 /// Makes a payload even if the provider takes fewer tools: for counting, never for sending.
 pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
-    let rules = wire.rules();
     let mode = request.provider.mode(request.mode);
-    let chosen = mode::select_tools(&request, mode);
+    let chosen = function::select_tools(&request, mode);
     let mut findings = Vec::new();
-    let functions = function::view(&chosen, wire, &request, &mut findings)?;
-    let cache = match rules.cache {
+    let functions = function::view(&chosen, &request, &mut findings)?;
+    let cache = match wire.cache {
         Cache::Never => false,
         Cache::OnByDefault => request.options.cache.unwrap_or(true),
         Cache::OffByDefault => request.options.cache.unwrap_or(false),
@@ -213,7 +194,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         max_entries: request.max_entries(),
     };
     // The provider's own search takes a name too.
-    if let Some(own) = bound.search.and_then(|by| wire.own_search(by))
+    if let Some(own) = bound.search.and_then(|by| (wire.own_search)(by))
         && let Some(function) = functions.iter().find(|function| function.name == own)
     {
         let (provider, first) = (request.provider, function.tool.name.clone());
@@ -224,8 +205,8 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
             second: "its own search for tools".into(),
         });
     }
-    let body = wire.body(&bound);
-    let headers = wire.headers(&bound).into_iter().collect();
+    let body = (wire.body)(&bound);
+    let headers = (wire.header)(&bound).into_iter().collect();
     request.catalog.configure(&mut findings);
     Ok(Payload { mode, body, functions, findings, headers, notes })
 }
@@ -234,11 +215,12 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
 fn notes(request: &PayloadRequest<'_>, mode: Mode, defers: bool) -> Vec<String> {
     let (provider, wire) = (request.provider.as_str(), request.provider.wire());
     let is_other = mode != request.mode;
-    let lacks_regex = request.options.search == SearchBy::Regex && wire.own_search(SearchBy::Regex).is_none();
+    let lacks_regex =
+        request.options.search == SearchBy::Regex && (wire.own_search)(SearchBy::Regex).is_none();
     let notes = [
         is_other
             .then(|| format!("{provider} cannot defer tools by itself; this is the mode {}", mode.as_str())),
-        wire.deferral_note().filter(|_| defers).map(str::to_string),
+        wire.deferral_note.filter(|_| defers).map(str::to_string),
         (defers && lacks_regex)
             .then(|| format!("{provider} has no search by regular expressions; this is its own")),
     ];
@@ -248,11 +230,12 @@ fn notes(request: &PayloadRequest<'_>, mode: Mode, defers: bool) -> Vec<String> 
 impl Payload<'_> {
     /// Refuses more tools than the provider takes.
     pub fn check_count(&self, request: &PayloadRequest<'_>) -> Result<(), PayloadError> {
-        error::check_count(request, self.mode, request.provider.wire().entries(&self.body))
+        let entries = self.body.pointer(request.provider.wire().entries).and_then(Value::as_array);
+        error::check_count(request, self.mode, entries.map_or(0, Vec::len))
     }
 
     /// One function as it stands in the body; for counting.
     pub fn entry(&self, provider: Provider, function: &BoundFunction<'_>) -> Value {
-        provider.wire().function(function)
+        (provider.wire().function)(function)
     }
 }

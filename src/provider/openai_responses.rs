@@ -4,142 +4,112 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::{BoundFunction, BoundFunctions, Extent};
-use super::fields::{object, objects, take_list, take_text};
-use super::mode::TOOL_SEARCH;
-use super::raw_call::{Calls, RawCall};
-use super::results::ToolResult;
-use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::chat_completions::COMMON;
+use super::function::TOOL_SEARCH;
 use super::view::{self, SchemaRules, Strict};
-use super::wire::{Wire, tool_list};
+use super::wire::{
+    BoundFunction, BoundFunctions, Calls, Extent, JSON_SCHEMA, Native, RawCall, Wire, flag, is, object,
+    objects, take_list, take_text, text, tool_list,
+};
 use crate::catalog::Tool;
 use crate::config::SearchBy;
 use crate::tool::slug;
 
-/// The wire.
-pub(super) struct OpenAiResponses;
+/// OpenAI Responses.
+pub(super) const RESPONSES: Wire = Wire {
+    max_entries: Some(128),
+    native: Native::Grouped,
+    schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
+    function,
+    body,
+    calls,
+    result: |result| {
+        if result.search {
+            let tools: Vec<&Value> = result.found.iter().map(|found| &found.definition).collect();
+            let status = if result.is_error { "incomplete" } else { "completed" };
+            return json!({
+                "type": "tool_search_output", "call_id": result.call_id, "execution": "client", "status": status,
+                "tools": tools
+            });
+        }
+        json!({"type": "function_call_output", "call_id": result.call_id, "output": result.text()})
+    },
+    ..COMMON
+};
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "an object with the list `output`, or that list";
 
-const RULES: Rules = Rules {
-    names: NameRule::Safe,
-    max_entries: Some(128),
-    native: Native::Grouped,
-    cache: Cache::Never,
-    schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
-    stub: Stub::Empty,
-};
-
-impl Wire for OpenAiResponses {
-    fn rules(&self) -> &'static Rules {
-        &RULES
-    }
-
-    fn function(&self, function: &BoundFunction<'_>) -> Value {
-        let schema = function.schema.clone().unwrap_or(Value::Null);
-        let mut fields = Map::new();
-        fields.insert("type".into(), "function".into());
-        fields.insert("name".into(), function.name.as_str().into());
-        fields.insert("description".into(), function.description.as_str().into());
-        fields.insert("parameters".into(), schema);
+fn function(function: &BoundFunction<'_>) -> Value {
+    let result = function.tool.definition.result_schema.as_ref().map(|schema| schema.value());
+    let result = result.filter(|schema| schema.is_object() && function.extent == Extent::Full);
+    object([
+        ("type", text("function")),
+        ("name", text(&function.name)),
+        ("description", text(&function.description)),
+        ("parameters", Some(function.schema.clone().unwrap_or_default())),
         // If `strict` is omitted, the API tries strict mode, and a strict stub takes no arguments at all.
-        fields.insert("strict".into(), function.strict.into());
-        if function.deferred {
-            fields.insert("defer_loading".into(), true.into());
-        }
-        let callers = function.callers(|caller| matches!(caller, "direct" | "programmatic"));
-        if !callers.is_empty() {
-            fields.insert("allowed_callers".into(), callers.into());
-        }
-        let result = function.tool.definition.result_schema.as_ref().map(|schema| schema.value());
-        if let Some(schema) = result.filter(|schema| schema.is_object() && function.extent == Extent::Full) {
-            fields.insert("output_schema".into(), view::cleaned(schema));
-        }
-        Value::Object(fields)
-    }
-
-    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
-        let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
-        let mut tools = Vec::new();
-        match (bound.search, bound.functions.iter().find(is_search)) {
-            (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
-                "type": "tool_search", "execution": "client", "description": ours.description, "parameters": ours.schema
-            })),
-            (Some(_), _) => tools.push(json!({"type": "tool_search"})),
-            (None, _) => {}
-        }
-        let rest = bound.functions.iter().filter(|function| bound.search.is_none() || !is_search(function));
-        let (deferred, whole): (Vec<_>, Vec<_>) = rest.clone().partition(|function| function.deferred);
-        let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len() + whole.len());
-        let taken = bound.functions.iter().map(|function| function.name.as_str());
-        // Each namespace stands at the place of its first function, so that one more function only adds to the end.
-        let namespaces = namespaces(&deferred, room, taken);
-        let mut opened = namespaces.iter().peekable();
-        for function in rest {
-            let opens = |namespace: &&Namespace<'_>| {
-                namespace.functions.first().is_some_and(|first| first.name == function.name)
-            };
-            if !function.deferred {
-                tools.push(self.function(function));
-            } else if let Some(namespace) = opened.next_if(opens) {
-                tools.push(self.namespace(namespace));
-            }
-        }
-        tool_list(tools)
-    }
-
-    fn calls(&self, response: Value) -> Calls {
-        let items = match response {
-            Value::Object(mut fields) => take_list(&mut fields, "output").ok_or(EXPECTED)?,
-            Value::Array(items)
-                if items.iter().all(|item| item.get("type").is_some_and(Value::is_string)) =>
-            {
-                items
-            }
-            _ => return Err(EXPECTED),
-        };
-        let call = |mut item: Map<String, Value>| match item.get("type").and_then(Value::as_str) {
-            Some("function_call") => {
-                let call = RawCall::of(&mut item, "call_id", "name", "arguments");
-                Some(RawCall { namespace: take_text(&mut item, "namespace"), ..call })
-            }
-            Some("tool_search_call") if item.get("execution").is_some_and(|by| by == "client") => {
-                let call = RawCall::of(&mut item, "call_id", "name", "arguments");
-                Some(RawCall { name: Some(TOOL_SEARCH.into()), search: true, ..call })
-            }
-            _ => None,
-        };
-        Ok(objects(items).filter_map(call).collect())
-    }
-
-    fn result_messages(&self, results: &[ToolResult]) -> Value {
-        let item = |tool_result: &ToolResult| {
-            if tool_result.search {
-                let tools: Vec<&Value> = tool_result.found.iter().map(|found| &found.definition).collect();
-                let status = if tool_result.is_error { "incomplete" } else { "completed" };
-                return json!({
-                    "type": "tool_search_output", "call_id": tool_result.call_id, "execution": "client", "status": status,
-                    "tools": tools
-                });
-            }
-            json!({"type": "function_call_output", "call_id": tool_result.call_id, "output": tool_result.text()})
-        };
-        results.iter().map(item).collect()
-    }
+        ("strict", Some(function.strict.into())),
+        ("defer_loading", flag(function.deferred)),
+        ("allowed_callers", function.callers(|caller| matches!(caller, "direct" | "programmatic"))),
+        ("output_schema", result.map(view::cleaned)),
+    ])
 }
 
-impl OpenAiResponses {
-    fn namespace(&self, namespace: &Namespace<'_>) -> Value {
-        let functions: Vec<Value> =
-            namespace.functions.iter().map(|function| self.function(function)).collect();
-        object([
-            ("type", "namespace".into()),
-            ("name", namespace.name.as_str().into()),
-            ("description", namespace.description.as_str().into()),
-            ("tools", functions.into()),
-        ])
+fn body(bound: &BoundFunctions<'_>) -> Value {
+    let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
+    let mut tools = Vec::new();
+    match (bound.search, bound.functions.iter().find(is_search)) {
+        (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
+            "type": "tool_search", "execution": "client", "description": ours.description, "parameters": ours.schema
+        })),
+        (Some(_), _) => tools.push(json!({"type": "tool_search"})),
+        (None, _) => {}
     }
+    let rest = bound.functions.iter().filter(|function| bound.search.is_none() || !is_search(function));
+    let (deferred, whole): (Vec<_>, Vec<_>) = rest.clone().partition(|function| function.deferred);
+    let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len() + whole.len());
+    let taken = bound.functions.iter().map(|function| function.name.as_str());
+    // Each namespace stands at the place of its first function, so that one more function only adds to the end.
+    let mut namespaces = namespaces(&deferred, room, taken).into_iter().peekable();
+    for bound in rest {
+        let opens = |namespace: &Namespace<'_>| {
+            namespace.functions.first().is_some_and(|first| first.name == bound.name)
+        };
+        if !bound.deferred {
+            tools.push(function(bound));
+        } else if let Some(Namespace { name, description, functions }) = namespaces.next_if(opens) {
+            let functions: Vec<Value> = functions.into_iter().map(function).collect();
+            tools.push(object([
+                ("type", text("namespace")),
+                ("name", text(&name)),
+                ("description", text(&description)),
+                ("tools", Some(functions.into())),
+            ]));
+        }
+    }
+    tool_list(tools)
+}
+
+fn calls(response: Value) -> Calls {
+    let is_item = |item: &Value| item.get("type").is_some_and(Value::is_string);
+    let items = match response {
+        Value::Object(mut fields) => take_list(&mut fields, "output").ok_or(EXPECTED)?,
+        Value::Array(items) if items.iter().all(is_item) => items,
+        _ => return Err(EXPECTED),
+    };
+    let call = |mut item: Map<String, Value>| {
+        let search = is(&item, "type", "tool_search_call") && is(&item, "execution", "client");
+        if !search && !is(&item, "type", "function_call") {
+            return None;
+        }
+        let call = RawCall::of(&mut item, "call_id", "name", "arguments");
+        Some(match search {
+            true => RawCall { name: Some(TOOL_SEARCH.into()), search, ..call },
+            false => RawCall { namespace: take_text(&mut item, "namespace"), ..call },
+        })
+    };
+    Ok(objects(items).filter_map(call).collect())
 }
 
 /// Some functions of one category, under their own name.

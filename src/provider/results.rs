@@ -1,40 +1,17 @@
-//! Results out: the message that takes the results of one turn back to the model.
+//! Results out: the message that takes the results of one turn back to the model, also from the list that `parse` prints.
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Payload, Provider};
+use super::call::{CallEntry, CallError, Parser};
+use super::wire::{FoundTool, ToolResult};
+use super::{Payload, PayloadError, PayloadRequest, Provider, payload};
 use crate::arguments::exactly;
-
-/// The result of one call.
-#[derive(Clone, Debug, Default)]
-pub struct ToolResult {
-    /// The provider's id of the call; `None` where the wire has no ids.
-    pub call_id: Option<String>,
-    /// The name that the provider knows the tool by.
-    pub name: String,
-    /// Whether the call was the provider's own kind of search for tools.
-    pub search: bool,
-    /// The result, or the error, for the model to read.
-    pub content: Value,
-    /// The same as JSON text, where a float would lose digits.
-    pub exact: Option<String>,
-    /// Whether it is an error.
-    pub is_error: bool,
-    /// Tools that the call has found, on wires that load them themselves.
-    pub found: Vec<FoundTool>,
-}
-
-/// A deferred tool that a search has found.
-#[derive(Clone, Debug)]
-pub struct FoundTool {
-    /// The name that the provider knows it by.
-    pub name: String,
-    /// Its definition, as the provider takes it.
-    pub definition: Value,
-}
+use crate::catalog::{Catalog, Profile};
+use crate::config::Mode;
 
 impl ToolResult {
     /// A result: an envelope `{"ok", "result" | "error", ...}`, or a plain value.
@@ -63,6 +40,25 @@ impl ToolResult {
         Ok(Self { content, exact, is_error, ..Self::default() })
     }
 
+    /// The result of a call, or the error of a call that never ran, which needs no result.
+    pub fn to(parser: &Parser<'_>, entry: &CallEntry<'_>, result: Option<Value>) -> Self {
+        let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
+        let told = Self::or_error(result, entry.outcome.as_ref().err());
+        Self { call_id: entry.call_id.clone(), name, search: entry.search, ..told }
+    }
+
+    /// This result, or else the error of the call.
+    pub(crate) fn or_error(result: Option<Value>, error: Option<&CallError>) -> Self {
+        match (result, error) {
+            (Some(result), _) => Self::of(result),
+            (None, None) => Self::default(),
+            (None, Some(error)) => {
+                let content = serde_json::to_value(error).unwrap_or_default();
+                Self { content, is_error: true, ..Self::default() }
+            }
+        }
+    }
+
     /// Adds the tools that the call has found, by canonical name; tools outside the payload are left out.
     pub fn with_found_tools(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
         let named = |name: &String| {
@@ -74,18 +70,103 @@ impl ToolResult {
         });
         Self { found: found.collect(), ..self }
     }
-
-    /// The text for the model: a text as it is, any other value as JSON.
-    pub(super) fn text(&self) -> String {
-        match (&self.exact, &self.content) {
-            (Some(exact), _) => exact.clone(),
-            (None, Value::String(text)) => text.clone(),
-            (None, value) => value.to_string(),
-        }
-    }
 }
 
 /// The results of one turn as the message, or messages, of a provider.
 pub fn result_messages(provider: Provider, results: &[ToolResult]) -> Value {
-    provider.wire().result_messages(results)
+    let wire = provider.wire();
+    (wire.turn)(results.iter().map(wire.result).collect())
+}
+
+/// Calls with their answers.
+#[derive(Debug)]
+pub struct AnsweredCalls<'t> {
+    provider: Provider,
+    entries: Vec<EntryWithResult<'t>>,
+}
+
+/// Reason why a list of calls has no messages.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswersError {
+    /// It is not the list.
+    #[error("expected the list that `parse` prints: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// A call has no answer.
+    #[error("call {0} of the list has no `envelope`")]
+    Unanswered(usize),
+    /// There are no calls.
+    #[error("the list is empty: there is nothing to reply to")]
+    Empty,
+    /// A call has no id, and the provider needs one.
+    #[error("call {0} of the list has no `call_id`, and {1} needs it")]
+    NoId(usize, &'static str),
+}
+
+/// An entry of `parse` with its answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct EntryWithResult<'t> {
+    name: Option<String>,
+    call_id: Option<String>,
+    search: bool,
+    #[serde(borrow, deserialize_with = "present")]
+    envelope: Option<&'t RawValue>,
+    error: Option<Value>,
+    found: Vec<String>,
+}
+
+/// Null is a result too.
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
+}
+
+impl<'t> AnsweredCalls<'t> {
+    /// Reads the list.
+    pub fn read(text: &'t str, provider: Provider) -> Result<Self, AnswersError> {
+        let entries: Vec<EntryWithResult<'t>> = serde_json::from_str(text)?;
+        let lacks_answer = |entry: &EntryWithResult<'_>| {
+            entry.envelope.is_none() && entry.error.is_none() && entry.found.is_empty()
+        };
+        if let Some(index) = entries.iter().position(lacks_answer) {
+            return Err(AnswersError::Unanswered(index + 1));
+        }
+        if entries.is_empty() {
+            return Err(AnswersError::Empty);
+        }
+        let lacks_id = |entry: &EntryWithResult<'_>| entry.call_id.is_none() && provider.needs_call_id();
+        match entries.iter().position(lacks_id) {
+            Some(index) => Err(AnswersError::NoId(index + 1, provider.as_str())),
+            None => Ok(Self { provider, entries }),
+        }
+    }
+
+    /// The message, or the list of messages. Found tools are defined as in the payload of the profile.
+    pub fn messages(self, catalog: &Catalog, profile: &Profile<'_>) -> Result<Value, PayloadError> {
+        let Self { provider, entries } = self;
+        let parser = Parser::new(catalog, provider);
+        let payload = match entries.iter().any(|entry| !entry.found.is_empty()) {
+            true => {
+                let (mode, options) = (Mode::Native, catalog.config.payload);
+                let request = PayloadRequest { catalog, profile, provider, mode, options };
+                Some(payload(request)?)
+            }
+            false => None,
+        };
+        let tool_result = |entry: EntryWithResult<'_>| {
+            let tool_result = match (entry.envelope, entry.error) {
+                (Some(result), _) => ToolResult::read(result.get()).unwrap_or_default(),
+                (None, Some(error)) => ToolResult { content: error, is_error: true, ..Default::default() },
+                (None, None) => ToolResult::default(),
+            };
+            let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
+            let tool_result =
+                ToolResult { name, call_id: entry.call_id, search: entry.search, ..tool_result };
+            match &payload {
+                Some(payload) => tool_result.with_found_tools(provider, payload, &entry.found),
+                None => tool_result,
+            }
+        };
+        let results: Vec<ToolResult> = entries.into_iter().map(tool_result).collect();
+        Ok(result_messages(provider, &results))
+    }
 }

@@ -15,7 +15,6 @@ mod index;
 mod llms;
 pub(crate) mod markdown;
 mod prompt;
-mod section;
 mod seed;
 mod skills;
 mod templates;
@@ -24,17 +23,15 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
-use crate::catalog::{Catalog, Profile, ProfileTool, registry_line, registry_of};
-use folder::FileSet;
+use crate::catalog::{Catalog, Profile, ProfileTool, registry};
+use folder::Files;
 use index::DocIndex;
 pub(crate) use index::segment_title;
+pub(crate) use templates::escaped;
 
-pub use doc::Doc;
+pub use doc::{Doc, Section};
 pub use llms::Llms;
 pub use prompt::PromptSection;
-pub use section::Section;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
 pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, page_path, skills};
 pub use templates::{TemplateError, Templates, own_templates};
@@ -75,9 +72,7 @@ impl<'a> Docs<'a> {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
         self.try_one()?;
-        let files = self.files_below("", root)?;
-        let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::sync(root, &files.set(&render), progress)?)
+        Ok(self.files_below("", root)?.with(|files| folder::sync(root, files, progress))?)
     }
 
     /// The changes that [`Docs::write`] would make, without making them.
@@ -88,9 +83,7 @@ impl<'a> Docs<'a> {
     /// The same changes, with a prefix before each path.
     fn check_below(&self, root: &Path, prefix: &str) -> Result<folder::Drift, RenderError> {
         self.try_one()?;
-        let files = self.files_below("", root)?;
-        let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::check(root, prefix, &files.set(&render))?)
+        Ok(self.files_below("", root)?.with(|files| folder::check(root, prefix, files))?)
     }
 
     /// The doc of one tool of the catalog.
@@ -131,46 +124,33 @@ impl<'a> Docs<'a> {
         Ok(folder::owned(root)?.iter().any(is_lost))
     }
 
-    /// The files to write, below a folder of `root` or in it.
-    pub(crate) fn files_below(
-        &self,
-        below: &str,
-        root: &Path,
-    ) -> Result<DocFiles<'_, 'a>, folder::FolderError> {
+    /// The files to write, below a folder of `root` or in it. They have no key where the index stays as it is.
+    pub(crate) fn files_below(&self, below: &str, root: &Path) -> Result<Files<'_>, folder::FolderError> {
         Ok(self.files(below, self.withholds_index(below, root)?))
     }
 
     /// The files of a folder that does not exist yet, with their contents and the manifest.
     fn new_folder(&self) -> Result<Vec<folder::Content>, folder::FolderError> {
-        let files = self.files("", false);
-        let render = |index: usize| Ok(files.render(index)?);
-        folder::contents(&files.set(&render))
+        self.files("", false).with(folder::contents)
     }
 
-    fn files(&self, below: &str, withholds_index: bool) -> DocFiles<'_, 'a> {
-        let mut set = DocFiles {
-            docs: self,
-            paths: Vec::new(),
-            files: Vec::new(),
-            lines: Vec::new(),
-            key: String::new(),
-        };
-        let mut push = |path: &str, file| {
-            set.paths.push(format!("{below}{path}"));
-            set.files.push(file);
-        };
-        for (place, entry) in self.profile.tools.iter().enumerate() {
-            push(&format!("{}.md", entry.tool.safe_name), File::Tool(place));
+    fn files(&self, below: &str, withholds_index: bool) -> Files<'_> {
+        let mut files = Files::new(self.catalog.complete);
+        for &entry in &self.profile.tools {
+            files.push(format!("{below}{}.md", entry.tool.safe_name), move || self.tool(entry));
         }
         if !withholds_index {
-            self.doc_index().pages().iter().for_each(|page| push(&page.path, File::Page(page)));
-            push("README.md", File::Index);
-            push("registry.json", File::Registry);
+            for page in self.doc_index().pages() {
+                let render = || page.render(self.templates, &self.catalog.version);
+                files.push(format!("{below}{}", page.path), render);
+            }
+            files.push(format!("{below}README.md"), || self.index());
+            let registry = || Ok(registry(self.catalog, &self.profile));
+            files.push(format!("{below}registry.json"), registry);
             // Only the whole set has a key: under it, each file is assumed to be the one that this run would write.
-            set.key = self.key();
-            set.lines.resize_with(self.profile.tools.len(), OnceLock::new);
+            files.key = self.key();
         }
-        set
+        files
     }
 
     /// The hash of all inputs of the files.
@@ -186,71 +166,6 @@ impl<'a> Docs<'a> {
         }
         hasher.update(self.profile.name.unwrap_or_default().as_bytes());
         hasher.finalize().to_hex()[..16].to_string()
-    }
-}
-
-/// The files of a documentation, with the kind of each.
-pub(crate) struct DocFiles<'f, 'a> {
-    docs: &'f Docs<'a>,
-    paths: Vec<String>,
-    files: Vec<File<'f>>,
-    /// The line of each tool in `registry.json`, made with its doc; none where the index stays as it is.
-    lines: Vec<OnceLock<String>>,
-    key: String,
-}
-
-enum File<'f> {
-    /// The doc of the tool at this place of the profile.
-    Tool(usize),
-    Page(&'f index::CategoryPage),
-    Index,
-    Registry,
-}
-
-impl DocFiles<'_, '_> {
-    pub(crate) fn paths(&self) -> &[String] {
-        &self.paths
-    }
-
-    /// Whether the index stays as it is.
-    pub(crate) fn withholds_index(&self) -> bool {
-        self.key.is_empty()
-    }
-
-    /// The content of one file.
-    pub(crate) fn render(&self, index: usize) -> Result<String, TemplateError> {
-        let docs = self.docs;
-        match &self.files[index] {
-            File::Tool(place) => self.tool(*place),
-            File::Page(page) => page.render(docs.templates, &docs.catalog.version),
-            File::Index => docs.index(),
-            File::Registry => Ok(self.registry()),
-        }
-    }
-
-    /// The doc of a tool. Its line of `registry.json` is made at the same time, while its content is in memory.
-    fn tool(&self, place: usize) -> Result<String, TemplateError> {
-        let Docs { catalog, templates, profile, .. } = self.docs;
-        let entry = profile.tools[place];
-        let tool = entry.tool;
-        self.line(place, || registry_line(&entry));
-        Doc::of(tool, catalog).render(templates, &catalog.version)
-    }
-
-    fn registry(&self) -> String {
-        let Docs { catalog, profile, .. } = self.docs;
-        let line = |place: usize| self.line(place, || registry_line(&profile.tools[place]));
-        let lines: Vec<&str> = (0..profile.tools.len()).into_par_iter().map(line).collect();
-        registry_of(&catalog.version, profile.name, &lines)
-    }
-
-    fn line(&self, place: usize, make: impl FnOnce() -> String) -> &str {
-        self.lines.get(place).map_or("", |line| line.get_or_init(make))
-    }
-
-    fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {
-        let prune = self.docs.catalog.complete;
-        FileSet { paths: self.paths.clone(), render, key: self.key.clone(), prune }
     }
 }
 

@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 
 use block::{BlockUpdate, hides_block, renew};
 
-use super::folder::{self, Drift, FileSet, write_whole};
+use super::folder::{self, Drift, Files, write_whole};
 use super::markdown::without_markers;
 use super::templates::{TemplateError, check_text, render_text};
 use super::{Docs, PromptSection, RenderError};
@@ -113,27 +113,30 @@ pub fn seed(
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Seeded, RenderError> {
     let rendered = rendered(docs, workspace, template)?;
-    let held = folder::hold(workspace)?;
+    let _lock = folder::lock(workspace)?;
     let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
     let report = docs.write(&workspace.join(DOCS), progress)?;
+    let plan = Plan::of(rendered, workspace, index_kept)?;
     let mut seeded =
         Seeded { docs: report, written: Vec::new(), kept: Vec::new(), unclear: Vec::new(), index_kept };
-    let files = TemplateFiles::sort(rendered, workspace, index_kept)?;
-    for (name, content) in files.of_user {
-        let change =
-            Change::of(workspace, &name, content, index_kept).map_err(|error| failed(&name, error))?;
-        if let Change::Write(content) = &change {
-            let target = workspace.join(&name);
-            std::fs::create_dir_all(target.parent().unwrap_or(workspace))
-                .and_then(|()| write_whole(&target, content))
-                .map_err(|error| failed(&name, error))?;
+    for (name, change) in plan.of_user {
+        match change {
+            Change::Write(content) => {
+                let target = workspace.join(&name);
+                std::fs::create_dir_all(target.parent().unwrap_or(workspace))
+                    .and_then(|()| write_whole(&target, &content))
+                    .map_err(|error| failed(&name, error))?;
+                seeded.written.push(name);
+            }
+            Change::Keep => seeded.kept.push(name),
+            Change::Unclear => seeded.unclear.push(name),
+            Change::None => {}
         }
-        seeded.note(name, &change);
     }
-    if files.has_owned {
-        let report = files.owned.with_set(docs, |set| held.sync(set, &|_| {}))?;
+    if plan.has_owned {
+        let report = files_of(docs, &plan.owned).with(|set| folder::write(workspace, set, &|_| {}))?;
         if report.created + report.updated > 0 {
-            seeded.written.extend(files.owned.0.into_iter().map(|(name, _)| name));
+            seeded.written.extend(plan.owned.into_iter().map(|(name, _)| name));
         }
     }
     Ok(seeded)
@@ -153,7 +156,7 @@ pub fn seeded_files(
         }
     }
     if !texts.is_empty() {
-        files.extend(OwnedFiles(texts).with_set(docs, folder::contents)?);
+        files.extend(files_of(docs, &texts).with(folder::contents)?);
     }
     let below = |(path, content)| (format!("{DOCS}/{path}"), content);
     files.extend(docs.new_folder()?.into_iter().map(below));
@@ -170,17 +173,15 @@ pub fn seed_drift(
     let rendered = rendered(docs, workspace, template)?;
     let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
     let mut drift = docs.check_below(&workspace.join(DOCS), &format!("{DOCS}/"))?;
-    let files = TemplateFiles::sort(rendered, workspace, index_kept)?;
-    for (name, content) in files.of_user {
-        let change =
-            Change::of(workspace, &name, content, index_kept).map_err(|error| failed(&name, error))?;
+    let plan = Plan::of(rendered, workspace, index_kept)?;
+    for (name, change) in plan.of_user {
         if let Change::Write(content) = change {
             let old = std::fs::read(workspace.join(&name)).ok();
             drift.add(&name, old.as_deref(), &content);
         }
     }
-    if files.has_owned {
-        drift.extend(files.owned.with_set(docs, |set| folder::check(workspace, "", set))?);
+    if plan.has_owned {
+        drift.extend(files_of(docs, &plan.owned).with(|set| folder::check(workspace, "", set))?);
     }
     Ok(drift)
 }
@@ -202,52 +203,78 @@ fn rendered(
 }
 
 /// Files of a template by their owner.
-struct TemplateFiles {
+struct Plan {
     /// Files that are new, or that nobody has changed since toolcrib wrote them.
-    owned: OwnedFiles,
+    owned: Vec<(String, String)>,
     /// Whether there are any, or were any in an earlier run.
     has_owned: bool,
-    of_user: Vec<(String, Vec<u8>)>,
+    of_user: Vec<(String, Change)>,
 }
 
-struct OwnedFiles(Vec<(String, String)>);
-
-impl TemplateFiles {
-    fn sort(
-        rendered: Vec<TemplateFile>,
-        workspace: &Path,
-        index_kept: bool,
-    ) -> Result<Self, folder::FolderError> {
+impl Plan {
+    fn of(rendered: Vec<TemplateFile>, workspace: &Path, index_kept: bool) -> Result<Self, RenderError> {
         let ours = folder::unedited(workspace)?;
         let (mut owned, mut of_user) = (Vec::new(), Vec::new());
         for (name, content) in rendered {
             let is_new = !workspace.join(&name).exists();
-            match String::from_utf8(content.into_owned()) {
-                Ok(text) if is_new || ours.contains(&name) && !index_kept => owned.push((name, text)),
-                Ok(text) => of_user.push((name, text.into_bytes())),
-                Err(binary) => of_user.push((name, binary.into_bytes())),
-            }
+            let content = match String::from_utf8(content.into_owned()) {
+                Ok(text) if is_new || ours.contains(&name) && !index_kept => {
+                    owned.push((name, text));
+                    continue;
+                }
+                Ok(text) => text.into_bytes(),
+                Err(binary) => binary.into_bytes(),
+            };
+            let change = Change::of(workspace, &name, content, index_kept);
+            let change = change.map_err(|error| failed(&name, error))?;
+            of_user.push((name, change));
         }
-        Ok(Self { has_owned: !owned.is_empty() || !ours.is_empty(), owned: OwnedFiles(owned), of_user })
+        Ok(Self { has_owned: !owned.is_empty() || !ours.is_empty(), owned, of_user })
     }
 }
 
-impl OwnedFiles {
-    fn with_set<T>(&self, docs: &Docs<'_>, act: impl FnOnce(&FileSet<'_>) -> T) -> T {
-        let text = |index: usize| Ok(self.0[index].1.clone());
-        let paths: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
-        act(&FileSet { paths, render: &text, key: String::new(), prune: docs.catalog.complete })
+/// Texts as files of a set.
+fn files_of<'t>(docs: &Docs<'_>, texts: &'t [(String, String)]) -> Files<'t> {
+    let mut files = Files::new(docs.catalog.complete);
+    for (name, text) in texts {
+        files.push(name.clone(), || Ok(text.clone()));
     }
+    files
 }
 
-impl Seeded {
-    fn note(&mut self, name: String, change: &Change) {
-        match change {
-            Change::Write(_) => self.written.push(name),
-            Change::Keep => self.kept.push(name),
-            Change::Unclear => self.unclear.push(name),
-            Change::None => {}
+/// The change that seeding makes to one file.
+enum Change {
+    Write(Vec<u8>),
+    /// It is the user's.
+    Keep,
+    /// The markers of our block do not pair.
+    Unclear,
+    None,
+}
+
+impl Change {
+    /// A file is written where none is, and our block in one of the user's is renewed unless that has to `wait`.
+    fn of(workspace: &Path, name: &str, content: Vec<u8>, wait: bool) -> std::io::Result<Self> {
+        let target = workspace.join(name);
+        refuse_others(&target)?;
+        let existing = match std::fs::read(&target) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::Write(content)),
+            existing => existing?,
+        };
+        if existing == content {
+            return Ok(Self::None);
         }
+        let (Ok(existing), Ok(content)) = (std::str::from_utf8(&existing), std::str::from_utf8(&content))
+        else {
+            return Ok(Self::Keep);
+        };
+        Ok(match renew(existing, content) {
+            BlockUpdate::Text(renewed) if renewed == existing => Self::None,
+            BlockUpdate::Text(_) if wait => Self::Keep,
+            BlockUpdate::Text(renewed) => Self::Write(renewed.into_bytes()),
+            BlockUpdate::NoBlock => Self::Keep,
+            BlockUpdate::Unclear => Self::Unclear,
+        })
     }
 }
 
@@ -326,42 +353,6 @@ fn without_our_markers(value: &Value) -> Value {
             Value::Object(fields.iter().map(field).collect())
         }
         other => other.clone(),
-    }
-}
-
-/// The change that seeding makes to one file.
-enum Change {
-    Write(Vec<u8>),
-    /// It is the user's.
-    Keep,
-    /// The markers of our block do not pair.
-    Unclear,
-    None,
-}
-
-impl Change {
-    /// A file is written where none is, and our block in one of the user's is renewed unless that has to `wait`.
-    fn of(workspace: &Path, name: &str, content: Vec<u8>, wait: bool) -> std::io::Result<Self> {
-        let target = workspace.join(name);
-        refuse_others(&target)?;
-        let existing = match std::fs::read(&target) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::Write(content)),
-            existing => existing?,
-        };
-        if existing == content {
-            return Ok(Self::None);
-        }
-        let (Ok(existing), Ok(content)) = (std::str::from_utf8(&existing), std::str::from_utf8(&content))
-        else {
-            return Ok(Self::Keep);
-        };
-        Ok(match renew(existing, content) {
-            BlockUpdate::Text(renewed) if renewed == existing => Self::None,
-            BlockUpdate::Text(_) if wait => Self::Keep,
-            BlockUpdate::Text(renewed) => Self::Write(renewed.into_bytes()),
-            BlockUpdate::NoBlock => Self::Keep,
-            BlockUpdate::Unclear => Self::Unclear,
-        })
     }
 }
 

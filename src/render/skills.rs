@@ -1,14 +1,12 @@
 //! Agent Skills (<https://agentskills.io/specification>): one skill per category of a profile. Its `SKILL.md` lists the tools
 //! of the category, and its references are their docs.
 
-mod latin;
-
 use std::collections::HashSet;
 
-use latin::hyphenated;
+use unicode_normalization::UnicodeNormalization;
 
 use super::doc::Doc;
-use super::folder::{self, FileSet};
+use super::folder::{self, Files};
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use super::{Docs, RenderError};
@@ -114,6 +112,14 @@ impl Skill {
     }
 }
 
+/// Words of a title in lower-case ASCII letters and digits, without diacritics, joined by hyphens.
+fn hyphenated(title: &str) -> String {
+    let is_mark = |part: &char| unicode_normalization::char::is_combining_mark(*part);
+    let plain: String = title.to_lowercase().nfd().filter(|part| !is_mark(part)).collect();
+    let words = plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
 /// A name by the rules of the specification that no other skill has.
 fn free_name(title: &str, number: usize, taken: &mut HashSet<String>) -> String {
     let mut name = hyphenated(title);
@@ -133,26 +139,17 @@ fn free_name(title: &str, number: usize, taken: &mut HashSet<String>) -> String 
 pub struct SkillFolder<'d, 'a> {
     docs: &'d Docs<'a>,
     skills: Vec<Skill>,
-    files: Vec<File>,
 }
-
-/// A file: the skill, and one of its tools by its position in the profile, or none for `SKILL.md`.
-type File = (usize, Option<usize>);
 
 impl<'d, 'a> SkillFolder<'d, 'a> {
     /// The skills of these docs.
     pub fn of(docs: &'d Docs<'a>) -> Self {
-        let skills = skills(docs.catalog, &docs.profile);
-        let files = skills.iter().enumerate().flat_map(|(index, skill)| {
-            let tools = skill.tools.iter().map(move |&tool| (index, Some(tool)));
-            std::iter::once((index, None)).chain(tools)
-        });
-        Self { docs, files: files.collect(), skills }
+        Self { docs, skills: skills(docs.catalog, &docs.profile) }
     }
 
     /// Number of files.
     pub fn count(&self) -> usize {
-        self.files.len()
+        self.skills.iter().map(|skill| 1 + skill.tools.len()).sum()
     }
 
     /// Number of tools.
@@ -167,35 +164,27 @@ impl<'d, 'a> SkillFolder<'d, 'a> {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
         self.docs.try_one()?;
-        Ok(folder::sync(root, &self.set(&|index| self.content(index)), progress)?)
+        Ok(self.files().with(|files| folder::sync(root, files, progress))?)
     }
 
     /// The changes that [`SkillFolder::write`] would make, without making them.
     pub fn check(&self, root: &std::path::Path) -> Result<folder::Drift, RenderError> {
         self.docs.try_one()?;
-        Ok(folder::check(root, "", &self.set(&|index| self.content(index)))?)
+        Ok(self.files().with(|files| folder::check(root, "", files))?)
     }
 
-    fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {
-        let path = |&(skill, tool): &File| {
-            let folder = &self.skills[skill].name;
-            match tool {
-                None => format!("{folder}/{SKILL}"),
-                Some(tool) => format!("{folder}/{}", page_path(self.docs.profile.tools[tool].tool)),
-            }
-        };
-        let prune = self.docs.catalog.complete;
-        FileSet { paths: self.files.iter().map(path).collect(), render, key: String::new(), prune }
-    }
-
-    fn content(&self, index: usize) -> Result<String, folder::Problem> {
-        match self.files[index] {
-            (skill, None) => Ok(self.skills[skill].markdown.clone()),
-            (skill, Some(tool)) => {
-                let Docs { catalog, profile, templates, .. } = self.docs;
-                Ok(self.skills[skill].page(profile.tools[tool].tool, (catalog, profile), templates)?)
+    fn files(&self) -> Files<'_> {
+        let Docs { catalog, profile, templates, .. } = self.docs;
+        let mut files = Files::new(catalog.complete);
+        for skill in &self.skills {
+            let markdown = || Ok(skill.markdown.clone());
+            files.push(format!("{}/{SKILL}", skill.name), markdown);
+            for tool in skill.tools.iter().map(|&index| profile.tools[index].tool) {
+                let page = move || skill.page(tool, (catalog, profile), templates);
+                files.push(format!("{}/{}", skill.name, page_path(tool)), page);
             }
         }
+        files
     }
 }
 

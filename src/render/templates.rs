@@ -149,14 +149,7 @@ fn breakable(name: StringInput<'_>, _: Kwargs, _: &State<'_>) -> Value {
     let name = name.as_str();
     let mut html = String::with_capacity(name.len() * 2);
     for (c, next) in name.chars().zip(name.chars().skip(1).map(Some).chain([None])) {
-        match c {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            c => html.push(c),
-        }
+        html.push_str(&escaped(c.encode_utf8(&mut [0; 4])));
         let is_end = |next: char| match c {
             '_' | '.' | '-' | '/' => next.is_alphanumeric(),
             c => c.is_lowercase() && next.is_uppercase(),
@@ -166,6 +159,22 @@ fn breakable(name: StringInput<'_>, _: Kwargs, _: &State<'_>) -> Value {
         }
     }
     Value::safe_string(&html)
+}
+
+/// Text escaped as HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// Reads a text that is itself the template, such as a file of a workspace template.

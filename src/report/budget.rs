@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::layout::grouped;
 use super::meter::{Meter, is_deferred};
-use super::tool::{self, ToolReport};
+use super::rows::ToolReport;
+use super::table::grouped;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::Mode;
@@ -37,49 +37,42 @@ pub struct OverBudget {
 /// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
-    let mode = meter.options.provider.mode(meter.budgeted(profile));
-    let mut over = OverBudget {
-        profile: profile.name.map(str::to_string),
-        mode,
-        budget,
-        problem: None,
-        bound: None,
-        defer: Vec::new(),
-        then: None,
-        modes: Vec::new(),
+    let provider = meter.options.provider;
+    let mode = provider.mode(meter.budgeted(profile));
+    let bound = meter.bound(profile, mode);
+    if bound.as_ref().is_ok_and(|bound| *bound <= budget) {
+        return None;
+    }
+    let (mut defer, mut then) = (Vec::new(), None);
+    if bound.is_ok() {
+        let able = to_defer(meter, profile, mode, tools);
+        let bound = |first: &[_]| meter.bound(&deferring(profile, first), mode).unwrap_or(usize::MAX);
+        let (fewest, bound) = fewest(&able, budget, bound);
+        defer = fewest.iter().map(|entry| entry.tool.safe_name.clone()).collect();
+        then = Some(bound);
+    }
+    let mut fits = |other: &Mode| {
+        provider.mode(*other) != mode && meter.bound(profile, *other).is_ok_and(|bound| bound <= budget)
     };
-    match meter.bound(profile, mode) {
-        Ok(bound) if bound <= budget => return None,
-        Ok(bound) => over.bound = Some(bound),
-        Err(error) => {
-            over.problem = Some(error.to_string());
-            over.modes = fitting(meter, profile, mode, budget);
-            return Some(over);
-        }
-    }
-    let savings = savings(meter, profile, mode, tools);
-    let defer = to_defer(meter, profile, mode, |entry| {
-        savings.get(entry.tool.name.as_str()).copied().unwrap_or_default()
-    });
-    let (defer, then) =
-        fewest(&defer, budget, |first| meter.bound(&deferring(profile, first), mode).unwrap_or(usize::MAX));
-    over.defer = safe_names(defer);
-    over.then = Some(then);
-    if then > budget {
-        over.modes = fitting(meter, profile, mode, budget);
-    }
-    Some(over)
+    let modes = match then {
+        Some(then) if then <= budget => Vec::new(),
+        _ => Mode::ALL.iter().copied().filter(|mode| fits(mode)).collect(),
+    };
+    let profile = profile.name.map(str::to_string);
+    let problem = bound.as_ref().err().map(ToString::to_string);
+    Some(OverBudget { profile, mode, budget, problem, bound: bound.ok(), defer, then, modes })
 }
 
-/// Tokens that deferring each tool saves in a mode, by name.
-fn savings<'t>(
+/// Tools that can be deferred in a mode, the largest saving first; a tool with the name of one of our functions cannot
+/// be.
+fn to_defer<'p, 'a>(
     meter: &mut Meter<'_>,
-    profile: &Profile<'_>,
+    profile: &'p Profile<'a>,
     mode: Mode,
-    tools: &'t [ToolReport],
-) -> HashMap<&'t str, usize> {
+    tools: &[ToolReport],
+) -> Vec<&'p ProfileTool<'a>> {
     let deferred = match mode {
-        Mode::Hybrid | Mode::Native => tool::deferred(meter, profile, mode, meter.options.payload.deferred),
+        Mode::Hybrid | Mode::Native => meter.deferred(profile, mode, meter.options.payload.deferred),
         _ => HashMap::new(),
     };
     let saving = |tool: &ToolReport| match mode {
@@ -91,30 +84,13 @@ fn savings<'t>(
         Mode::Gateway => tool.full.o200k,
         Mode::Full | Mode::Files => 0,
     };
-    tools.iter().map(|tool| (tool.name.as_str(), saving(tool))).collect()
-}
-
-/// Tools that can be deferred, the largest saving first; a tool with the name of one of our functions cannot be.
-fn to_defer<'p, 'a>(
-    meter: &mut Meter<'_>,
-    profile: &'p Profile<'a>,
-    mode: Mode,
-    saving: impl Fn(&ProfileTool<'_>) -> usize,
-) -> Vec<&'p ProfileTool<'a>> {
+    let savings: HashMap<&str, usize> = tools.iter().map(|tool| (tool.name.as_str(), saving(tool))).collect();
+    let saving = |entry: &ProfileTool<'_>| savings.get(entry.tool.name.as_str()).copied().unwrap_or_default();
     let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && saving(entry) > 0;
-    let mut tools: Vec<&ProfileTool<'_>> = profile.tools.iter().filter(saves).collect();
-    tools.sort_by_key(|entry| Reverse(saving(entry)));
-    let can_be_made = meter.bound(&deferring(profile, &tools), mode).is_ok();
-    if can_be_made { tools } else { Vec::new() }
-}
-
-/// Other modes within the budget.
-fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Mode, budget: usize) -> Vec<Mode> {
-    let provider = meter.options.provider;
-    let mut fits = |mode: &Mode| {
-        provider.mode(*mode) != but && meter.bound(profile, *mode).is_ok_and(|bound| bound <= budget)
-    };
-    Mode::ALL.iter().copied().filter(|mode| fits(mode)).collect()
+    let mut able: Vec<&ProfileTool<'_>> = profile.tools.iter().filter(saves).collect();
+    able.sort_by_key(|entry| Reverse(saving(entry)));
+    let can_be_made = meter.bound(&deferring(profile, &able), mode).is_ok();
+    if can_be_made { able } else { Vec::new() }
 }
 
 /// The shortest beginning of a list with which the budget holds, else all of it; and the tokens bound then. A longer
@@ -135,19 +111,11 @@ fn fewest<T>(list: &[T], budget: usize, mut bound: impl FnMut(&[T]) -> usize) ->
 }
 
 fn deferring<'a>(profile: &Profile<'a>, tools: &[&ProfileTool<'_>]) -> Profile<'a> {
-    let names = names(tools);
-    with_modes(profile, |entry| {
-        let is_named = names.contains(entry.tool.name.as_str());
-        Some(ProfileTool { mode: if is_named { DescriptionMode::Deferred } else { entry.mode }, ..*entry })
+    let names: HashSet<&str> = tools.iter().map(|entry| entry.tool.name.as_str()).collect();
+    with_modes(profile, |entry| match names.contains(entry.tool.name.as_str()) {
+        true => DescriptionMode::Deferred,
+        false => entry.mode,
     })
-}
-
-fn safe_names(tools: &[&ProfileTool<'_>]) -> Vec<String> {
-    tools.iter().map(|entry| entry.tool.safe_name.clone()).collect()
-}
-
-fn names<'n>(tools: &'n [&ProfileTool<'_>]) -> HashSet<&'n str> {
-    tools.iter().map(|entry| entry.tool.name.as_str()).collect()
 }
 
 impl OverBudget {

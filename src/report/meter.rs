@@ -1,14 +1,14 @@
-//! Makes payloads and counts them.
+//! Makes payloads, and counts the part of a body that is in the model's context, and its components.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::Options;
-use super::auto_mode::{AutoMode, auto_mode};
-use super::context::{TokenParts, in_context};
-use super::whole_task::{TaskEstimate, searches_itself};
+use serde_json::{Value, json};
+
+use super::estimate::{AutoMode, TaskEstimate, auto_mode, searches_itself};
+use super::{Options, with_modes};
 use crate::catalog::{Catalog, Profile, ProfileTool};
-use crate::config::{self, Mode};
-use crate::provider::{self, Payload, PayloadError, PayloadRequest};
+use crate::config::{self, Deferred, Mode};
+use crate::provider::{self, Payload, PayloadError, PayloadRequest, Provider};
 use crate::render::{PromptSection, TemplateError, Templates};
 use crate::tokens::{Count, Counter};
 use crate::tool::DescriptionMode;
@@ -17,7 +17,7 @@ use crate::tool::DescriptionMode;
 const FOLDER: &str = "tools";
 
 /// The catalog and options, and the counts so far.
-pub(super) struct Meter<'a> {
+pub struct Meter<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) templates: &'a Templates,
     pub(super) options: Options<'a>,
@@ -25,13 +25,14 @@ pub(super) struct Meter<'a> {
 }
 
 /// A payload, counted.
-pub(super) struct Counted {
+#[derive(Debug)]
+pub struct Counted {
     /// The mode of the payload.
-    pub(super) mode: Mode,
+    pub mode: Mode,
     /// Tokens sent.
     pub(super) sent: Count,
     /// Tokens in the context.
-    pub(super) bound: Count,
+    pub bound: Count,
     /// Components of the tokens in the context.
     pub(super) parts: TokenParts,
     /// Most tools that the provider takes, if the payload has more.
@@ -43,12 +44,13 @@ pub(super) fn is_deferred(entry: &ProfileTool<'_>) -> bool {
 }
 
 impl<'a> Meter<'a> {
-    pub(super) fn new(catalog: &'a Catalog, templates: &'a Templates, options: Options<'a>) -> Self {
+    /// A meter for a catalog.
+    pub fn new(catalog: &'a Catalog, templates: &'a Templates, options: Options<'a>) -> Self {
         Self { catalog, templates, options, counter: Counter::default() }
     }
 
     /// Tokens of a request with this mode.
-    pub(super) fn count(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Counted, PayloadError> {
+    pub fn count(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Counted, PayloadError> {
         let request = self.request(profile, mode);
         let payload = provider::payload_of_any_size(request)?;
         let limit = match payload.check_count(&request) {
@@ -83,7 +85,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Tokens of the section of the system prompt.
-    pub(super) fn prompt(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Count, TemplateError> {
+    pub fn prompt(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Count, TemplateError> {
         let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = self.options.payload;
         let section = PromptSection { mode, deferred, folder: FOLDER, discovery, tokens };
         Ok(self.counter.count(&section.render(self.catalog, profile, self.templates)?))
@@ -104,8 +106,66 @@ impl<'a> Meter<'a> {
     }
 
     /// The mode that `auto` stands for.
-    pub(super) fn auto(&self, profile: &Profile<'_>) -> AutoMode {
+    pub fn auto(&self, profile: &Profile<'_>) -> AutoMode {
         auto_mode(&self.request(profile, Mode::Full), Mode::ALL)
+    }
+
+    /// Tokens of each tool in full, by canonical name.
+    pub fn whole(&mut self, profile: &Profile<'_>) -> HashMap<String, Count> {
+        let profile = with_modes(profile, |_| DescriptionMode::Full);
+        self.entries(&profile, Mode::Full, self.options.payload)
+    }
+
+    /// Tokens in the context of each tool when all are deferred in a mode, by canonical name.
+    pub fn deferred(
+        &mut self,
+        profile: &Profile<'_>,
+        mode: Mode,
+        deferred: Deferred,
+    ) -> HashMap<String, Count> {
+        let profile = with_modes(profile, |_| DescriptionMode::Deferred);
+        self.entries(&profile, mode, config::Payload { deferred, ..self.options.payload })
+    }
+
+    /// Tokens in the context of each tool. When names collide, no payload of all tools is possible: then each is bound
+    /// by itself.
+    fn entries(
+        &mut self,
+        profile: &Profile<'_>,
+        mode: Mode,
+        options: config::Payload,
+    ) -> HashMap<String, Count> {
+        let mut counts = HashMap::with_capacity(profile.tools.len());
+        if !self.add_entries(profile, mode, options, &mut counts) {
+            for one in &profile.tools {
+                let alone = Profile { tools: vec![*one], ..*profile };
+                self.add_entries(&alone, mode, options, &mut counts);
+            }
+        }
+        counts
+    }
+
+    /// Whether a payload can be made, whose tools are then counted.
+    fn add_entries(
+        &mut self,
+        profile: &Profile<'_>,
+        mode: Mode,
+        options: config::Payload,
+        counts: &mut HashMap<String, Count>,
+    ) -> bool {
+        let provider = self.options.provider;
+        let request = PayloadRequest { options, ..self.request(profile, mode) };
+        let Ok(payload) = provider::payload_of_any_size(request) else { return false };
+        for function in payload.functions.iter().filter(|function| !function.ours) {
+            let count = match entry_in_context(payload.entry(provider, function)) {
+                Some(entry) => self.counter.count(&entry.to_string()),
+                // The namespace names the tool.
+                None if provider == Provider::OpenAiResponses => self.counter.count(&function.name),
+                None => Count::default(),
+            };
+            counts.insert(function.tool.name.clone(), count);
+        }
+        true
     }
 
     fn request<'r>(&self, profile: &'r Profile<'r>, mode: Mode) -> PayloadRequest<'r>
@@ -114,5 +174,129 @@ impl<'a> Meter<'a> {
     {
         let Options { provider, payload: options, .. } = self.options;
         PayloadRequest { catalog: self.catalog, profile, provider, mode, options }
+    }
+}
+
+/// The body without the parts that the provider keeps out of the context until they are searched for. Anthropic shows
+/// nothing of a deferred tool, Gemini Interactions its name and short description, and OpenAI the name and
+/// description of a namespace (docs/reference/wires.md).
+fn in_context(mut body: Value) -> Value {
+    if let Some(Value::Array(tools)) = body.get_mut("tools") {
+        *tools = std::mem::take(tools).into_iter().filter_map(entry_in_context).collect();
+    }
+    body
+}
+
+/// The part of an entry that is in the context, if any.
+fn entry_in_context(mut entry: Value) -> Option<Value> {
+    if let Some(Value::Array(tools)) = entry.get_mut("tools") {
+        *tools = std::mem::take(tools).into_iter().filter(|tool| !is_deferred_entry(tool)).collect();
+        if let (true, Some(namespace)) = (tools.is_empty(), entry.as_object_mut()) {
+            namespace.shift_remove("tools");
+        }
+        return Some(entry);
+    }
+    match (is_deferred_entry(&entry), entry.get("short_description")) {
+        (false, _) => Some(entry),
+        (true, None) => None,
+        (true, Some(short)) => Some(json!({"name": entry["name"], "short_description": short})),
+    }
+}
+
+fn is_deferred_entry(entry: &Value) -> bool {
+    entry.get("defer_loading") == Some(&Value::Bool(true))
+}
+
+/// Components of a body. Parts are counted one by one; the remainder is the wrapping.
+#[derive(Debug, Default)]
+pub(super) struct TokenParts {
+    pub(super) names: Count,
+    pub(super) descriptions: Count,
+    pub(super) schemas: Count,
+    pub(super) own_functions: Count,
+}
+
+impl TokenParts {
+    /// The parts of a body in which functions of these names are ours.
+    pub(super) fn of(body: &Value, ours: &HashSet<&str>, counter: &mut Counter) -> TokenParts {
+        let mut parts = TokenParts::default();
+        parts.add(body, ours, counter);
+        parts
+    }
+
+    fn add(&mut self, value: &Value, ours: &HashSet<&str>, counter: &mut Counter) {
+        match value {
+            Value::Array(entries) => entries.iter().for_each(|entry| {
+                if is_ours(entry, ours) {
+                    self.own_functions += counter.count(&entry.to_string());
+                } else {
+                    self.add(entry, ours, counter);
+                }
+            }),
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| match key.as_str() {
+                "name" => self.names += counter.count(unquoted(&value.to_string())),
+                "description" | "short_description" => {
+                    self.descriptions += counter.count(unquoted(&value.to_string()));
+                }
+                "parameters" | "parametersJsonSchema" | "input_schema" | "inputSchema" | "outputSchema" => {
+                    self.schemas += counter.count(&value.to_string());
+                }
+                _ => self.add(value, ours, counter),
+            }),
+            _ => {}
+        }
+    }
+
+    pub(super) fn sum(&self) -> Count {
+        self.names + self.descriptions + self.schemas + self.own_functions
+    }
+}
+
+/// A function of ours, or the provider's own search that takes the place of one.
+fn is_ours(entry: &Value, ours: &HashSet<&str>) -> bool {
+    let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
+    let name =
+        [entry, &entry["function"], &entry["toolSpec"]].into_iter().find_map(|entry| entry.get("name"));
+    kind.starts_with("tool_search") || name.and_then(Value::as_str).is_some_and(|name| ours.contains(name))
+}
+
+fn unquoted(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deferred_definitions_stay_out_of_the_context() {
+        let check = |body: Value, expect: Value| assert_eq!(in_context(body), expect);
+        let plain = json!({"name": "a", "description": "A", "input_schema": {"type": "object"}});
+        let anthropic = json!({"name": "b", "description": "B", "defer_loading": true});
+        check(json!({"tools": [plain, anthropic]}), json!({"tools": [plain]}));
+        let interactions = json!({"type": "function", "name": "b", "description": "Long.", "short_description": "B",
+            "parameters": {}, "defer_loading": true});
+        check(json!({"tools": [interactions]}), json!({"tools": [{"name": "b", "short_description": "B"}]}));
+        let namespace =
+            json!({"type": "namespace", "name": "n", "description": "N: b", "tools": [anthropic]});
+        check(
+            json!({"tools": [{"type": "tool_search"}, namespace]}),
+            json!({"tools": [{"type": "tool_search"}, {"type": "namespace", "name": "n", "description": "N: b"}]}),
+        );
+    }
+
+    #[test]
+    fn parts_are_what_models_read_and_a_property_called_name_is_schema() {
+        let mut counter = Counter::default();
+        let schema = json!({"type": "object", "properties": {"name": {"description": "Whose?"}}});
+        let body = json!({"tools": [
+            {"type": "function", "function": {"name": "greet", "description": "Say \"hello\"", "parameters": schema}},
+            {"type": "function", "function": {"name": "read_tool_doc", "description": "Docs"}},
+        ]});
+        let parts = TokenParts::of(&body, &HashSet::from(["read_tool_doc"]), &mut counter);
+        assert_eq!(parts.names, counter.count("greet"));
+        assert_eq!(parts.descriptions, counter.count("Say \\\"hello\\\""));
+        assert_eq!(parts.schemas, counter.count(&schema.to_string()));
+        assert_eq!(parts.own_functions, counter.count(&body["tools"][1].to_string()));
     }
 }

@@ -1,24 +1,18 @@
 //! The cost of a catalog's tools in tokens: in each mode, and one by one. And, in [`retrieval`], measures of
 //! search.
 //!
-//! 1. [`meter`] makes a payload, and counts the part of it that is in the context ([`context`]).
-//! 2. [`mode`] compares the modes of a profile.
-//! 3. [`tool`] compares the cost of one tool in full, deferred, and as a doc.
-//! 4. [`whole_task`] estimates a task, and [`auto_mode()`] takes the mode that costs least.
-//! 5. [`budget`] advises on tools to defer when a mode costs too much.
-//! 6. [`table`] prints all of it for people; serialized, it is for scripts.
+//! 1. [`meter`] makes a payload, and counts the part of it that is in the context.
+//! 2. [`rows`] compares the modes of a profile, and the cost of one tool in full, deferred, and as a doc.
+//! 3. [`mod@estimate`] estimates a task, and takes the mode that costs least.
+//! 4. [`budget`] advises on tools to defer when a mode costs too much.
+//! 5. [`table`] prints all of it for people; serialized, it is for scripts.
 
-mod auto_mode;
 mod budget;
-mod context;
-mod layout;
+mod estimate;
 mod meter;
-mod mode;
-mod request;
 pub mod retrieval;
+mod rows;
 mod table;
-mod tool;
-mod whole_task;
 
 use serde::Serialize;
 
@@ -26,16 +20,14 @@ use crate::catalog::{Catalog, Profile, ProfileTool, UnknownProfile};
 use crate::config::{self, Deferred, Mode};
 use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
+use crate::tool::DescriptionMode;
 
-pub use auto_mode::{AutoMode, auto_mode, mode_of};
 pub use budget::OverBudget;
-pub use mode::{Measured, ModeReport};
-pub use request::RequestMeter;
-pub use tool::ToolReport;
+pub use estimate::{AutoMode, auto_mode, mode_of};
+pub use meter::{Counted, Meter};
+pub use rows::{Measured, ModeReport, ToolReport};
 
-pub(crate) use layout::grouped;
-
-use meter::Meter;
+pub(crate) use table::grouped;
 
 /// Options of the report.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +103,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
         profiles.extend(more?);
     }
     let mut meter = Meter::new(catalog, templates, options);
-    let tools = tool::tools(&mut meter, &profiles[0])?;
+    let (tools, left_out) = rows::tools(&mut meter, &profiles[0])?;
     let mut reports = Vec::new();
     let mut over_budget = Vec::new();
     for profile in &profiles {
@@ -121,18 +113,18 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
             tools: profile.tools.len(),
             full: profile.tools.len() - deferred,
             deferred,
-            modes: mode::modes(&mut meter, profile)?,
+            modes: rows::modes(&mut meter, profile)?,
             auto: meter.auto(profile),
         });
-        over_budget.extend(budget::over(&mut meter, profile, &tools.reports));
+        over_budget.extend(budget::over(&mut meter, profile, &tools));
     }
     Ok(Report {
         registry_version: catalog.version.clone(),
         provider: options.provider.as_str(),
         deferred: options.payload.deferred,
         profiles: reports,
-        tools: tools.reports,
-        left_out: tools.left_out,
+        tools,
+        left_out,
         over_budget,
         notes: NOTES.to_vec(),
     })
@@ -154,10 +146,7 @@ const NOTES: [&str; 5] = [
 ];
 
 /// The same tools with other modes.
-fn with_modes<'a>(
-    profile: &Profile<'a>,
-    change: impl FnMut(&ProfileTool<'a>) -> Option<ProfileTool<'a>>,
-) -> Profile<'a> {
-    let tools = profile.tools.iter().filter_map(change).collect();
+fn with_modes<'a>(profile: &Profile<'a>, mode: impl Fn(&ProfileTool<'a>) -> DescriptionMode) -> Profile<'a> {
+    let tools = profile.tools.iter().map(|entry| ProfileTool { mode: mode(entry), ..*entry }).collect();
     Profile { tools, ..*profile }
 }

@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
-use super::Site;
-use super::address::{Address, PageKind};
+use super::{Address, Site};
 use crate::catalog::{ProfileTool, registry};
-use crate::render::folder::{self, FileSet};
-use crate::render::{DocFiles, Docs, Llms, RenderError, TemplateError};
+use crate::render::folder::{self, Files};
+use crate::render::{Docs, Llms, RenderError};
 use crate::tool::DescriptionMode;
 
 /// The folder of the docs.
@@ -17,22 +16,6 @@ const DOCS: &str = "tools/";
 pub struct Folder<'a> {
     site: Site<'a>,
     docs: Docs<'a>,
-}
-
-/// All files of the folder: those of the docs, then the others.
-struct Files<'f, 'a> {
-    folder: &'f Folder<'a>,
-    docs: DocFiles<'f, 'a>,
-    others: Vec<Other>,
-}
-
-/// A file beside the docs.
-#[derive(Clone, Copy)]
-enum Other {
-    Page(Address),
-    Registry,
-    Llms,
-    LlmsFull,
 }
 
 impl<'a> Folder<'a> {
@@ -47,16 +30,12 @@ impl<'a> Folder<'a> {
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
-        let files = self.files(root)?;
-        let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::sync(root, &files.set(&render), progress)?)
+        Ok(self.files(root)?.with(|files| folder::sync(root, files, progress))?)
     }
 
     /// The changes that [`Folder::write`] would make, without making them.
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        let files = self.files(root)?;
-        let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::check(root, "", &files.set(&render))?)
+        Ok(self.files(root)?.with(|files| folder::check(root, "", files))?)
     }
 
     /// Number of tools.
@@ -78,63 +57,30 @@ impl<'a> Folder<'a> {
         hasher.finalize().to_hex()[..16].to_string()
     }
 
-    fn files(&self, root: &Path) -> Result<Files<'_, 'a>, RenderError> {
+    /// The files of the docs, then the others.
+    fn files(&self, root: &Path) -> Result<Files<'_>, RenderError> {
         self.docs.try_one()?;
         self.site.at(Address::HOME)?;
-        let docs = self.docs.files_below(DOCS, root)?;
-        let mut pages = self.site.addresses();
-        let mut others = vec![Other::Registry, Other::Llms, Other::LlmsFull];
-        if docs.withholds_index() {
-            // Lists would lack tools whose docs stay.
-            pages.retain(|page| matches!(page.kind(), PageKind::Tool | PageKind::Payloads | PageKind::Asset));
-            others.clear();
-        }
-        others.extend(pages.into_iter().map(Other::Page));
-        Ok(Files { folder: self, docs, others })
-    }
-}
-
-impl Folder<'_> {
-    fn other(&self, other: Other) -> Result<String, TemplateError> {
         let (catalog, profile) = (self.site.catalog, self.docs.profile());
-        let llms = || Llms::lay_out(catalog, profile);
-        match other {
-            Other::Page(page) => Ok(self.site.at(page)?.body),
-            Other::Registry => Ok(registry(catalog, profile)),
-            Other::Llms => {
-                let llms = llms();
-                Ok((0..llms.brief_pieces()).map(|piece| llms.brief(catalog, piece)).collect())
-            }
-            Other::LlmsFull => {
-                let llms = llms();
-                let doc = |place: usize| {
-                    let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
-                    self.docs.tool(entry).ok()
-                };
-                Ok((0..llms.full_pieces()).map(|piece| llms.full(doc, piece)).collect())
+        let mut files = self.docs.files_below(DOCS, root)?;
+        let is_whole = !files.key.is_empty();
+        for page in self.site.addresses() {
+            // Lists would lack tools whose docs stay.
+            if is_whole || matches!(page, Address::Tool(_) | Address::Payloads(_) | Address::Asset(_)) {
+                files.push(page.path(&self.site), move || Ok(self.site.at(page)?.body));
             }
         }
-    }
-}
-
-impl<'f> Files<'f, '_> {
-    fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {
-        let site = &self.folder.site;
-        let others = self.others.iter().map(|other| match other {
-            Other::Page(page) => page.path(site),
-            Other::Registry => "registry.json".into(),
-            Other::Llms => "llms.txt".into(),
-            Other::LlmsFull => "llms-full.txt".into(),
-        });
-        let paths = self.docs.paths().iter().cloned().chain(others).collect();
-        let key = if self.docs.withholds_index() { String::new() } else { self.folder.key() };
-        FileSet { paths, render, key, prune: site.catalog.complete }
-    }
-
-    fn render(&self, index: usize) -> Result<String, TemplateError> {
-        match index.checked_sub(self.docs.paths().len()) {
-            None => self.docs.render(index),
-            Some(other) => self.folder.other(self.others[other]),
+        if is_whole {
+            let llms = move || Llms::lay_out(catalog, profile);
+            let doc = |place: usize| {
+                let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
+                self.docs.tool(entry).ok()
+            };
+            files.push("registry.json".into(), move || Ok(registry(catalog, profile)));
+            files.push("llms.txt".into(), move || Ok(llms().brief(catalog)));
+            files.push("llms-full.txt".into(), move || Ok(llms().full(doc)));
+            files.key = self.key();
         }
+        Ok(files)
     }
 }

@@ -1,10 +1,14 @@
-//! The frame around every page: title, navigation, breadcrumbs, versions, a notice.
+//! The frame around every page: title, navigation, breadcrumbs, versions, a notice. And the page without one, on which a
+//! person signs in.
 
 use serde::Serialize;
+use serde_json::{Value, json};
+use tera::Context;
 
 use super::index::{CategoryPages, ROOT};
-use super::name::{MAX_NAME, clipped, shown_name};
-use super::{CONTENT_SECURITY_POLICY, Site};
+use super::text::{MAX_NAME, clipped, shown_name};
+use super::{CONTENT_SECURITY_POLICY, HTML, Page, Site};
+use crate::render::{TemplateError, Templates};
 
 /// Most entries on a level of the navigation; the others are on the page of the parent.
 const MAX_ENTRIES: usize = 60;
@@ -34,7 +38,7 @@ pub(super) struct Frame<'a> {
     /// The entry of the navigation that is the page.
     at: &'static str,
     crumbs: Vec<Link>,
-    nav: Vec<NavEntry>,
+    nav: Vec<Value>,
     /// Number of categories that the navigation leaves out.
     more: usize,
     has_profiles: bool,
@@ -55,24 +59,6 @@ pub(super) struct Frame<'a> {
 pub(super) struct Link {
     pub(super) text: String,
     pub(super) href: String,
-}
-
-/// A category in the navigation.
-#[derive(Debug, Serialize)]
-struct NavEntry {
-    text: String,
-    href: String,
-    count: usize,
-    depth: usize,
-    is_current: bool,
-    tools: Vec<NavTool>,
-}
-
-#[derive(Debug, Serialize)]
-struct NavTool {
-    text: String,
-    href: String,
-    is_current: bool,
 }
 
 /// Position of a page in the navigation.
@@ -100,9 +86,8 @@ impl<'a> Frame<'a> {
     }
 
     /// The frame of a page that can be anywhere.
-    pub(super) fn missing(site: &Site<'a>, root: String) -> Self {
-        let frame = Self::new(site, "missing", "Not found", String::new(), &root, Position::default());
-        Self { root, ..frame }
+    pub(super) fn missing(site: &Site<'a>, root: &str) -> Self {
+        Self::new(site, "missing", "Not found", String::new(), root, Position::default())
     }
 
     /// The same frame with a query in the search box.
@@ -138,8 +123,8 @@ impl<'a> Frame<'a> {
             at,
             nav,
             more,
-            has_profiles: !site.index.profiles().is_empty(),
-            tools: site.index.tools().len(),
+            has_profiles: !site.index.profiles.is_empty(),
+            tools: site.index.tools.len(),
             errors,
             warnings,
             registry_version: site.catalog.version.clone(),
@@ -162,13 +147,13 @@ struct Navigation<'s, 'a> {
     site: &'s Site<'a>,
     root: &'s str,
     position: Position,
-    entries: Vec<NavEntry>,
+    entries: Vec<Value>,
 }
 
 impl Navigation<'_, '_> {
     /// Root categories, the ancestors of the page with their children, and the tools beside the page. The page of a
     /// category lists its own content, and the home page all categories, so that nothing is listed twice.
-    fn lay_out(mut self, is_home: bool) -> (Vec<NavEntry>, usize) {
+    fn lay_out(mut self, is_home: bool) -> (Vec<Value>, usize) {
         if is_home {
             return (Vec::new(), 0);
         }
@@ -180,7 +165,7 @@ impl Navigation<'_, '_> {
         if self.position.tool.is_none() {
             open.pop();
         }
-        let roots = &self.site.index.tree().node(ROOT).children;
+        let roots = &self.site.index.tree.node(ROOT).children;
         let more = self.level(roots, 0, &open);
         (self.entries, more)
     }
@@ -195,7 +180,7 @@ impl Navigation<'_, '_> {
         for category in listed.chain(&further) {
             self.entry(*category, depth);
             if is_open(category) {
-                let children = &self.site.index.tree().node(*category).children;
+                let children = &self.site.index.tree.node(*category).children;
                 self.level(children, depth + 1, open);
             }
         }
@@ -203,31 +188,62 @@ impl Navigation<'_, '_> {
     }
 
     fn entry(&mut self, category: usize, depth: usize) {
-        let pages = &self.site.index.categories()[category];
+        let pages = &self.site.index.categories[category];
         let is_here = self.position.category == Some(category);
-        self.entries.push(NavEntry {
-            text: clipped(&pages.title, MAX_NAME),
-            href: format!("{}{}", self.root, pages.path(0)),
-            count: self.site.index.tree().node(category).descendant_tools.len(),
-            depth: depth.min(6),
-            is_current: is_here && self.position.tool.is_none(),
-            tools: if is_here { self.tools_beside(pages) } else { Vec::new() },
-        });
+        self.entries.push(json!({
+            "text": clipped(&pages.title, MAX_NAME),
+            "href": format!("{}{}", self.root, pages.path(0)),
+            "count": self.site.index.tree.node(category).descendant_tools.len(),
+            "depth": depth.min(6),
+            "is_current": is_here && self.position.tool.is_none(),
+            "tools": if is_here { self.tools_beside(pages) } else { Vec::new() },
+        }));
     }
 
     /// The tools in the category of a tool's page, if they are few.
-    fn tools_beside(&self, pages: &CategoryPages) -> Vec<NavTool> {
+    fn tools_beside(&self, pages: &CategoryPages) -> Vec<Value> {
         let Some(current) = self.position.tool.filter(|_| pages.tools().count() <= MAX_TOOLS) else {
             return Vec::new();
         };
         let entry = |shown: usize| {
             let tool = self.site.tool(shown);
-            NavTool {
-                text: shown_name(&tool.name, &tool.safe_name),
-                href: format!("{}tools/{}.html", self.root, tool.safe_name),
-                is_current: shown == current,
-            }
+            json!({
+                "text": shown_name(&tool.name, &tool.safe_name),
+                "href": format!("{}tools/{}.html", self.root, tool.safe_name),
+                "is_current": shown == current,
+            })
         };
         pages.tools().map(entry).collect()
+    }
+}
+
+/// The page on which a person signs in. It shows nothing of the catalog.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SignInPage<'a> {
+    /// The host that the browser has asked.
+    pub host: &'a str,
+    /// Whether a token can be typed.
+    pub takes_token: bool,
+    /// The address to return to.
+    pub return_to: &'a str,
+    /// The value that shows that the form comes from this page.
+    pub csrf: &'a str,
+    /// The reason why signing in has failed.
+    pub problem: Option<&'a str>,
+    /// Good news, such as that the person is signed out.
+    pub notice: Option<&'a str>,
+    /// The person who is signed in.
+    pub person: Option<&'a str>,
+}
+
+impl SignInPage<'_> {
+    /// The page. Its links are from the root of the server on.
+    pub fn render(&self, templates: &Templates) -> Result<Page, TemplateError> {
+        let mut context = Context::new();
+        context.insert("page", self);
+        context.insert("policy", CONTENT_SECURITY_POLICY);
+        context.insert("product_version", env!("CARGO_PKG_VERSION"));
+        let body = templates.render("site/sign_in.html", &context)?;
+        Ok(Page { content_type: HTML, body })
     }
 }

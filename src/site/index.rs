@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::profile_reports::ProfileReports;
+use super::Site;
 use super::search_index::SearchIndex;
 use crate::catalog::{Catalog, CategoryNode, CategoryTree, Profile};
-use crate::render::segment_title;
-use crate::tool::{clean_line, safe_names};
+use crate::provider::Provider;
+use crate::render::{TemplateError, segment_title};
+use crate::report::{self, Options, Report, ReportError};
+use crate::tool::{DescriptionMode, clean_line, safe_names};
 
 /// The category that holds all others; its page is the home page.
 pub(super) const ROOT: usize = 0;
@@ -18,17 +20,19 @@ const ENTRIES_A_PART: usize = 200;
 #[derive(Debug)]
 pub struct SiteIndex {
     /// Positions in the catalog, in alphabetical order of names.
-    tools: Vec<usize>,
+    pub(super) tools: Vec<usize>,
     /// Positions in `tools`, in the order of safe names.
     by_file: Vec<usize>,
-    tree: CategoryTree,
+    pub(super) tree: CategoryTree,
     /// The pages of the categories, in the order of the tree.
-    categories: Vec<CategoryPages>,
+    pub(super) categories: Vec<CategoryPages>,
     category_files: HashMap<String, usize>,
-    profiles: Vec<ProfileEntry>,
-    scope: Option<String>,
+    pub(super) profiles: Vec<ProfileEntry>,
+    /// The profile of the site; `None` for the whole catalog.
+    pub(super) scope: Option<String>,
     search: OnceLock<SearchIndex>,
-    overview: OnceLock<ProfileReports>,
+    /// The report on all profiles.
+    pub(super) overview: OnceLock<ProfileReports>,
 }
 
 /// The pages of a category; those of the root are the home page.
@@ -135,26 +139,11 @@ impl SiteIndex {
         }
     }
 
-    /// Positions of the listed tools in the catalog.
-    pub(super) fn tools(&self) -> &[usize] {
-        &self.tools
-    }
-
     /// The tool whose page has this name, in the order of `tools`.
     pub(super) fn tool_file(&self, catalog: &Catalog, file: &str) -> Option<usize> {
         let safe_name = |shown: &usize| catalog.tools[self.tools[*shown]].safe_name.as_str();
         let found = self.by_file.binary_search_by(|shown| safe_name(shown).cmp(file)).ok()?;
         Some(self.by_file[found])
-    }
-
-    /// The tree of the categories of its tools.
-    pub(super) fn tree(&self) -> &CategoryTree {
-        &self.tree
-    }
-
-    /// The pages of all categories, in the order of the tree.
-    pub(super) fn categories(&self) -> &[CategoryPages] {
-        &self.categories
     }
 
     /// The category whose first page has this path, without an extension.
@@ -182,20 +171,6 @@ impl SiteIndex {
         let titles =
             self.path_from_root(category).into_iter().map(|node| self.categories[node].title.as_str());
         titles.collect::<Vec<_>>().join(" / ")
-    }
-
-    pub(super) fn profiles(&self) -> &[ProfileEntry] {
-        &self.profiles
-    }
-
-    /// The profile of the site; `None` for the whole catalog.
-    pub(super) fn scope(&self) -> Option<&str> {
-        self.scope.as_deref()
-    }
-
-    /// The slot for the report on profiles.
-    pub(super) fn overview(&self) -> &OnceLock<ProfileReports> {
-        &self.overview
     }
 
     /// The index of the search; made at the first search.
@@ -235,4 +210,47 @@ fn category_pages(tree: &CategoryTree, tools: &[usize]) -> Vec<CategoryPages> {
         entries: node.children.iter().copied().map(Entry::Category).chain(tools).collect(),
     };
     tree.nodes().iter().zip(stems).zip(own).map(pages).collect()
+}
+
+/// Most tools of a profile on its page.
+pub(super) const MAX_TOOLS: usize = 200;
+/// The provider whose payload is counted.
+pub(super) const PROVIDER: Provider = Provider::OpenAi;
+
+/// The slow parts of a page about profiles, which are computed once.
+#[derive(Debug)]
+pub(super) struct ProfileReports {
+    report: Result<Report, TemplateError>,
+    /// The tools, in the order of the catalog, as many as a page lists.
+    pub(super) full: Vec<usize>,
+    pub(super) deferred: Vec<usize>,
+}
+
+impl ProfileReports {
+    pub(super) fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
+        let options = Options {
+            profile,
+            provider: PROVIDER,
+            mode: None,
+            payload: site.catalog.config.payload,
+            budget: None,
+        };
+        let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
+            ReportError::Template(error) => error,
+            ReportError::Profile(error) => {
+                TemplateError { name: "site/profile.html".into(), problem: error.to_string(), missing: None }
+            }
+        });
+        let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
+        let of = |mode| {
+            let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
+            chosen.filter_map(|entry| site.index.tool_file(site.catalog, &entry.tool.safe_name)).collect()
+        };
+        let (full, deferred) = (of(DescriptionMode::Full), of(DescriptionMode::Deferred));
+        Self { report, full, deferred }
+    }
+
+    pub(super) fn report(&self) -> Result<&Report, TemplateError> {
+        self.report.as_ref().map_err(Clone::clone)
+    }
 }

@@ -2,34 +2,21 @@
 //!
 //! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, paths, the listed
 //!    tools.
-//! 2. [`address`] is the table of paths: the content of each, and the links between pages.
-//! 3. One file per kind of page makes the values of its template: [`home`], [`category`], [`tool`], [`profile`],
-//!    [`findings`], [`search`]. [`frame`] makes the frame around each of them. [`sign_in`] has none.
-//! 4. [`html`] turns the safe markdown of [`crate::render`] into safe HTML.
-//! 5. [`payload`] makes the schemas and payloads of a tool, which a page loads when a reader opens one.
-//! 6. [`folder`] writes all of it beside the docs.
+//! 2. An [`Address`] is the content of a path. [`pages`], [`tool`] and [`profile`] make the values of its template, and
+//!    [`frame`] the frame around it.
+//! 3. [`text`] turns the safe markdown of [`crate::render`] into safe HTML.
+//! 4. [`folder`] writes all of it beside the docs.
 //!
 //! A page costs as much as its content, and never grows with the catalog: lists are split into pages.
 
-mod address;
-mod arguments;
-mod category;
-mod findings;
 mod folder;
 mod frame;
-mod home;
-mod html;
 mod index;
-mod json;
-mod name;
-mod payload;
+mod pages;
 mod profile;
-mod profile_reports;
-mod search;
 mod search_index;
-mod sign_in;
+mod text;
 mod tool;
-mod tree;
 
 use tera::Context;
 
@@ -37,19 +24,19 @@ use crate::catalog::{Catalog, Resolved, Tool};
 use crate::finding::{Finding, Severity};
 use crate::render::{TemplateError, Templates};
 
-pub use address::PageKind;
 pub use folder::Folder;
-pub use frame::Person;
+pub use frame::{Person, SignInPage};
 pub use index::SiteIndex;
-pub use sign_in::SignInPage;
 
-use address::Address;
 use frame::Frame;
 use index::ROOT;
 
 /// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot set itself.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The pages of one catalog. Cheap to make, even for each request; slow work is in the [`SiteIndex`].
 #[derive(Clone, Copy)]
@@ -103,10 +90,9 @@ impl<'a> Site<'a> {
         Self { is_served: true, ..self }
     }
 
-    /// The paths of all files, each with its kind; sorted by kind.
-    pub fn paths(&self) -> Vec<(String, PageKind)> {
-        let addresses = self.addresses().into_iter();
-        addresses.map(|address| (address.path(self), address.kind())).collect()
+    /// The paths of all files, sorted by kind.
+    pub fn paths(&self) -> Vec<String> {
+        self.addresses().into_iter().map(|address| address.path(self)).collect()
     }
 
     /// The content at a path, such as `tools/get_me.html` or `assets/site.css`; `None` if there is no such page. The
@@ -119,7 +105,7 @@ impl<'a> Site<'a> {
     fn relevant_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| {
             let is_shown = |name| self.tool_named(name).is_some();
-            self.index.scope().is_none() || finding.tool.as_deref().is_none_or(is_shown)
+            self.index.scope.is_none() || finding.tool.as_deref().is_none_or(is_shown)
         })
     }
 
@@ -139,7 +125,7 @@ impl<'a> Site<'a> {
 
     /// The search page for a query.
     pub fn search(&self, query: &str) -> Result<Page, TemplateError> {
-        search::page(self, query)
+        pages::search(self, query)
     }
 
     /// The page for a path without content. Its links work from that path.
@@ -155,39 +141,45 @@ impl<'a> Site<'a> {
         let root = "../".repeat(depth);
         let shown =
             nearest.into_iter().filter_map(|tool| self.index.tool_file(self.catalog, &tool.safe_name));
-        let tools: Vec<_> = shown.take(5).map(|tool| category::entry(self, tool, &root)).collect();
+        let tools: Vec<_> = shown.take(5).map(|tool| pages::entry(self, tool, &root)).collect();
         let mut context = Context::new();
         context.insert("tools", &tools);
-        self.render("site/missing.html", Frame::missing(self, root), context)
+        self.render("site/missing.html", Frame::missing(self, &root), context)
     }
 
     /// A tool of the site.
     fn tool(&self, shown: usize) -> &'a Tool {
-        &self.catalog.tools[self.index.tools()[shown]]
+        &self.catalog.tools[self.index.tools[shown]]
     }
 
     fn at(&self, address: Address) -> Result<Page, TemplateError> {
         match address {
-            Address::Category { category: ROOT, part } => home::page(self, part),
-            Address::Category { category, part } => category::page(self, category, part),
+            Address::Category { category: ROOT, part } => pages::home(self, part),
+            Address::Category { category, part } => pages::category(self, category, part),
             Address::Tool(tool) => tool::page(self, tool),
             Address::Payloads(tool) => {
-                let body = payload::file(self, self.tool(tool));
-                Ok(Page { content_type: address::media_type(".json"), body })
+                let body = tool::payloads_file(self, self.tool(tool));
+                Ok(Page { content_type: "application/json", body })
             }
             Address::Profiles => profile::overview(self),
             Address::Profile(profile) => profile::page(self, profile),
-            Address::Findings => findings::page(self),
-            Address::Search => search::page(self, ""),
+            Address::Findings => pages::findings(self),
+            Address::Search => pages::search(self, ""),
             Address::Missing => self.not_found(""),
             Address::SearchIndex => {
                 let body = self.index.search(self.catalog).script(&self.catalog.version);
-                Ok(Page { content_type: address::media_type(".js"), body })
+                Ok(Page { content_type: JAVASCRIPT, body })
             }
             Address::Asset(asset) => {
                 let found = self.templates.assets().iter().nth(asset);
                 let (name, body) = found.map_or(("", ""), |(name, body)| (name, body));
-                Ok(Page { content_type: address::media_type(name), body: body.into() })
+                let content_type = match name.rsplit('.').next() {
+                    Some("css") => "text/css; charset=utf-8",
+                    Some("js") => JAVASCRIPT,
+                    Some("svg") => "image/svg+xml",
+                    _ => "text/plain; charset=utf-8",
+                };
+                Ok(Page { content_type, body: body.into() })
             }
         }
     }
@@ -196,11 +188,11 @@ impl<'a> Site<'a> {
         let mut all = vec![Address::Profiles, Address::Findings, Address::Search, Address::Missing];
         all.push(Address::SearchIndex);
         all.extend((0..self.templates.assets().len()).map(Address::Asset));
-        all.extend((0..self.index.profiles().len()).map(Address::Profile));
-        for (category, pages) in self.index.categories().iter().enumerate() {
+        all.extend((0..self.index.profiles.len()).map(Address::Profile));
+        for (category, pages) in self.index.categories.iter().enumerate() {
             all.extend((0..pages.parts()).map(|part| Address::Category { category, part }));
         }
-        let tools = 0..self.index.tools().len();
+        let tools = 0..self.index.tools.len();
         all.extend(tools.clone().map(Address::Tool).chain(tools.map(Address::Payloads)));
         all
     }
@@ -209,6 +201,92 @@ impl<'a> Site<'a> {
     fn render(&self, template: &str, frame: Frame<'_>, mut context: Context) -> Result<Page, TemplateError> {
         context.insert("site", &frame);
         let body = self.templates.render(template, &context)?;
-        Ok(Page { content_type: address::media_type(".html"), body })
+        Ok(Page { content_type: HTML, body })
     }
+}
+
+/// One address of the site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Address {
+    /// The home page is that of the root.
+    Category {
+        category: usize,
+        part: usize,
+    },
+    Profiles,
+    Profile(usize),
+    Tool(usize),
+    Payloads(usize),
+    Findings,
+    Search,
+    Missing,
+    SearchIndex,
+    Asset(usize),
+}
+
+const SINGLE: [(Address, &str); 5] = [
+    (Address::Profiles, "profiles.html"),
+    (Address::Findings, "findings.html"),
+    (Address::Search, "search.html"),
+    (Address::Missing, "404.html"),
+    (Address::SearchIndex, "search-index.js"),
+];
+
+impl Address {
+    const HOME: Address = Address::Category { category: ROOT, part: 0 };
+
+    /// The path, from the root of the site.
+    fn path(self, site: &Site<'_>) -> String {
+        match self {
+            Address::Profile(profile) => format!("profiles/{}.html", site.index.profiles[profile].file),
+            Address::Category { category, part } => site.index.categories[category].path(part),
+            Address::Tool(tool) => format!("tools/{}.html", site.tool(tool).safe_name),
+            Address::Payloads(tool) => payloads_path(site.tool(tool)),
+            Address::Asset(asset) => site.templates.assets().keys().nth(asset).cloned().unwrap_or_default(),
+            single => {
+                let found = SINGLE.iter().find(|(address, _)| *address == single);
+                found.map_or("", |(_, path)| path).to_string()
+            }
+        }
+    }
+
+    /// The address of a path.
+    fn parse(path: &str, site: &Site<'_>) -> Option<Address> {
+        let path = path.trim_start_matches('/');
+        let path = if path.is_empty() { "index.html" } else { path };
+        if let Some((address, _)) = SINGLE.iter().find(|(_, known)| *known == path) {
+            return Some(*address);
+        }
+        if let Some(asset) = site.templates.assets().keys().position(|known| known == path) {
+            return Some(Address::Asset(asset));
+        }
+        if let Some(stem) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json")) {
+            return site.index.tool_file(site.catalog, stem).map(Address::Payloads);
+        }
+        let stem = path.strip_suffix(".html")?;
+        match stem.split_once('/') {
+            Some(("tools", stem)) => site.index.tool_file(site.catalog, stem).map(Address::Tool),
+            Some(("profiles", stem)) => {
+                site.index.profiles.iter().position(|profile| profile.file == stem).map(Address::Profile)
+            }
+            _ => Self::of_category(stem, path, site),
+        }
+    }
+
+    /// A page of a category. A slug has no dot, so that a part's number is never mistaken for one.
+    fn of_category(stem: &str, path: &str, site: &Site<'_>) -> Option<Address> {
+        let (stem, part) = match stem.split_once('.') {
+            Some((stem, number)) => (stem, number.parse::<usize>().ok()?.checked_sub(1)?),
+            None => (stem, 0),
+        };
+        let category = site.index.category_file(stem)?;
+        let address = Address::Category { category, part };
+        let exists = part < site.index.categories[category].parts();
+        (exists && address.path(site) == path).then_some(address)
+    }
+}
+
+/// The path of the schemas and payloads of a tool.
+fn payloads_path(tool: &Tool) -> String {
+    format!("payloads/{}.json", tool.safe_name)
 }

@@ -1,56 +1,20 @@
 //! Profiles: the tools that each binds, and their cost in tokens.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use tera::Context;
 
 use super::frame::{Frame, Link, Position};
-use super::name::shown_name;
-use super::payload::title;
-use super::profile_reports::{MAX_TOOLS, PROVIDER, ProfileReports};
-use super::{Page, Site, category, html};
+use super::index::{MAX_TOOLS, PROVIDER, ProfileReports};
+use super::text::{inline_html, shown_name};
+use super::tool::title;
+use super::{Page, Site, pages};
 use crate::render::TemplateError;
-use crate::render::markdown::inline;
-use crate::report::{self, ProfileReport, Report, grouped};
+use crate::report::{Measured, ModeReport, ProfileReport, Report, grouped};
 use crate::tokens::Count;
 use crate::tool::clean_line;
 
 /// Most tools in the table of costs.
 const MAX_COSTS: usize = 30;
-
-/// A row of the table of modes; numbers are texts.
-#[derive(Serialize)]
-struct ModeRow {
-    mode: &'static str,
-    bound: String,
-    schemas: String,
-    descriptions: String,
-    prompt: String,
-    saving: String,
-    remark: Option<String>,
-    /// Tokens relative to the largest mode, in twentieths.
-    bar: usize,
-}
-
-/// A row of the table of tools.
-#[derive(Serialize)]
-struct ToolRow {
-    name: String,
-    href: Option<String>,
-    full: String,
-    stub: String,
-    compact: String,
-    doc: String,
-}
-
-/// A row of the table of profiles.
-#[derive(Serialize)]
-struct ProfileRow {
-    link: Link,
-    tools: String,
-    full: String,
-    deferred: String,
-    bound: Vec<String>,
-}
 
 /// A number, or a dash where there is none.
 fn number(number: Option<usize>) -> String {
@@ -59,7 +23,7 @@ fn number(number: Option<usize>) -> String {
 
 /// The page of one profile.
 pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateError> {
-    let entry = &site.index.profiles()[profile];
+    let entry = &site.index.profiles[profile];
     let measured = entry.measured.get_or_init(|| ProfileReports::of(site, Some(&entry.name)));
     let report = measured.report()?;
     let name = shown_name(&entry.name, &entry.file);
@@ -70,7 +34,7 @@ pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateErro
     context.insert("about", &about);
     insert(&mut context, site, report, "../");
     let entries =
-        |tools: &[usize]| tools.iter().map(|&shown| category::entry(site, shown, "../")).collect::<Vec<_>>();
+        |tools: &[usize]| tools.iter().map(|&shown| pages::entry(site, shown, "../")).collect::<Vec<_>>();
     context.insert("full", &entries(&measured.full));
     context.insert("deferred", &entries(&measured.deferred));
     let crumb = Link { text: "Profiles".into(), href: "../profiles.html".into() };
@@ -80,9 +44,9 @@ pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateErro
 
 /// The page that lists the profiles, with the report of all tools.
 pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
-    let measured = site.index.overview().get_or_init(|| ProfileReports::of(site, site.index.scope()));
+    let measured = site.index.overview.get_or_init(|| ProfileReports::of(site, site.index.scope.as_deref()));
     let report = measured.report()?;
-    let rows: Vec<ProfileRow> = report.profiles.iter().filter_map(|profile| row(site, profile)).collect();
+    let rows: Vec<Value> = report.profiles.iter().filter_map(|profile| row(site, profile)).collect();
     let modes: Vec<&str> = report
         .profiles
         .first()
@@ -105,35 +69,34 @@ fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
     context.insert("full_count", &counts(|profile| profile.full));
     context.insert("deferred_count", &counts(|profile| profile.deferred));
     context.insert("modes", &report.profiles.first().map(modes).unwrap_or_default());
-    let tools: Vec<ToolRow> = report
+    let tools: Vec<Value> = report
         .tools
         .iter()
         .take(MAX_COSTS)
-        .map(|tool| ToolRow {
-            name: shown_name(&tool.name, &tool.safe_name),
-            href: site
-                .index
-                .tool_file(site.catalog, &tool.safe_name)
-                .map(|_| format!("{root}tools/{}.html", tool.safe_name)),
-            full: grouped(tool.full.o200k),
-            stub: number(tool.stub.map(|count| count.o200k)),
-            compact: number(tool.compact.map(|count| count.o200k)),
-            doc: grouped(tool.doc.o200k),
+        .map(|tool| {
+            let shown = site.index.tool_file(site.catalog, &tool.safe_name);
+            json!({
+                "name": shown_name(&tool.name, &tool.safe_name),
+                "href": shown.map(|_| format!("{root}tools/{}.html", tool.safe_name)),
+                "full": grouped(tool.full.o200k),
+                "stub": number(tool.stub.map(|count| count.o200k)),
+                "compact": number(tool.compact.map(|count| count.o200k)),
+                "doc": grouped(tool.doc.o200k),
+            })
         })
         .collect();
     context.insert("more_tools", &report.tools.len().saturating_sub(tools.len()));
     context.insert("costs", &tools);
     let left_out: Vec<String> = report.left_out.iter().take(MAX_TOOLS).map(|name| clean_line(name)).collect();
     context.insert("left_out", &left_out);
-    context.insert("notes", &report.notes.iter().map(|note| html::line(&inline(note))).collect::<Vec<_>>());
+    context.insert("notes", &report.notes.iter().map(|note| inline_html(note)).collect::<Vec<_>>());
 }
 
-fn modes(profile: &ProfileReport) -> Vec<ModeRow> {
-    let bound = |mode: &report::ModeReport| mode.tokens.as_ref().map(|tokens| tokens.bound.o200k);
+fn modes(profile: &ProfileReport) -> Vec<Value> {
     let most = profile.modes.iter().filter_map(bound).max().unwrap_or(0).max(1);
-    let row = |mode: &report::ModeReport| {
+    let row = |mode: &ModeReport| {
         let tokens = mode.tokens.as_ref();
-        let count = |part: fn(&report::Measured) -> Count| number(tokens.map(|tokens| part(tokens).o200k));
+        let count = |part: fn(&Measured) -> Count| number(tokens.map(|tokens| part(tokens).o200k));
         let saving = tokens.and_then(|tokens| tokens.saving_percent);
         let remark = if mode.as_mode != mode.mode {
             Some(format!("as {}: this provider cannot defer tools by itself", mode.as_mode.as_str()))
@@ -142,30 +105,34 @@ fn modes(profile: &ProfileReport) -> Vec<ModeRow> {
         } else {
             mode.problem.as_deref().map(clean_line)
         };
-        ModeRow {
-            mode: mode.mode.as_str(),
-            bound: number(bound(mode)),
-            schemas: count(|tokens| tokens.schemas),
-            descriptions: count(|tokens| tokens.descriptions),
-            prompt: count(|tokens| tokens.prompt),
-            saving: saving.map_or("–".into(), |percent| format!("{percent:.1} %").replace('-', "−")),
-            remark,
-            bar: (bound(mode).unwrap_or(0) * 20).div_ceil(most).min(20),
-        }
+        json!({
+            "mode": mode.mode.as_str(),
+            "bound": number(bound(mode)),
+            "schemas": count(|tokens| tokens.schemas),
+            "descriptions": count(|tokens| tokens.descriptions),
+            "prompt": count(|tokens| tokens.prompt),
+            "saving": saving.map_or("–".into(), |percent| format!("{percent:.1} %").replace('-', "−")),
+            "remark": remark,
+            // Tokens relative to the largest mode, in twentieths.
+            "bar": (bound(mode).unwrap_or(0) * 20).div_ceil(most).min(20),
+        })
     };
     profile.modes.iter().map(row).collect()
 }
 
 /// A profile that has a page.
-fn row(site: &Site<'_>, profile: &ProfileReport) -> Option<ProfileRow> {
+fn row(site: &Site<'_>, profile: &ProfileReport) -> Option<Value> {
     let name = profile.profile.as_deref()?;
-    let entry = site.index.profiles().iter().find(|entry| entry.name == name)?;
-    let bound = |mode: &report::ModeReport| mode.tokens.as_ref().map(|tokens| tokens.bound.o200k);
-    Some(ProfileRow {
-        link: Link { text: shown_name(name, &entry.file), href: format!("profiles/{}.html", entry.file) },
-        tools: grouped(profile.tools),
-        full: grouped(profile.full),
-        deferred: grouped(profile.deferred),
-        bound: profile.modes.iter().map(|mode| number(bound(mode))).collect(),
-    })
+    let entry = site.index.profiles.iter().find(|entry| entry.name == name)?;
+    Some(json!({
+        "link": Link { text: shown_name(name, &entry.file), href: format!("profiles/{}.html", entry.file) },
+        "tools": grouped(profile.tools),
+        "full": grouped(profile.full),
+        "deferred": grouped(profile.deferred),
+        "bound": profile.modes.iter().map(|mode| number(bound(mode))).collect::<Vec<_>>(),
+    }))
+}
+
+fn bound(mode: &ModeReport) -> Option<usize> {
+    mode.tokens.as_ref().map(|tokens| tokens.bound.o200k)
 }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::name::{clipped, shown_name};
+use super::text::{clipped, shown_name};
 use crate::catalog::Tool;
 use crate::tool::clean_line;
 

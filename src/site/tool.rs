@@ -1,228 +1,149 @@
 //! The page of a tool: the content of its doc, and extras for people: schemas, payloads, the place of its definition.
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tera::Context;
 
-use super::address::payloads_path;
-use super::arguments::Arguments;
 use super::frame::{Frame, Link, Position};
-use super::json::{cut, json_text};
-use super::name::{clipped, shown_name};
-use super::payload::{ProviderPayload, payloads};
-use super::{Page, Site, category, html};
-use crate::catalog::{Callable, Resolved, Tool};
-use crate::render::arguments::type_words;
+use super::text::{blocks, clipped, cut, inline_html, json_text, line, shown_name};
+use super::{Page, Site, pages, payloads_path};
+use crate::catalog::{Callable, Profile, ProfileTool, Resolved, Tool};
+use crate::config::Mode;
+use crate::provider::{self, PayloadRequest, Provider};
+use crate::render::arguments::{Given, Row, arguments, type_words};
 use crate::render::doc::MAX_EXAMPLE;
-use crate::render::markdown::{inline, prose};
+use crate::render::markdown::prose;
 use crate::render::{Doc, TemplateError};
-use crate::tool::{NoSchemaMode, clean_line, clean_text};
+use crate::report::grouped;
+use crate::tokens::Counter;
+use crate::tool::{DescriptionMode, Example, NoSchemaMode, Policy, clean_line, clean_text, is_hidden};
 
 /// Most characters of a heading.
 const MAX_HEADING: usize = 200;
 
-/// Values for the template. Fields marked so are HTML, all others are text.
-#[derive(Serialize)]
-struct ToolPage {
-    name: String,
-    /// The name, unless it is too long for a heading.
-    heading: String,
-    title: Option<String>,
-    safe_name: String,
-    op: String,
-    aliases: Vec<String>,
-    tags: Vec<String>,
-    capabilities: Vec<String>,
-    roles: Vec<String>,
-    server: Option<String>,
-    source: String,
-    effect: &'static str,
-    approval: bool,
-    deprecated: bool,
-    replaced_by: Option<Replacement>,
-    not_callable: Option<String>,
-    categories: Vec<Link>,
-    /// HTML.
-    short: String,
-    /// HTML.
-    long: String,
-    /// HTML.
-    arguments: Option<Arguments>,
-    /// HTML: the type of the result.
-    result: Option<String>,
-    /// HTML.
-    returns: String,
-    /// HTML.
-    errors: Vec<String>,
-    call: Option<String>,
-    fill_in: Vec<String>,
-    examples: Vec<ExampleBlock>,
-    example_texts: Vec<String>,
-    /// HTML.
-    notes: Vec<String>,
-    /// HTML.
-    dos: Vec<String>,
-    /// HTML.
-    donts: Vec<String>,
-    /// HTML.
-    edge_cases: Vec<String>,
-    has_schema: bool,
-    has_result_schema: bool,
-    payloads: Vec<ProviderPayload>,
-    /// The path of the file with schemas and payloads.
-    payloads_file: String,
-    doc: String,
-    doc_version: String,
-    sections: Vec<Section>,
-}
-
-#[derive(Serialize)]
-struct Replacement {
-    name: String,
-    href: Option<String>,
-}
-
-/// An example.
-#[derive(Serialize)]
-struct ExampleBlock {
-    /// HTML.
-    title: String,
-    call: Option<String>,
-    result: Option<String>,
-}
-
-/// A part of the page, for the list of them.
-#[derive(Serialize)]
-struct Section {
-    id: &'static str,
-    title: &'static str,
-}
+/// The parts of the page in the list of them: id, title, and the values of which it has one; none where it is always
+/// there.
+const SECTIONS: [(&str, &str, &[&str]); 10] = [
+    ("arguments", "Arguments", &[]),
+    ("returns", "Returns", &["result", "returns"]),
+    ("errors", "Errors", &["errors"]),
+    ("call", "Call", &["call"]),
+    ("examples", "Examples", &["examples", "example_texts"]),
+    ("notes", "Notes", &["notes"]),
+    ("policy", "Policy", &["dos", "donts", "edge_cases"]),
+    ("schema", "Schema", &["has_schema", "has_result_schema"]),
+    ("payloads", "Payloads", &[]),
+    ("details", "Details", &[]),
+];
 
 /// The page.
 pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError> {
     let tool = site.tool(shown);
-    let mut page = ToolPage::of(site, shown, tool);
-    page.sections = page.sections();
+    let name = match clean_line(&tool.name) {
+        name if name.is_empty() => tool.safe_name.clone(),
+        name => name,
+    };
+    let values = values(site, shown, &name);
+    let has = |key: &&str| match &values[*key] {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    let sections = SECTIONS.iter().filter(|(.., of)| of.is_empty() || of.iter().any(has));
+    let sections: Vec<Value> = sections.map(|(id, title, _)| json!({"id": id, "title": title})).collect();
     let category = site.index.categories_of(shown).first().copied();
     let position = Position { category, tool: Some(shown) };
     let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
-    let frame = Frame::below(site, "tool", &page.name, clean_line(&tool.short), position)
-        .with_crumbs(lineage.into_iter().map(|above| category::link(site, above)));
+    let frame = Frame::below(site, "tool", &name, clean_line(&tool.short), position)
+        .with_crumbs(lineage.into_iter().map(|above| pages::link(site, above)));
     let mut context = Context::new();
-    context.insert("tool", &page);
+    context.insert("tool", &values);
+    context.insert("sections", &sections);
     site.render("site/tool.html", frame, context)
 }
 
-impl ToolPage {
-    fn of(site: &Site<'_>, shown: usize, tool: &Tool) -> Self {
-        let definition = &tool.definition;
-        let (not_callable, unchecked) = match tool.parameters.callable() {
-            Callable::No(reason) => (Some(clean_line(reason)), false),
-            Callable::Unchecked(NoSchemaMode::HumanApproval) => (None, true),
-            _ => (None, false),
-        };
-        let lines = |texts: &[String]| texts.iter().map(|text| line(text)).collect::<Vec<_>>();
-        let cleaned = |texts: &[String]| texts.iter().map(|text| clean_line(text)).collect::<Vec<_>>();
-        let rules = |rules: fn(&crate::tool::Policy) -> &Vec<String>| {
-            tool.policy.as_ref().map(|policy| lines(rules(policy))).unwrap_or_default()
-        };
-        let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
-        let place = &tool.place;
-        // A position in the file counts the tools before it, also tools that a reader may not see.
-        let is_told = !site.is_served && !place.pointer.is_empty();
-        let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
-        let (lead, rest) = told_once(tool);
-        let is_short = |title: &String| {
-            let (title, short) = (title.trim_end_matches('.'), tool.short.trim_end_matches('.'));
-            title.to_lowercase() == short.to_lowercase()
-        };
-        let name = clean_line(&tool.name);
-        let name = if name.is_empty() { tool.safe_name.clone() } else { name };
-        Self {
-            heading: clipped(&name, MAX_HEADING),
-            name,
-            title: definition
-                .title
-                .as_deref()
-                .map(clean_line)
-                .filter(|title| !title.is_empty() && !is_short(title)),
-            safe_name: tool.safe_name.clone(),
-            op: clean_line(&tool.op),
-            aliases: cleaned(&tool.aliases),
-            tags: cleaned(&definition.tags),
-            capabilities: cleaned(&definition.capabilities),
-            roles: cleaned(&definition.allowed_roles),
-            server: tool.server.as_deref().map(clean_line),
-            source: clean_line(&format!("{}{at}", place.file)),
-            effect: tool.effect.as_str(),
-            approval: definition.approval == Some(true) || unchecked,
-            deprecated: definition.deprecated == Some(true),
-            replaced_by: definition.replaced_by.as_deref().map(|name| Replacement::of(site, name)),
-            not_callable,
-            categories: site
-                .index
-                .categories_of(shown)
-                .iter()
-                .map(|&category| Link { text: site.index.titles(category), ..category::link(site, category) })
-                .collect(),
-            short: line(lead),
-            long: html::blocks(&prose(rest)),
-            arguments: definition.parameters.is_some().then(|| Arguments::of(tool.parameters.schema())),
-            result: result_schema.map(|schema| html::line(&type_words(schema, schema))),
-            returns: html::blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
-            errors: lines(&tool.raises),
-            call: tool.call.as_ref().map(|arguments| call(tool, arguments)),
-            fill_in: tool.fill_in.iter().map(|pointer| pointer.trim_start_matches('/').to_string()).collect(),
-            examples: examples(tool),
-            example_texts: tool
-                .example_texts
-                .iter()
-                .map(|text| cut(clean_text(text).into(), MAX_EXAMPLE))
-                .collect(),
-            notes: lines(&tool.notes),
-            dos: rules(|policy| &policy.dos),
-            donts: rules(|policy| &policy.donts),
-            edge_cases: rules(|policy| &policy.edge_cases),
-            has_schema: definition.parameters.is_some(),
-            has_result_schema: result_schema.is_some(),
-            payloads: payloads(site, tool),
-            payloads_file: format!("../{}", payloads_path(tool)),
-            doc: format!("{}.md", tool.safe_name),
-            doc_version: Doc::of(tool, site.catalog).version().to_string(),
-            sections: Vec::new(),
-        }
-    }
-
-    fn sections(&self) -> Vec<Section> {
-        let has_policy = !(self.dos.is_empty() && self.donts.is_empty() && self.edge_cases.is_empty());
-        let all = [
-            ("arguments", "Arguments", true),
-            ("returns", "Returns", self.result.is_some() || !self.returns.is_empty()),
-            ("errors", "Errors", !self.errors.is_empty()),
-            ("call", "Call", self.call.is_some()),
-            ("examples", "Examples", !(self.examples.is_empty() && self.example_texts.is_empty())),
-            ("notes", "Notes", !self.notes.is_empty()),
-            ("policy", "Policy", has_policy),
-            ("schema", "Schema", self.has_schema || self.has_result_schema),
-            ("payloads", "Payloads", true),
-            ("details", "Details", true),
-        ];
-        all.into_iter()
-            .filter(|(.., is_there)| *is_there)
-            .map(|(id, title, _)| Section { id, title })
-            .collect()
-    }
+/// Values for the template.
+fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
+    let tool = site.tool(shown);
+    let definition = &tool.definition;
+    let (not_callable, unchecked) = match tool.parameters.callable() {
+        Callable::No(reason) => (Some(clean_line(reason)), false),
+        Callable::Unchecked(NoSchemaMode::HumanApproval) => (None, true),
+        _ => (None, false),
+    };
+    let lines = |texts: &[String]| texts.iter().map(|text| inline_html(text)).collect::<Vec<_>>();
+    let cleaned = |texts: &[String]| texts.iter().map(|text| clean_line(text)).collect::<Vec<_>>();
+    let rules = |rules: fn(&Policy) -> &Vec<String>| {
+        tool.policy.as_ref().map(|policy| lines(rules(policy))).unwrap_or_default()
+    };
+    let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
+    let place = &tool.place;
+    // A position in the file counts the tools before it, also tools that a reader may not see.
+    let is_told = !site.is_served && !place.pointer.is_empty();
+    let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
+    let (lead, rest) = told_once(tool);
+    let is_short = |title: &String| {
+        let (title, short) = (title.trim_end_matches('.'), tool.short.trim_end_matches('.'));
+        title.to_lowercase() == short.to_lowercase()
+    };
+    let title = definition.title.as_deref().map(clean_line);
+    let categories = site
+        .index
+        .categories_of(shown)
+        .iter()
+        .map(|&category| Link { text: site.index.titles(category), ..pages::link(site, category) });
+    let fill_in = tool.fill_in.iter().map(|pointer| pointer.trim_start_matches('/'));
+    let example_texts = tool.example_texts.iter().map(|text| cut(clean_text(text).into(), MAX_EXAMPLE));
+    json!({
+        "name": name,
+        // The name, unless it is too long for a heading.
+        "heading": clipped(name, MAX_HEADING),
+        "title": title.filter(|title| !title.is_empty() && !is_short(title)),
+        "safe_name": tool.safe_name,
+        "op": clean_line(&tool.op),
+        "aliases": cleaned(&tool.aliases),
+        "tags": cleaned(&definition.tags),
+        "capabilities": cleaned(&definition.capabilities),
+        "roles": cleaned(&definition.allowed_roles),
+        "server": tool.server.as_deref().map(clean_line),
+        "source": clean_line(&format!("{}{at}", place.file)),
+        "effect": tool.effect.as_str(),
+        "approval": definition.approval == Some(true) || unchecked,
+        "deprecated": definition.deprecated == Some(true),
+        "replaced_by": definition.replaced_by.as_deref().map(|name| replacement(site, name)),
+        "not_callable": not_callable,
+        "categories": categories.collect::<Vec<_>>(),
+        "short": inline_html(lead),
+        "long": blocks(&prose(rest)),
+        "arguments": definition.parameters.is_some().then(|| argument_list(tool.parameters.schema())),
+        "result": result_schema.map(|schema| line(&type_words(schema, schema))),
+        "returns": blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
+        "errors": lines(&tool.raises),
+        "call": tool.call.as_ref().map(|arguments| call(tool, arguments)),
+        "fill_in": fill_in.collect::<Vec<_>>(),
+        "examples": examples(tool),
+        "example_texts": example_texts.collect::<Vec<_>>(),
+        "notes": lines(&tool.notes),
+        "dos": rules(|policy| &policy.dos),
+        "donts": rules(|policy| &policy.donts),
+        "edge_cases": rules(|policy| &policy.edge_cases),
+        "has_schema": definition.parameters.is_some(),
+        "has_result_schema": result_schema.is_some(),
+        "payloads": payloads(site, tool),
+        "payloads_file": format!("../{}", payloads_path(tool)),
+        "doc": format!("{}.md", tool.safe_name),
+        "doc_version": Doc::of(tool, site.catalog).version(),
+    })
 }
 
-impl Replacement {
-    fn of(site: &Site<'_>, name: &str) -> Self {
-        let shown = match site.catalog.resolve(name) {
-            Resolved::Tool(tool) => site.index.tool_file(site.catalog, &tool.safe_name),
-            _ => None,
-        };
-        let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));
-        Self { name: shown_name(name, name), href }
-    }
+fn replacement(site: &Site<'_>, name: &str) -> Value {
+    let shown = match site.catalog.resolve(name) {
+        Resolved::Tool(tool) => site.index.tool_file(site.catalog, &tool.safe_name),
+        _ => None,
+    };
+    let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));
+    json!({"name": shown_name(name, name), "href": href})
 }
 
 /// The short description and the rest of the long one. Where the long one begins with the short one and goes on in the
@@ -271,30 +192,178 @@ fn end_of_short(long: &str, short: &str) -> Option<usize> {
     (0..=opening).find_map(end_behind)
 }
 
-fn line(text: &str) -> String {
-    html::line(&inline(text))
-}
-
 /// A complete call, in the form that providers report it.
 fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
-    let mut call = Map::new();
-    call.insert("name".into(), tool.safe_name.as_str().into());
-    call.insert("arguments".into(), Value::Object(arguments.clone()));
-    json_text(&Value::Object(call))
+    json_text(&json!({"name": tool.safe_name, "arguments": arguments}))
 }
 
 /// The examples; the first one is the ready-made call already, unless it adds something.
-fn examples(tool: &Tool) -> Vec<ExampleBlock> {
-    let shown = |(index, example): (usize, &crate::tool::Example)| {
-        let is_told = index == 0 && example.result.is_none();
-        let title = example.title.as_deref().map(line).filter(|title| !title.is_empty());
-        let otherwise =
-            if index == 0 { "The call above".to_string() } else { format!("Example {}", index + 1) };
-        (!is_told).then(|| ExampleBlock {
-            title: title.unwrap_or(otherwise),
-            call: (index > 0).then(|| call(tool, &example.arguments)),
-            result: example.result.as_ref().map(json_text),
+fn examples(tool: &Tool) -> Vec<Value> {
+    let shown = |(index, example): (usize, &Example)| {
+        let title = example.title.as_deref().map(inline_html).filter(|title| !title.is_empty());
+        let otherwise = match index {
+            0 => "The call above".to_string(),
+            _ => format!("Example {}", index + 1),
+        };
+        (index > 0 || example.result.is_some()).then(|| {
+            json!({
+                "title": title.unwrap_or(otherwise),
+                "call": (index > 0).then(|| call(tool, &example.arguments)),
+                "result": example.result.as_ref().map(json_text),
+            })
         })
     };
     tool.examples.iter().enumerate().filter_map(shown).collect()
+}
+
+/// The arguments of a tool with this schema, as the rows of a table.
+fn argument_list(schema: &Value) -> Value {
+    let listed = arguments(schema);
+    let (rows, types) = listed.rows.split_at(listed.types_from.unwrap_or(listed.rows.len()));
+    let has_default = |row: &Row| {
+        let given = row.facts.as_ref().and_then(|facts| facts.given.as_ref());
+        matches!(given, Some(Given::Default(_)))
+    };
+    json!({
+        "remark": line(&listed.remark),
+        "rows": table(rows),
+        // Types that rows name.
+        "types": table(types),
+        "folded": listed.folded,
+        "has_defaults": listed.rows.iter().any(has_default),
+    })
+}
+
+fn table(rows: &[Row]) -> Vec<Value> {
+    let mut above: Vec<String> = Vec::new();
+    let mut out = Vec::with_capacity(rows.len());
+    for row in rows {
+        above.truncate(row.depth);
+        let label = line(&row.label);
+        // The row that it is a field of.
+        let parent = above.last().filter(|parent| !parent.is_empty()).cloned();
+        above.resize(row.depth, String::new());
+        above.push(label.clone());
+        let facts = row.facts.as_ref();
+        let (default, example) = match facts.and_then(|facts| facts.given.as_ref()) {
+            Some(Given::Default(value)) => (Some(line(value)), None),
+            Some(Given::Example(value)) => (None, Some(line(value))),
+            None => (None, None),
+        };
+        let limits = facts.iter().flat_map(|facts| &facts.limits).map(|limit| line(limit));
+        out.push(json!({
+            "depth": row.depth.min(6),
+            "parent": parent,
+            "label": label,
+            "kind": facts.map(|facts| line(&facts.kind)),
+            "required": facts.and_then(|facts| facts.is_required),
+            "limits": limits.collect::<Vec<_>>(),
+            "default": default,
+            "example": example,
+            "deprecated": facts.is_some_and(|facts| facts.is_deprecated),
+            "about": line(&row.about),
+        }));
+    }
+    out
+}
+
+/// Key of the schema of the arguments in the file.
+const SCHEMA: &str = "schema";
+/// Key of the schema of the result.
+const RESULT_SCHEMA: &str = "result_schema";
+
+/// The file of a tool: its schemas as their author wrote them, and its entry in each provider's list of tools. Each
+/// value stands on lines of its own, with its key after two spaces, so that a script can cut it out unchanged.
+pub(super) fn payloads_file(site: &Site<'_>, tool: &Tool) -> String {
+    let definition = &tool.definition;
+    let schemas = [(SCHEMA, &definition.parameters), (RESULT_SCHEMA, &definition.result_schema)];
+    let schemas =
+        schemas.into_iter().filter_map(|(key, schema)| Some((key, schema.as_ref()?.value().clone())));
+    let providers = Provider::ALL.iter();
+    let payloads =
+        providers.filter_map(|&provider| Some((provider.as_str(), bound(site, tool, provider).entry?)));
+    let content: Map<String, Value> =
+        schemas.chain(payloads).map(|(key, value)| (key.into(), value)).collect();
+    visible(&format!("{:#}\n", Value::Object(content)))
+}
+
+/// JSON with hidden characters as escapes: the same values, and nothing that steers a display.
+fn visible(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && (is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown += &format!("\\u{unit:04x}"));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// The tool for each provider, bound in full, without its JSON.
+fn payloads(site: &Site<'_>, tool: &Tool) -> Vec<Value> {
+    let mut counter = Counter::default();
+    let payload = |&provider: &Provider| {
+        let ToolEntry { entry, notes, problem } = bound(site, tool, provider);
+        let tokens = entry.map(|entry| grouped(counter.count(&entry.to_string()).o200k));
+        json!({
+            "title": title(provider),
+            "word": provider.as_str(),
+            "tokens": tokens.unwrap_or_default(),
+            "notes": notes,
+            "problem": problem,
+        })
+    };
+    Provider::ALL.iter().map(payload).collect()
+}
+
+/// A tool as one provider gets it, or the reason why not.
+#[derive(Default)]
+struct ToolEntry {
+    /// Its entry in the list of tools.
+    entry: Option<Value>,
+    notes: Vec<String>,
+    problem: Option<String>,
+}
+
+fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> ToolEntry {
+    let whole = ProfileTool { tool, mode: DescriptionMode::Full };
+    let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
+    let request = PayloadRequest {
+        catalog: site.catalog,
+        profile: &profile,
+        provider,
+        mode: Mode::Full,
+        options: site.catalog.config.payload,
+    };
+    match provider::payload(request) {
+        Err(error) => ToolEntry { problem: Some(clean_line(&error.to_string())), ..ToolEntry::default() },
+        Ok(payload) => {
+            let mut notes: Vec<String> =
+                payload.findings.iter().map(|finding| clean_line(&finding.message)).collect();
+            let entry = payload.functions.first().map(|function| payload.entry(provider, function));
+            let problem = match entry {
+                Some(_) => None,
+                None => notes.pop().or_else(|| Some("It cannot be bound.".into())),
+            };
+            ToolEntry { entry, notes, problem }
+        }
+    }
+}
+
+/// The usual name of a provider's API.
+pub(super) fn title(provider: Provider) -> &'static str {
+    match provider {
+        Provider::OpenAi => "OpenAI chat completions",
+        Provider::OpenAiResponses => "OpenAI responses",
+        Provider::Anthropic => "Anthropic messages",
+        Provider::Gemini => "Gemini generateContent",
+        Provider::GeminiInteractions => "Gemini interactions",
+        Provider::Bedrock => "Amazon Bedrock converse",
+        Provider::Ollama => "Ollama",
+        Provider::Mistral => "Mistral",
+        Provider::Cohere => "Cohere",
+        Provider::Mcp => "MCP tools/list",
+        Provider::LangChain => "LangChain bind_tools",
+    }
 }

@@ -39,85 +39,10 @@ pub(super) struct Piece<'a> {
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let piece = first_ascii(rest).or_else(|| first(rest))?;
+        let piece = first(rest)?;
         rest = &rest[piece.text.len()..];
         Some(piece)
     })
-}
-
-/// The first piece where it is ASCII, as nearly all are. `None` where it may go on beyond ASCII, and for the rare kinds.
-#[inline]
-fn first_ascii(text: &str) -> Option<Piece<'_>> {
-    let bytes = text.as_bytes();
-    let head = *bytes.first()?;
-    let after_space = head == b' ';
-    let lead = usize::from(!head.is_ascii_alphanumeric() && !matches!(head, b'\r' | b'\n'));
-    let capitals = run(&bytes[lead..], Class::Capital);
-    let small = run(&bytes[lead + capitals..], Class::Small);
-    let (kind, end, length) = match (capitals, small) {
-        (0, 0) if head.is_ascii_digit() => {
-            let digits = run(bytes, Class::Digit).min(3);
-            (Kind::Digits, digits, digits)
-        }
-        (0, 0) => {
-            let space = usize::from(after_space);
-            let marks = run(&bytes[space..], Class::Mark);
-            if marks == 0 {
-                return None;
-            }
-            let breaks = run(&bytes[space + marks..], Class::Break);
-            (Kind::Marks, space + marks + breaks, marks)
-        }
-        (0, _) => (Kind::Lower, lead + small, small),
-        (_, 0) => (Kind::Upper, lead + capitals, capitals),
-        _ => (Kind::Capital, lead + capitals + small, capitals + small),
-    };
-    let may_go_on = |next: &u8| match kind {
-        Kind::Marks => !next.is_ascii() || next.is_ascii_control() || *next == b'/',
-        _ => !next.is_ascii() || *next == b'\'',
-    };
-    (head.is_ascii() && !bytes.get(end).is_some_and(may_go_on)).then(|| Piece {
-        kind,
-        length,
-        after_space,
-        text: &text[..end],
-    })
-}
-
-/// Class of an ASCII byte.
-#[derive(Clone, Copy, PartialEq)]
-enum Class {
-    Small,
-    Capital,
-    Digit,
-    Mark,
-    Break,
-    Other,
-}
-
-/// The class of each byte: looking it up takes a third less time than comparing.
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let c = byte as u8;
-        classes[byte] = match c {
-            b'a'..=b'z' => Class::Small,
-            b'A'..=b'Z' => Class::Capital,
-            b'0'..=b'9' => Class::Digit,
-            b'\r' | b'\n' => Class::Break,
-            _ if c.is_ascii_punctuation() => Class::Mark,
-            _ => Class::Other,
-        };
-        byte += 1;
-    }
-    classes
-};
-
-/// Number of bytes at the beginning that are of a class.
-#[inline]
-fn run(bytes: &[u8], class: Class) -> usize {
-    bytes.iter().position(|byte| CLASSES[usize::from(*byte)] != class).unwrap_or(bytes.len())
 }
 
 fn first(text: &str) -> Option<Piece<'_>> {
@@ -222,16 +147,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn ascii_is_split_like_any_text(text in "(\\PC|[ \n\ta-zA-Z0-9{}\"':,./]){0,60}") {
-            let mut rest = &*text;
-            while let Some(piece) = first(rest) {
-                let quick = first_ascii(rest);
-                prop_assert!(quick.is_none() || quick == Some(piece));
-                rest = &rest[piece.text.len()..];
-            }
-        }
-
         #[test]
         fn nothing_is_lost(text in "(\\PC|[ \n\ta-zA-Z0-9{}\"':,./]){0,60}") {
             prop_assert_eq!(pieces(&text).map(|piece| piece.text).collect::<String>(), text);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::text::clean_line;
 
 /// A path such as `Storage/Buckets`; its segments are clean, non-empty lines.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[schemars(transparent)]
 pub struct CategoryPath(String);
 
@@ -52,12 +52,6 @@ impl CategoryPath {
 impl fmt::Display for CategoryPath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
-    }
-}
-
-impl Serialize for CategoryPath {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

@@ -111,7 +111,7 @@ const NAMED: [(&str, &str); 5] = [
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/example.rs", "an example of a batch calls another function"),
     ("src/functions/tool_batch/items.rs", "the definition of a batch says which functions it takes"),
-    ("src/provider/mode.rs", "which functions a payload binds is decided below the table"),
+    ("src/provider/function.rs", "which functions a payload binds is decided below the table"),
 ];
 
 #[test]

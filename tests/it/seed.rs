@@ -114,23 +114,6 @@ fn the_users_agents_file_gets_a_block_and_keeps_the_rest() {
 }
 
 #[test]
-fn text_between_keep_markers_survives() {
-    let workspace = seeded("validator");
-    let own = "<!-- toolcrib:keep -->\nOur house rule.\n<!-- /toolcrib:keep -->\n";
-    for file in ["tools/read_file.md", "tools/README.md", "tools/run_command.md"] {
-        let text = read(&workspace, file);
-        fixture::write(workspace.path(), file, &format!("{text}\n{own}"));
-    }
-    let run = seed(workspace.path(), "creator", &[]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    for file in ["tools/read_file.md", "tools/README.md", "tools/run_command.md"] {
-        assert!(read(&workspace, file).contains(own), "{file}");
-    }
-    assert!(run.stderr.contains("run_command.md"), "a kept file is named: {}", run.stderr);
-    assert!(!workspace.path().join("tools/search_papers.md").exists());
-}
-
-#[test]
 fn a_tools_folder_of_the_users_is_refused() {
     let workspace = fixture::folder(&[("tools/README.md", "My tools.\n"), ("tools/saw.py", "print()\n")]);
     let before = fixture::tree(workspace.path());

@@ -5,19 +5,17 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::bound_terms::BoundTerms;
-use super::call_entry::CallEntry;
-use super::error::{CallError, CallErrorCode, ParseError};
-use super::valid_call::ValidCall;
-use crate::arguments::{ArgumentReader, Coercion, FieldError, Reading, Repair, holds_float};
+use super::entry::{CallEntry, CallError, CallErrorCode, ParseError, ValidCall};
+use crate::arguments::{
+    ArgumentReader, Coercion, FieldError, Reading, Repair, RepairKind, RepairQuestion, holds_float,
+};
 use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use crate::finding::{Violation, nearest};
+use crate::model::ChatModel;
 use crate::provider::Provider;
-use crate::provider::function::written_schema;
-use crate::provider::names::WireNames;
-use crate::provider::raw_call::RawCall;
-use crate::provider::view::Renaming;
-use crate::provider::wire::Wire;
+use crate::provider::function::{WireNames, stub_key, written_schema};
+use crate::provider::view::{Renaming, Strict};
+use crate::provider::wire::{RawCall, Stub, Wire};
 use crate::tool::clean_line;
 
 /// Unknown names of one response for which near names are searched: the search is slow, and more names are no slips.
@@ -39,7 +37,7 @@ const ROOT: &str = "root";
 /// ```
 pub struct Parser<'a> {
     provider: Provider,
-    wire: &'static dyn Wire,
+    wire: &'static Wire,
     catalog: &'a Catalog,
     wire_names: WireNames<'a>,
     /// Tools by the names that the provider gets. Tools share a name only if no request can have both.
@@ -69,15 +67,14 @@ impl<'a> Parser<'a> {
 
     fn of_tools(catalog: &'a Catalog, tools: &mut dyn Iterator<Item = &'a Tool>, provider: Provider) -> Self {
         let wire = provider.wire();
-        let rules = wire.rules();
-        let wire_names = WireNames::of(catalog, rules.names);
+        let wire_names = WireNames::of(catalog, wire.names);
         let mut names: HashMap<String, Vec<&'a Tool>> = HashMap::with_capacity(catalog.tools.len() + 6);
         let mut renamed = HashMap::new();
         let mut known = HashSet::with_capacity(catalog.tools.len());
         for tool in tools {
             names.entry(wire_names.name(tool)).or_default().push(tool);
             known.insert(tool.name.as_str());
-            if let Some(renaming) = Renaming::of(written_schema(tool), rules.schema.keys) {
+            if let Some(renaming) = Renaming::of(written_schema(tool), wire.schema.keys) {
                 renamed.insert(tool.name.as_str(), renaming);
             }
         }
@@ -125,6 +122,33 @@ impl<'a> Parser<'a> {
         CallEntry { outcome, repaired, ..entry }
     }
 
+    /// Asks a model once to repair a call that cannot be read or is invalid. Unchanged are valid calls and calls of tools that
+    /// are unknown or cannot be called. A call that the model could not repair has the outcome in [`CallError::repair`].
+    pub fn repair(&self, entry: CallEntry<'a>, model: &dyn ChatModel) -> CallEntry<'a> {
+        let Err(error) = &entry.outcome else { return entry };
+        let Some(question) = question(&entry, error) else { return entry };
+        let unrepaired = |entry: CallEntry<'a>, what: String| match entry.outcome {
+            Err(error) => CallEntry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
+            Ok(_) => entry,
+        };
+        let answer = match question.ask(model) {
+            Ok(answer) => answer,
+            Err(reason) => return unrepaired(entry, reason),
+        };
+        let corrected = self.rebuild(entry.clone(), &answer);
+        match &corrected.outcome {
+            Ok(_) => {
+                let mut repaired = vec![Repair { pointer: String::new(), repair: RepairKind::Model }];
+                repaired.extend(corrected.repaired);
+                CallEntry { repaired, outcome: corrected.outcome, ..entry }
+            }
+            Err(error) => {
+                let what = format!("the model's answer does not fit either: {}", error.message);
+                unrepaired(entry, what)
+            }
+        }
+    }
+
     /// The name of a tool on this provider, by its canonical name. An unknown name stays.
     pub fn emitted<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.catalog.named(name).or_else(|| functions().named(name)) {
@@ -142,12 +166,12 @@ impl<'a> Parser<'a> {
         // Ids of JSON-RPC may be numbers too.
         reading.inexact |= self.provider == Provider::Mcp && holds_float(&response);
         let refusal = refusal(&response);
-        let calls = self.wire.calls(response).map_err(|expected| {
+        let calls = (self.wire.calls)(response).map_err(|expected| {
             if let Some(message) = refusal {
                 return ParseError::Refused { provider: self.provider, message };
             }
             let looks_like = |other: &Provider| {
-                serde_json::from_str(body).is_ok_and(|response| other.wire().calls(response).is_ok())
+                serde_json::from_str(body).is_ok_and(|response| (other.wire().calls)(response).is_ok())
             };
             let looks_like = Provider::ALL.iter().copied().filter(looks_like).collect();
             ParseError::Shape { provider: self.provider, expected, looks_like }
@@ -255,27 +279,32 @@ impl<'a> Parser<'a> {
             other => (None, reading.arguments(other)),
         };
         let renamed = self.renamed.get(tool.name.as_str());
-        let terms = BoundTerms { tool, rules: self.wire.rules(), renamed };
+        let to_canonical = |value| canonical(value, tool, self.wire, renamed);
+        // In a strict schema that requires every property, only null can leave one out.
+        let requires_nulls =
+            self.wire.schema.strict == Some(Strict::OpenAi) && tool.definition.strict == Some(true);
         let (read, unchecked) = match tool.parameters.callable() {
             Callable::No(reason) => {
                 let message = format!("`{}` cannot be called, since {reason}", tool.name);
                 let given = text.unwrap_or_else(|| reading.written(&value));
                 return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
             }
-            Callable::Unchecked(mode) => {
-                (Reading { value: terms.to_canonical(value), repaired }, Some(*mode))
-            }
-            Callable::Checked => match coerced(&terms, value, repaired, reading) {
-                Ok(read) => (read, None),
-                Err((read, wrong)) => {
-                    let given = text.unwrap_or_else(|| reading.written(&read.value));
-                    let (secrets, schema) = (self.catalog.secrets(), tool.parameters.schema());
-                    let wrong: Vec<_> =
-                        wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
-                    let message = summary(&wrong);
-                    return (Err(failed(CallErrorCode::Schema, message, wrong, given)), read.repaired);
+            Callable::Unchecked(mode) => (Reading { value: to_canonical(value), repaired }, Some(*mode)),
+            Callable::Checked => {
+                let coercion =
+                    Coercion { tool, reader: reading, to_canonical: &to_canonical, requires_nulls };
+                match coercion.check(value, repaired) {
+                    Ok(read) => (read, None),
+                    Err((read, wrong)) => {
+                        let given = text.unwrap_or_else(|| reading.written(&read.value));
+                        let (secrets, schema) = (self.catalog.secrets(), tool.parameters.schema());
+                        let wrong: Vec<_> =
+                            wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
+                        let message = summary(&wrong);
+                        return (Err(failed(CallErrorCode::Schema, message, wrong, given)), read.repaired);
+                    }
                 }
-            },
+            }
         };
         match reading.finished(read.value) {
             (Value::Object(fields), exact) => {
@@ -289,16 +318,27 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Valid arguments; else the reading with the fewest repairs, and its violations.
-fn coerced(
-    terms: &BoundTerms<'_>,
-    value: Value,
-    repaired: Vec<Repair>,
-    reader: &mut ArgumentReader,
-) -> Result<Reading, (Reading, Vec<Violation>)> {
-    let to_canonical = |value| terms.to_canonical(value);
-    let requires_nulls = terms.requires_nulls();
-    Coercion { tool: terms.tool, reader, to_canonical: &to_canonical, requires_nulls }.check(value, repaired)
+/// Arguments by the canonical schema. The change is no repair: the model wrote what its schema asked for, also below
+/// the key under which a stub asks for arguments.
+fn canonical(mut value: Value, tool: &Tool, wire: &Wire, renamed: Option<&Renaming>) -> Value {
+    if let Value::Object(fields) = &mut value
+        && wire.stub == Stub::Args
+        && fields.len() == 1
+        && let Some(inside @ Value::Object(_)) = fields.get_mut(stub_key(tool))
+    {
+        value = inside.take();
+    }
+    if let Some(renamed) = renamed {
+        renamed.undo(&mut value);
+    }
+    value
+}
+
+/// The question to the model; `None` when it could not help.
+fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<RepairQuestion> {
+    let is_slip = matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema);
+    let tool = entry.tool().filter(|_| is_slip)?;
+    RepairQuestion::of(tool, &error.given, &error.message, &error.field_errors)
 }
 
 /// A provider's error message, in its common forms.

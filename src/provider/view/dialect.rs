@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::loosened::{Loosened, guard};
-use super::measure::names_type;
+use super::loosened::{Loosened, add_null, allows, guard, list_null, names_type};
 use crate::finding::keyword::{KeywordKind, TYPES, each_mut, fits, holds, is_annotation, is_schema};
 use crate::tool::{clean_text, hidden_characters};
 
@@ -156,37 +155,18 @@ fn nullable(object: &mut Map<String, Value>, loose: &mut Loosened) {
     }
     loose.count();
     let nothing = json!({ "type": "null" });
-    match object.get_mut("type") {
-        Some(Value::String(word)) if word != "null" => {
-            let both = json!([word, "null"]);
-            object.insert("type".into(), both);
+    if object.contains_key("type") {
+        if !allows(object, "null") {
+            add_null(object);
             list_null(object);
         }
-        Some(Value::Array(words)) if !words.iter().any(|word| word == "null") => {
-            words.push("null".into());
-            list_null(object);
-        }
-        Some(_) => {}
-        None => {
-            if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
-                branches.push(nothing);
-            } else if ["$ref", "allOf", "oneOf", "enum", "const"].iter().any(|key| object.contains_key(*key))
-            {
-                let (said, rest): (Map<_, _>, Map<_, _>) = std::mem::take(object)
-                    .into_iter()
-                    .partition(|(key, _)| is_annotation(key) || key == "$defs");
-                *object = said;
-                object.insert("anyOf".into(), json!([rest, nothing]));
-            }
-        }
-    }
-}
-
-fn list_null(object: &mut Map<String, Value>) {
-    if let Some(Value::Array(values)) = object.get_mut("enum")
-        && !values.contains(&Value::Null)
-    {
-        values.push(Value::Null);
+    } else if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+        branches.push(nothing);
+    } else if ["$ref", "allOf", "oneOf", "enum", "const"].iter().any(|key| object.contains_key(*key)) {
+        let (said, rest): (Map<_, _>, Map<_, _>) =
+            std::mem::take(object).into_iter().partition(|(key, _)| is_annotation(key) || key == "$defs");
+        *object = said;
+        object.insert("anyOf".into(), json!([rest, nothing]));
     }
 }
 
@@ -218,12 +198,8 @@ fn tuple(object: &mut Map<String, Value>) {
 /// Keeps the usable part of a value that does not fit its keyword.
 fn repair(holds: KeywordKind, value: &mut Value) {
     match (holds, value) {
-        (KeywordKind::Named, Value::Object(named)) => {
-            named.values_mut().filter(|value| !is_schema(value)).for_each(|value| *value = Value::Bool(true));
-        }
-        (KeywordKind::List, Value::Array(list)) => {
-            list.iter_mut().filter(|value| !is_schema(value)).for_each(|value| *value = Value::Bool(true));
-        }
+        (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(any_unless_schema),
+        (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(any_unless_schema),
         (KeywordKind::Names, value @ Value::Array(_)) => only_names(value),
         (KeywordKind::NameLists, Value::Object(named)) => named.values_mut().for_each(only_names),
         (KeywordKind::Type, Value::Array(words)) => {
@@ -239,6 +215,12 @@ fn repair(holds: KeywordKind, value: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+fn any_unless_schema(value: &mut Value) {
+    if !is_schema(value) {
+        *value = Value::Bool(true);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Records parts of a schema that a view cannot express. Loosening a part must never make the whole stricter than the
-//! canonical schema.
+//! canonical schema. And small questions and passes that views share.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::finding::keyword::each_mut;
+use crate::finding::keyword::{below_mut, each_mut, is_annotation};
 
 /// Most losses that are listed one by one.
 const TOLD: usize = 8;
@@ -70,4 +70,83 @@ pub(super) fn one_to_any(object: &mut Map<String, Value>, loose: &mut Loosened) 
     } else {
         object.insert("anyOf".into(), branches);
     }
+}
+
+/// Takes the definitions out of a root.
+pub(super) fn take_defs(root: &mut Map<String, Value>) -> Map<String, Value> {
+    match root.shift_remove("$defs") {
+        Some(Value::Object(defs)) => defs,
+        _ => Map::new(),
+    }
+}
+
+/// Allows null beside the types and values of a schema.
+pub(super) fn add_null(object: &mut Map<String, Value>) {
+    match object.get_mut("type") {
+        Some(Value::Array(words)) => words.push("null".into()),
+        Some(word) => *word = Value::Array(vec![word.take(), "null".into()]),
+        None => {}
+    }
+}
+
+/// Lists null beside the values of an enumeration.
+pub(super) fn list_null(object: &mut Map<String, Value>) {
+    if let Some(Value::Array(values)) = object.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+/// Whether the `type` of a schema allows values of this type.
+pub(super) fn allows(object: &Map<String, Value>, word: &str) -> bool {
+    object.get("type").is_none_or(|written| names_type(written, word))
+}
+
+/// Whether a `type` names this word.
+pub(super) fn names_type(written: &Value, word: &str) -> bool {
+    match written {
+        Value::Array(words) => words.iter().any(|one| one == word),
+        one => one == word,
+    }
+}
+
+/// Number of values within a value, and its depth.
+pub(super) fn measure(value: &Value) -> (usize, usize) {
+    let inside = |parts: &mut dyn Iterator<Item = &Value>| {
+        parts
+            .map(measure)
+            .fold((1, 0), |(nodes, deepest), (more, depth)| (nodes + more, deepest.max(depth + 1)))
+    };
+    match value {
+        Value::Object(object) => inside(&mut object.values()),
+        Value::Array(list) => inside(&mut list.iter()),
+        _ => (1, 0),
+    }
+}
+
+/// Keywords at which every client knows a bare flag; strict mode demands it.
+const FLAGS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "unevaluatedItems"];
+
+/// Replaces `true` by `{}` and `false` by `{"not": {}}`, everywhere but at [`FLAGS`].
+pub(super) fn to_objects(schema: &mut Value) {
+    match schema {
+        Value::Bool(true) => *schema = json!({}),
+        Value::Bool(false) => *schema = json!({ "not": {} }),
+        Value::Object(object) => {
+            for (keyword, value) in object.iter_mut() {
+                if !(value.is_boolean() && FLAGS.contains(&keyword.as_str())) {
+                    below_mut(keyword, value, &mut to_objects);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Compact schemas: structure and requirements stay. Removes the keywords that only describe values. A property may be named `description`; it stays.
+pub(super) fn strip(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    object.retain(|key, _| !is_annotation(key));
+    each_mut(object, &mut strip);
 }

@@ -2,44 +2,36 @@
 //!
 //! 1. [`refs`] copies it, so that all references lead to its own definitions, and only needed definitions remain.
 //! 2. [`dialect`] makes it JSON Schema 2020-12, without hidden characters.
-//! 3. [`property_names`] renames properties whose names are refused; [`restore_names`] takes that back in calls.
-//! 4. [`compact`] keeps only the structure, where that is requested.
-//! 5. [`inline`] replaces references: all of them, or the one at the root.
-//! 6. [`root`] makes the root one object ([`union`], [`merge`]).
-//! 7. [`restrict_keywords`] keeps the keywords that the wire knows; [`limits_text`] puts lost limits in words.
-//! 8. [`strict`] makes a strict schema, within [`limits`].
-//! 9. [`boolean`] writes bare `true` and `false` as objects.
+//! 3. [`property_names`] renames properties whose names are refused, and takes that back in calls.
+//! 4. [`strip`] keeps only the structure, where that is requested.
+//! 5. [`refs`] replaces references: all of them, or the one at the root.
+//! 6. [`root`] makes the root one object ([`merge`]).
+//! 7. [`restrict_keywords`] keeps the keywords that the wire knows, and puts lost limits in words.
+//! 8. [`strict`] makes a strict schema, within the limits of the provider.
+//! 9. [`to_objects`] writes bare `true` and `false` as objects: some clients refuse bare ones.
 
-mod boolean;
 #[cfg(test)]
 mod catalog_law_tests;
-mod compact;
 mod dialect;
-mod inline;
 #[cfg(test)]
 mod law_tests;
-mod limits;
-mod limits_text;
 mod loosened;
-mod measure;
 mod merge;
 mod property_names;
 mod refs;
-mod restore_names;
 mod restrict_keywords;
 mod root;
 mod strict;
 #[cfg(test)]
 mod tests;
-mod union;
 
 use serde_json::{Value, json};
 
-pub(super) use limits::StrictBudget;
-pub(super) use restore_names::Renaming;
+pub(super) use property_names::Renaming;
+pub(super) use strict::StrictBudget;
 
 use dialect::{Dialect, Draft};
-use loosened::{Loosened, guard_references};
+use loosened::{Loosened, guard_references, strip, to_objects};
 
 /// Rules of a wire for schemas (docs/reference/wires.md).
 #[derive(Clone, Copy, Debug)]
@@ -114,12 +106,12 @@ pub(super) fn view(
     property_names::rename(&mut view, &names, &mut loose);
     guard_references(&mut view, &mut loose);
     if compact {
-        compact::strip(&mut view);
+        strip(&mut view);
     }
     if rules.inline {
-        inline::inline(&mut view, &mut loose);
+        refs::inline(&mut view, &mut loose);
     } else {
-        inline::open_root(&mut view, &mut loose);
+        refs::open_root(&mut view, &mut loose);
     }
     let before = loose.times();
     root::shape(&mut view, rules.root, !compact, &mut loose)?;
@@ -153,7 +145,7 @@ pub(super) fn view(
         Some(Err(reason)) => (false, Some(reason)),
         None => (false, None),
     };
-    boolean::to_objects(&mut view);
+    to_objects(&mut view);
     Ok(ProviderSchema { schema: Some(view), strict, not_strict, loosened })
 }
 
@@ -161,7 +153,7 @@ pub(super) fn view(
 pub(super) fn cleaned(schema: &Value) -> Value {
     let mut copy = schema.clone();
     dialect::clean_texts(&mut copy);
-    boolean::to_objects(&mut copy);
+    to_objects(&mut copy);
     copy
 }
 

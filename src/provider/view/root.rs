@@ -1,13 +1,14 @@
 //! Makes the root an object with its own properties. Unions and conditions at the root become one object.
 
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::Root;
-use super::loosened::Loosened;
-use super::measure::{allows, measure};
+use super::loosened::{Loosened, allows, measure, take_defs};
 use super::merge::merge;
 use super::refs::DEFS;
-use super::union::{Branch, add_properties, said_of_branches, shared_requirements};
 use crate::finding::keyword::is_annotation;
 use crate::tool::clean_text;
 
@@ -40,10 +41,7 @@ pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loose
     }
     object.entry("properties").or_insert_with(|| json!({}));
     if root == Root::Bare {
-        let says = |key: &str| match object.get(key) {
-            Some(Value::Bool(_)) | None => false,
-            Some(_) => true,
-        };
+        let says = |key: &str| object.get(key).is_some_and(|value| !value.is_boolean());
         for lost in
             ["patternProperties", "additionalProperties", "propertyNames", "minProperties", "maxProperties"]
         {
@@ -74,10 +72,7 @@ fn flatten(object: &mut Map<String, Value>, say: bool, loose: &mut Loosened) {
         .filter(|key| object.contains_key(**key) && **key != "allOf")
         .map(|key| format!("`{key}`"))
         .collect();
-    let defs = match object.shift_remove("$defs") {
-        Some(Value::Object(defs)) => defs,
-        _ => Map::new(),
-    };
+    let defs = take_defs(object);
     let mut flattening =
         Flattening { defs: &defs, open: Vec::new(), left: MAX_PARTS, said: Vec::new(), loose };
     flattening.object(object);
@@ -191,4 +186,162 @@ impl Flattening<'_> {
         shared_requirements(object, &branches);
         add_properties(object, branches, true);
     }
+}
+
+/// A branch of a union, itself without unions.
+type Branch = Map<String, Value>;
+
+/// Most alternatives of one property.
+const MAX_ALTERNATIVES: usize = 100;
+/// Most combinations that are written out.
+const MAX_COMBINATIONS: usize = 6;
+
+/// Additional requirements of the branches, in words: "Give one of: `name`; `names`."
+fn said_of_branches(object: &Branch, branches: &[Branch], only_one: bool) -> Option<String> {
+    if !(2..=MAX_COMBINATIONS).contains(&branches.len()) {
+        return None;
+    }
+    let known = names(object);
+    let mut combinations = Vec::new();
+    for branch in branches {
+        let more: Vec<&str> = names(branch).into_iter().filter(|name| !known.contains(name)).collect();
+        let is_tellable = |name: &&str| name.len() <= 64 && !name.chars().any(|c| c == '`' || c.is_control());
+        if more.is_empty() || !more.iter().all(is_tellable) {
+            return None;
+        }
+        let quoted: Vec<String> = more.iter().map(|name| format!("`{name}`")).collect();
+        combinations.push(quoted.join(" and "));
+    }
+    let distinct: HashSet<&String> = combinations.iter().collect();
+    let how_many = if only_one { "one" } else { "at least one" };
+    (distinct.len() == combinations.len())
+        .then(|| format!("Give {how_many} of: {}.", combinations.join("; ")))
+}
+
+fn names(object: &Branch) -> Vec<&str> {
+    object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Requires the properties that all branches require.
+fn shared_requirements(object: &mut Branch, branches: &[Branch]) {
+    let Some((first, others)) = branches.split_first() else { return };
+    let sets: Vec<HashSet<&str>> = others.iter().map(|branch| names(branch).into_iter().collect()).collect();
+    let known: HashSet<&str> = names(object).into_iter().collect();
+    let shared: Vec<Value> = names(first)
+        .into_iter()
+        .filter(|name| !known.contains(name) && sets.iter().all(|set| set.contains(name)))
+        .map(Value::from)
+        .collect();
+    if !shared.is_empty()
+        && let Some(required) = object.entry("required").or_insert_with(|| json!([])).as_array_mut()
+    {
+        required.extend(shared);
+    }
+}
+
+/// Adds the branches' properties. `one_applies`: every object follows one of them.
+///
+/// A property that only some branches have takes their schema, since it is meant for them.
+fn add_properties(object: &mut Branch, branches: Vec<Branch>, one_applies: bool) {
+    let count = branches.len();
+    let closed = |branch: &Branch| {
+        branch.get("additionalProperties") == Some(&Value::Bool(false))
+            && !branch.contains_key("patternProperties")
+    };
+    let all_closed = one_applies && count > 0 && branches.iter().all(closed);
+    let mut found: IndexMap<String, Vec<Value>> = IndexMap::new();
+    for mut branch in branches {
+        if let Some(Value::Object(properties)) = branch.shift_remove("properties") {
+            for (name, schema) in properties {
+                found.entry(name).or_default().push(schema);
+            }
+        }
+    }
+    if all_closed && !object.contains_key("additionalProperties") && !object.contains_key("patternProperties")
+    {
+        object.insert("additionalProperties".into(), false.into());
+    }
+    if found.is_empty() {
+        return;
+    }
+    let Some(properties) = object.entry("properties").or_insert_with(|| json!({})).as_object_mut() else {
+        return;
+    };
+    for (name, alternatives) in found {
+        let in_all = one_applies && alternatives.len() == count;
+        match properties.get_mut(&name) {
+            None => {
+                properties.insert(name, any_of(alternatives));
+            }
+            // The object's schema of it holds for every branch; the branches only narrow it.
+            Some(ours) if in_all && says_nothing(ours) => {
+                let said = ours.as_object().cloned().unwrap_or_default();
+                *ours = any_of(alternatives);
+                if let Some(ours) = ours.as_object_mut() {
+                    ours.extend(said);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn says_nothing(schema: &Value) -> bool {
+    match schema {
+        Value::Object(object) => object.keys().all(|key| is_annotation(key)),
+        other => *other == Value::Bool(true),
+    }
+}
+
+/// A schema that accepts a value that any of these accepts.
+pub(super) fn any_of(schemas: Vec<Value>) -> Value {
+    if let Some(listed) = listed(&schemas) {
+        return listed;
+    }
+    let mut seen = HashSet::new();
+    let mut distinct: Vec<Value> = Vec::new();
+    for schema in schemas {
+        if seen.insert(schema.to_string()) {
+            distinct.push(schema);
+        }
+    }
+    match distinct.len() {
+        1 => distinct.swap_remove(0),
+        count
+            if count > MAX_ALTERNATIVES
+                || distinct.contains(&json!({}))
+                || distinct.contains(&Value::Bool(true)) =>
+        {
+            json!({})
+        }
+        _ => json!({ "anyOf": distinct }),
+    }
+}
+
+/// Alternatives that are all constants, as one enum.
+fn listed(schemas: &[Value]) -> Option<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut types: Vec<Option<&Value>> = Vec::new();
+    for schema in schemas {
+        let object = schema.as_object()?;
+        if !object.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type") || is_annotation(key)) {
+            return None;
+        }
+        let constant = object.get("const").map(std::slice::from_ref);
+        let given = constant.or_else(|| object.get("enum").and_then(Value::as_array).map(Vec::as_slice))?;
+        values.extend(given.iter().filter(|value| seen.insert(value.to_string())).cloned());
+        types.push(object.get("type"));
+    }
+    if schemas.len() < 2 {
+        return None;
+    }
+    let mut listed = Map::new();
+    if let Some(Some(word)) = types.first()
+        && types.iter().all(|one| *one == Some(word))
+    {
+        listed.insert("type".into(), (*word).clone());
+    }
+    listed.insert("enum".into(), Value::Array(values));
+    Some(Value::Object(listed))
 }

@@ -1,15 +1,28 @@
 //! The strict subsets of providers (docs/reference/wires.md, Strict schemas and Anthropic Messages).
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::Strict;
-use super::limits::{self, StrictBudget};
-use super::limits_text::tell_default;
-use super::loosened::{Loosened, one_to_any};
-use super::measure::{allows, names_type};
+use super::loosened::{Loosened, add_null, allows, list_null, names_type, one_to_any};
 use super::merge::merge;
-use super::restrict_keywords::{around, type_of};
+use super::refs::referred_to;
+use super::restrict_keywords::{around, tell_default, type_of};
+use crate::finding::keyword::each;
 use crate::finding::pointer_join;
+
+/// Keywords that stay as they are.
+const KEPT: [&str; 13] = [
+    "type", "properties", "required", "items", "enum", "const", "anyOf", "$ref", "$defs", "description",
+    "title", "additionalProperties", "minItems",
+];
+/// Keywords of limits that OpenAI enforces too.
+const LIMITS: [&str; 6] =
+    ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"];
+/// Formats that both enforce.
+const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Keywords that cannot be dropped without changing the meaning of a call.
 const REFUSED: [&str; 9] = [
@@ -20,7 +33,7 @@ const REFUSED: [&str; 9] = [
 /// The strict form of a schema, or the reason why there is none, with the JSON Pointer of its place.
 pub(super) fn strict(schema: &Value, subset: Strict, room: &mut StrictBudget) -> Result<Value, String> {
     if subset == Strict::Anthropic {
-        limits::no_recursion(schema)?;
+        no_recursion(schema)?;
     }
     let mut strict = schema.clone();
     if let Some(root) = strict.as_object_mut() {
@@ -114,39 +127,11 @@ impl Making {
     /// Whether a keyword may stay. Keywords that only limit values can be dropped, since calls are checked.
     fn permits(&self, key: &str, value: &Value) -> bool {
         let open_ai = self.subset == Strict::OpenAi;
+        let text = value.as_str();
         match key {
-            "type"
-            | "properties"
-            | "required"
-            | "items"
-            | "enum"
-            | "const"
-            | "anyOf"
-            | "$ref"
-            | "$defs"
-            | "description"
-            | "title"
-            | "additionalProperties" => true,
-            "pattern" => open_ai && value.as_str().is_some_and(|pattern| !pattern.contains("(?")),
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" | "maxItems" => {
-                open_ai
-            }
-            "minItems" => true,
-            "format" => value.as_str().is_some_and(|format| {
-                matches!(
-                    format,
-                    "date-time"
-                        | "time"
-                        | "date"
-                        | "duration"
-                        | "email"
-                        | "hostname"
-                        | "ipv4"
-                        | "ipv6"
-                        | "uuid"
-                ) || format == "uri" && !open_ai
-            }),
-            _ => false,
+            "pattern" => open_ai && text.is_some_and(|pattern| !pattern.contains("(?")),
+            "format" => text.is_some_and(|text| FORMATS.contains(&text) || text == "uri" && !open_ai),
+            key => KEPT.contains(&key) || open_ai && LIMITS.contains(&key),
         }
     }
 
@@ -207,17 +192,12 @@ fn infer_type(object: &mut Map<String, Value>) {
             words.push(word);
         }
     }
-    match words.as_slice() {
-        [] => {}
-        [word] => {
-            let word = Value::from(*word);
-            object.insert("type".into(), word);
-        }
-        several => {
-            let several = json!(several);
-            object.insert("type".into(), several);
-        }
-    }
+    let word = match words.as_slice() {
+        [] => return,
+        [word] => Value::from(*word),
+        several => json!(several),
+    };
+    object.insert("type".into(), word);
 }
 
 /// Makes an optional property nullable; the null is dropped from the call (docs/reference/wires.md, Strict schemas).
@@ -240,19 +220,140 @@ fn nullable(schema: &mut Value) {
         if !allows(object, "null") {
             add_null(object);
         }
-        if let Some(Value::Array(values)) = object.get_mut("enum")
-            && !values.contains(&Value::Null)
+        list_null(object);
+    }
+}
+
+const MAX_PROPERTIES: usize = 5_000;
+const MAX_LEVELS: usize = 10;
+const MAX_VALUES: usize = 1_000;
+const MAX_TEXT: usize = 120_000;
+/// An enumeration of more values than this has at most [`MAX_LONG_TEXT`] characters.
+const LONG: usize = 250;
+const MAX_LONG_TEXT: usize = 15_000;
+/// Of one request on Anthropic: strict tools, and their optional properties and unions together.
+const MAX_TOOLS: usize = 20;
+const MAX_OPTIONAL: usize = 24;
+const MAX_UNIONS: usize = 16;
+
+/// Use of the strict limits of one request so far.
+#[derive(Debug, Default)]
+pub(in crate::provider) struct StrictBudget {
+    tools: usize,
+    optional: usize,
+    unions: usize,
+}
+
+impl StrictBudget {
+    /// Adds the needs of a strict schema, or returns the limit that is exceeded.
+    fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
+        let mut count = Count::default();
+        count.schema(schema, 1);
+        let check = |is: usize, most: usize, what: &str| match is > most {
+            true => Err(format!("it has {is} {what}, and strict schemas at most {most}")),
+            false => Ok(()),
+        };
+        if subset == Strict::OpenAi {
+            check(count.properties, MAX_PROPERTIES, "properties")?;
+            check(count.levels, MAX_LEVELS, "levels")?;
+            check(count.values, MAX_VALUES, "enumerated values")?;
+            check(count.text, MAX_TEXT, "characters of names and enumerated values")?;
+            return check(count.long_text, MAX_LONG_TEXT, "characters in one long enumeration");
+        }
+        check(count.optional, MAX_OPTIONAL, "optional properties")?;
+        check(count.unions, MAX_UNIONS, "unions")?;
+        let next = Self {
+            tools: self.tools + 1,
+            optional: self.optional + count.optional,
+            unions: self.unions + count.unions,
+        };
+        if next.tools > MAX_TOOLS {
+            return Err(format!("a request has at most {MAX_TOOLS} strict tools, and has them already"));
+        }
+        for (is, most, what) in
+            [(next.optional, MAX_OPTIONAL, "optional properties"), (next.unions, MAX_UNIONS, "unions")]
         {
-            values.push(Value::Null);
+            if is > most {
+                return Err(format!(
+                    "the strict tools of one request have at most {most} {what} together, and these are taken"
+                ));
+            }
+        }
+        *self = next;
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    properties: usize,
+    optional: usize,
+    unions: usize,
+    levels: usize,
+    values: usize,
+    text: usize,
+    long_text: usize,
+}
+
+impl Count {
+    fn schema(&mut self, schema: &Value, level: usize) {
+        let Some(object) = schema.as_object() else { return };
+        let holds_more = object.contains_key("properties") || object.contains_key("items");
+        if holds_more {
+            self.levels = self.levels.max(level);
+        }
+        if let Some(properties) = object.get("properties").and_then(Value::as_object) {
+            let required = object.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+            self.properties += properties.len();
+            self.optional += properties.len().saturating_sub(required);
+            self.text += properties.keys().map(String::len).sum::<usize>();
+        }
+        if let Some(defs) = object.get("$defs").and_then(Value::as_object) {
+            self.text += defs.keys().map(String::len).sum::<usize>();
+        }
+        let is_union = object.contains_key("anyOf") || object.get("type").is_some_and(Value::is_array);
+        self.unions += usize::from(is_union);
+        self.constants(object);
+        each(object, &mut |child| self.schema(child, level + usize::from(holds_more)));
+    }
+
+    fn constants(&mut self, object: &Map<String, Value>) {
+        let length = |value: &Value| value.as_str().map_or(0, |text| text.chars().count());
+        self.text += object.get("const").map_or(0, length);
+        let Some(values) = object.get("enum").and_then(Value::as_array) else { return };
+        let text: usize = values.iter().map(length).sum();
+        self.values += values.len();
+        self.text += text;
+        if values.len() > LONG {
+            self.long_text = self.long_text.max(text);
         }
     }
 }
 
-fn add_null(object: &mut Map<String, Value>) {
-    let null = || Value::from("null");
-    match object.get_mut("type") {
-        Some(Value::Array(words)) => words.push(null()),
-        Some(word) => *word = Value::Array(vec![word.take(), null()]),
-        None => {}
+/// Whether no definition refers back to itself.
+fn no_recursion(schema: &Value) -> Result<(), String> {
+    let defs = schema.get("$defs").and_then(Value::as_object);
+    let mut seen: HashMap<&str, bool> = HashMap::new();
+    // Depth first: a definition that is met while it is open contains itself. Below all that it refers to, it stands
+    // once more, to be closed.
+    let mut todo: Vec<(&str, bool)> = Vec::new();
+    referred_to(schema, &mut |name| todo.push((name, false)));
+    while let Some((name, closes)) = todo.pop() {
+        if closes {
+            seen.insert(name, true);
+            continue;
+        }
+        match seen.get(name) {
+            Some(true) => continue,
+            Some(false) => return Err(format!("`{name}` contains itself, which cannot be strict")),
+            None => {}
+        }
+        let Some(target) = defs.and_then(|defs| defs.get(name)) else {
+            return Err("the schema refers to itself, which cannot be strict".into());
+        };
+        seen.insert(name, false);
+        todo.push((name, true));
+        referred_to(target, &mut |name| todo.push((name, false)));
     }
+    Ok(())
 }

@@ -2,26 +2,19 @@
 //!
 //! 1. `types` finds the definitions that are recursive, or large and used twice: these get a name.
 //! 2. `type_words` puts one place (`catalog::schema_view`) in words.
-//! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded.
-//! 4. `fold` names optional parts instead of listing them, where a list is longer than a doc should be (`extent`).
-//! 5. `row` holds a row, and writes the list as markdown.
+//! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded. Where
+//!    a list is longer than a doc should be, it names optional parts instead of listing them.
 
-mod extent;
-mod fold;
-mod row;
 mod tree;
 mod type_words;
 mod types;
 
 use serde_json::Value;
 
-use extent::Fold;
 use tree::Writer;
 use types::Types;
 
 use crate::tokens::estimate;
-
-pub(crate) use row::{Given, Row};
 
 /// The argument list of a tool; all text in it is markdown.
 #[derive(Debug, Default)]
@@ -91,6 +84,121 @@ impl DocArguments {
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.
 pub(crate) fn type_words(schema: &Value, root: &Value) -> String {
     Writer::new(root, Types::default(), Fold::NONE).words(schema)
+}
+
+/// Extent of an argument list.
+#[derive(Clone, Copy, Debug)]
+struct Fold {
+    /// Levels of rows; optional parts below are named.
+    levels: usize,
+    /// Longest description of an optional part, in characters.
+    longest: usize,
+}
+
+impl Fold {
+    /// Nothing is folded for want of tokens.
+    const NONE: Fold = Fold { levels: usize::MAX, longest: usize::MAX };
+    /// Steps from a long list to a short one.
+    const STEPS: [Fold; 4] = [
+        Fold { levels: 3, longest: usize::MAX },
+        Fold { levels: 2, longest: usize::MAX },
+        Fold { levels: 2, longest: 300 },
+        Fold { levels: 1, longest: 300 },
+    ];
+}
+
+/// An argument, a field, an alternative or a remark. All text is markdown on one line.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    /// Number of rows that it is nested in.
+    pub(crate) depth: usize,
+    /// Its name, or the text of a remark.
+    pub(crate) label: String,
+    /// Type, limits and default of its value; `None` where it has no value.
+    pub(crate) facts: Option<Facts>,
+    /// Its description; may be empty.
+    pub(crate) about: String,
+}
+
+/// Type, limits and default of a value.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Its type in words.
+    pub(crate) kind: String,
+    /// Whether it is required; `None` where that makes no sense.
+    pub(crate) is_required: Option<bool>,
+    /// Further limits, each a short phrase.
+    pub(crate) limits: Vec<String>,
+    /// Its default, or an example value.
+    pub(crate) given: Option<Given>,
+    /// Whether it is deprecated.
+    pub(crate) is_deprecated: bool,
+}
+
+/// A value that says more than a type.
+#[derive(Debug)]
+pub(crate) enum Given {
+    /// The value when none is given.
+    Default(String),
+    /// One of many possible values.
+    Example(String),
+}
+
+impl Arguments {
+    /// The list as bullets under their remark.
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = self.remark.clone();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        for (index, row) in self.rows.iter().enumerate() {
+            if self.types_from == Some(index) {
+                out.push_str("\n**Types:**\n");
+            }
+            row.write(&mut out);
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+impl Row {
+    fn write(&self, out: &mut String) {
+        out.extend(std::iter::repeat_n("  ", self.depth));
+        out.push_str("- ");
+        out.push_str(&self.label);
+        if let Some(facts) = &self.facts {
+            facts.write(out);
+        }
+        if !self.about.is_empty() {
+            out.push_str(": ");
+            out.push_str(&self.about);
+        }
+        out.push('\n');
+    }
+}
+
+impl Facts {
+    fn write(&self, out: &mut String) {
+        out.push_str(" (");
+        out.push_str(&self.kind);
+        if self.is_required == Some(false) {
+            out.push_str(", optional");
+        }
+        for limit in &self.limits {
+            out.push_str(", ");
+            out.push_str(limit);
+        }
+        match &self.given {
+            Some(Given::Default(value)) => out.extend([", default ", value]),
+            Some(Given::Example(value)) => out.extend([", e.g. ", value]),
+            None => {}
+        }
+        if self.is_deprecated {
+            out.push_str(", deprecated");
+        }
+        out.push(')');
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! The rows: one per argument, its fields nested below it, all within a budget.
+//! The rows: one per argument, its fields nested below it, all within a budget. Where a list is folded, optional parts
+//! below a level are named in one line instead of listed, so that a doc stays short. Required ones are listed at any
+//! level, since no call is valid without them.
 
 use std::borrow::Cow;
 
@@ -6,14 +8,17 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::Arguments;
-use super::extent::{Fold, label, listed};
-use super::row::{Facts, Given, Row};
 use super::types::Types;
+use super::{Facts, Fold, Given, Row};
 use crate::catalog::schema_view::{Property, SchemaView};
 use crate::finding::resolve_local;
 use crate::render::markdown::{code, inline};
 use crate::tool::clean_line;
 
+/// Most names in one line.
+const MAX_NAMES: usize = 12;
+/// Most alternatives that are looked at for their names.
+const MAX_FORMS: usize = 100;
 const MAX_ROWS: usize = 150;
 const MAX_DEPTH: usize = 5;
 const MAX_VARIANTS: usize = 100;
@@ -172,6 +177,46 @@ impl<'a> Writer<'a> {
         self.is_needed = around;
     }
 
+    /// The fields and forms of a place, by their names; empty where it has none.
+    fn named_parts(&mut self, view: &SchemaView<'a>) -> String {
+        const MAX_LEVELS: usize = 3;
+        let mut inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
+        for _ in 0..MAX_LEVELS {
+            let Some(view) = &inner else { break };
+            if !view.properties().is_empty() || !view.variants.is_empty() {
+                break;
+            }
+            inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
+        }
+        let view = inner.as_ref().filter(|_| view.properties().is_empty()).unwrap_or(view);
+        let properties = view.properties();
+        let (required, optional): (Vec<_>, Vec<_>) =
+            properties.iter().partition(|property| property.required);
+        let forms = self.named_forms(view);
+        let fields = match (required.is_empty(), optional.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => format!("Optional fields: {}.", listed(&optional)),
+            (false, true) => format!("Fields: {}.", listed(&required)),
+            (false, false) => format!("Fields: {}; optional: {}.", listed(&required), listed(&optional)),
+        };
+        let parts: Vec<String> = [fields, forms].into_iter().filter(|part| !part.is_empty()).collect();
+        self.folded |= !parts.is_empty();
+        parts.join(" ")
+    }
+
+    fn named_forms(&mut self, view: &SchemaView<'a>) -> String {
+        let forms: Vec<SchemaView<'a>> =
+            view.variants.iter().take(MAX_FORMS).map(|schema| self.view(schema)).collect();
+        let forms: Vec<&SchemaView<'a>> = forms.iter().filter(|form| !form.properties().is_empty()).collect();
+        let named: Vec<String> =
+            forms.iter().take(MAX_NAMES).enumerate().map(|(index, form)| self.form(form, index).0).collect();
+        match forms.len() {
+            0 | 1 => String::new(),
+            count if count > MAX_NAMES => format!("Forms: {}; {} more.", named.join("; "), count - MAX_NAMES),
+            _ => format!("Forms: {}.", named.join("; ")),
+        }
+    }
+
     /// A row with a remark only.
     fn remark(&mut self, depth: usize, label: String, about: String) {
         self.listed.rows.push(Row { depth, label, facts: None, about });
@@ -328,7 +373,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Name of one of several alternatives, and the field that this name explains fully.
-    pub(super) fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
+    fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
         if let Some(value) = view.constant() {
             return (self.value(value), None);
         }
@@ -375,6 +420,22 @@ impl<'a> Writer<'a> {
             self.remark(depth, format!("... {count} more {what}{plural}"), String::new());
         }
     }
+}
+
+/// The name of an argument as a code span.
+fn label(name: &str) -> String {
+    let label = code(name);
+    if label.is_empty() { code("\"\"") } else { label }
+}
+
+/// The names of properties, in one line.
+fn listed(properties: &[&Property<'_>]) -> String {
+    let mut names: Vec<String> =
+        properties.iter().take(MAX_NAMES).map(|property| label(property.name)).collect();
+    if properties.len() > MAX_NAMES {
+        names.push(format!("{} more", properties.len() - MAX_NAMES));
+    }
+    names.join(", ")
 }
 
 fn names(names: &[&str]) -> String {

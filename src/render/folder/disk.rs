@@ -1,6 +1,6 @@
-//! Looks at files on disk without ever following a symbolic link inside the folder.
+//! Looks at files on disk without ever following a symbolic link inside the folder; and one writer at a time.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -46,7 +46,10 @@ pub(super) fn read(path: &Path, content: &mut Vec<u8>) -> Result<Entry, FolderEr
     content.clear();
     let entry = look(path)?;
     if let Entry::File(size) = entry {
-        read_sized(path, size, content).map_err(FolderError::io("read", path))?;
+        // With the size known, a file takes three system calls; they are most of the time of a run that changes nothing.
+        let reserved = content.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
+        let read = reserved.map_err(io::Error::from).and_then(|()| File::open(path));
+        read.and_then(|file| file.take(size).read_to_end(content)).map_err(FolderError::io("read", path))?;
     }
     Ok(entry)
 }
@@ -83,52 +86,41 @@ pub(super) fn keep_mode(_: &File, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// With the size known, a file takes three system calls; they are most of the time of a run that changes nothing.
-fn read_sized(path: &Path, size: u64, content: &mut Vec<u8>) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    let size = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    content.try_reserve_exact(size)?;
-    content.resize(size, 0);
-    let mut filled = 0;
-    while filled < size {
-        match file.read(&mut content[filled..]) {
-            Ok(0) => break,
-            Ok(more) => filled += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Waits until no other run writes to the folder, and makes others wait until the file is dropped or the process ends.
+/// The folder is created if it does not exist.
+pub fn lock(root: &Path) -> Result<File, FolderError> {
+    if !has_root(root)? {
+        fs::create_dir_all(root).map_err(FolderError::io("create", root))?;
     }
-    content.truncate(filled);
-    Ok(())
+    // Unix can lock the folder itself on local file systems; a lock leaves nothing in it.
+    let lock = |file: File| file.lock().map(|()| file);
+    File::open(root).and_then(lock).or_else(|_| lock_beside(root)).map_err(FolderError::io("lock", root))
+}
+
+/// Waits until no run writes to the folder, where that is possible without writing anything.
+pub(super) fn lock_shared(root: &Path) -> Result<Option<File>, FolderError> {
+    let lock = |file: File| file.lock_shared().map(|()| file);
+    Ok(if has_root(root)? { File::open(root).and_then(lock).ok() } else { None })
+}
+
+/// On other systems: locks a file that stands for the folder, in the system's folder for temporary files.
+fn lock_beside(root: &Path) -> io::Result<File> {
+    let id = blake3::hash(root.canonicalize()?.as_os_str().as_encoded_bytes()).to_hex();
+    let path = std::env::temp_dir().join(format!("toolcrib-{}.lock", &id[..32]));
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Makes sure that the root is a folder (or a link to one). Returns whether it exists.
-pub(super) fn has_root(root: &Path) -> Result<bool, FolderError> {
+fn has_root(root: &Path) -> Result<bool, FolderError> {
     match fs::metadata(root) {
         Ok(meta) if meta.is_dir() => Ok(true),
-        Ok(_) => Err(FolderError::NotAFolder { path: root.into() }),
-        Err(error) => match look(root)? {
-            // Another run has made it meanwhile.
-            Entry::Folder => Ok(true),
-            Entry::Missing if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Entry::Missing => Err(FolderError::io("read", root)(error)),
-            // A folder cannot be created through a broken link.
-            _ => Err(FolderError::NotAFolder { path: root.into() }),
+        Err(error) if look(root)? == Entry::Missing => match error.kind() {
+            io::ErrorKind::NotFound => Ok(false),
+            _ => Err(FolderError::io("read", root)(error)),
         },
+        // A folder cannot be created through a broken link.
+        _ => Err(FolderError::NotAFolder { path: root.into() }),
     }
-}
-
-/// Whether two names are one file: on a file system that ignores case, `list.md` finds the old `List.md`.
-#[cfg(unix)]
-pub(super) fn is_one_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let (Ok(one), Ok(other)) = (fs::symlink_metadata(one), fs::symlink_metadata(other)) else { return false };
-    // With several links, they could be two names that the user gave the file.
-    one.is_file() && one.nlink() == 1 && (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_one_file(one: &Path, other: &Path) -> bool {
-    !other.is_symlink()
-        && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

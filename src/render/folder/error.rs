@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::reserved::MANIFEST;
+use super::MANIFEST;
 
 /// Most paths that a message names; the others are counted.
 const NAMED: usize = 5;
@@ -55,14 +55,6 @@ pub enum FolderError {
         /// The mistake in it.
         problem: String,
     },
-    /// The manifest is of a newer toolcrib; nothing was written.
-    #[error("{} has version {version}, which is newer than this toolcrib reads", path.display())]
-    Newer {
-        /// The manifest.
-        path: PathBuf,
-        /// Its version.
-        version: u64,
-    },
     /// The system refused; files written so far are whole, and the next run writes the rest.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -89,9 +81,8 @@ impl FolderError {
             FolderError::Symlink { .. } => "replace the link with a real folder, or remove it".into(),
             FolderError::NotAFolder { .. } => "choose another folder, or move this away".into(),
             FolderError::Manifest { .. } => {
-                "restore it from version control, or move the folder away and generate it again".into()
+                "update toolcrib, restore the file from version control, or move the folder away".into()
             }
-            FolderError::Newer { .. } => "update toolcrib, or choose another folder".into(),
             FolderError::Io { .. } => {
                 "check permissions and free space, then run the same command again".into()
             }

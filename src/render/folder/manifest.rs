@@ -3,16 +3,26 @@
 //! It depends only on the generated files, so that it can be committed. While files are being replaced it serves as
 //! the journal: `key` is then empty, and `replacing` has the hashes of the old contents.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
+//!
+//! Paths of generated files are relative, and each must mean the same file on every system.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
 
+use super::disk;
 use super::error::FolderError;
-use super::reserved::MANIFEST;
-use super::{disk, path};
+
+/// The manifest: what was generated, and the hash of each file.
+pub const MANIFEST: &str = ".toolcrib.json";
+
+/// The folder in which files are written before they are moved to their places.
+pub(super) const STAGE: &str = ".toolcrib-tmp";
+
 const VERSION: u64 = 1;
 
 /// Hashes of contents, by path.
@@ -57,31 +67,15 @@ impl Manifest {
     }
 
     fn parse(text: &str, at: &Path) -> Result<Self, FolderError> {
-        #[derive(Deserialize)]
-        struct Version {
-            version: u64,
-        }
         let broken = |problem: String| FolderError::Manifest { path: at.into(), problem };
-        let manifest: Manifest = match serde_json::from_str(text) {
-            Ok(manifest) => manifest,
-            Err(error) => {
-                return Err(match serde_json::from_str::<Version>(text) {
-                    Ok(Version { version }) if version > VERSION => {
-                        FolderError::Newer { path: at.into(), version }
-                    }
-                    _ => broken(error.to_string()),
-                });
-            }
-        };
-        if manifest.version > VERSION {
-            return Err(FolderError::Newer { path: at.into(), version: manifest.version });
+        let value: Value = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
+        if let Some(version) = value.get("version").and_then(Value::as_u64).filter(|it| *it != VERSION) {
+            return Err(broken(format!("it has version {version}, and this toolcrib reads {VERSION}")));
         }
-        if manifest.version != VERSION {
-            return Err(broken(format!("there is no version {}", manifest.version)));
-        }
+        let manifest: Manifest = serde_json::from_value(value).map_err(|error| broken(error.to_string()))?;
         // A manifest can come from an untrusted repository and must not lead out of the folder.
         for name in manifest.files.keys().chain(&manifest.dirs) {
-            if let Some(problem) = path::problem(name) {
+            if let Some(problem) = problem(name) {
                 return Err(broken(format!("it lists `{}`: {problem}", name.escape_debug())));
             }
         }
@@ -95,15 +89,6 @@ impl Manifest {
         text.into_bytes()
     }
 
-    /// Lists a file under its new name.
-    pub(super) fn rename(&mut self, old: &str, new: &str) {
-        for map in [&mut self.files, &mut self.replacing] {
-            if let Some(hash) = map.remove(old) {
-                map.insert(new.into(), hash);
-            }
-        }
-    }
-
     /// Whether a file has exactly the content that we wrote, or were about to replace when we were killed.
     pub(super) fn wrote(&self, path: &str, hash: &str) -> bool {
         [&self.files, &self.replacing].iter().any(|map| map.get(path).is_some_and(|known| known == hash))
@@ -113,4 +98,103 @@ impl Manifest {
 /// The hash under which a content is recorded: 128 bits of BLAKE3 in hex.
 pub(super) fn hash(content: &[u8]) -> String {
     blake3::hash(content).to_hex()[..32].to_string()
+}
+
+/// The longest name that common file systems take.
+const MAX_NAME: usize = 255;
+/// The longest whole path; the shortest limit among common systems is 1,024 with the root.
+const MAX_PATH: usize = 768;
+
+/// Checks every path alone and all of them together.
+pub(super) fn check_paths(paths: &[String]) -> Result<(), FolderError> {
+    let bad = |path: &str, problem: String| Err(FolderError::BadPath { path: path.into(), problem });
+    let mut seen: HashMap<String, &str> = HashMap::with_capacity(paths.len());
+    for path in paths {
+        if let Some(problem) = problem(path) {
+            return bad(path, problem.into());
+        }
+        if let Some(twin) = seen.insert(fold(path), path) {
+            return bad(path, format!("it is the same as `{twin}` where case is ignored"));
+        }
+    }
+    let mut known: HashSet<&str> = HashSet::new();
+    for path in paths {
+        for folder in ancestors(path).take_while(|folder| known.insert(folder)) {
+            if seen.contains_key(&fold(folder)) {
+                return bad(path, format!("`{folder}` is to be a file as well as a folder"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The reason why a path cannot name a generated file, if there is one.
+fn problem(path: &str) -> Option<&'static str> {
+    if path.len() > MAX_PATH {
+        return Some("it is longer than 768 bytes");
+    }
+    let first = path.split('/').next().unwrap_or_default();
+    if first.eq_ignore_ascii_case(MANIFEST) || first.eq_ignore_ascii_case(STAGE) {
+        return Some("toolcrib keeps its own records under that name");
+    }
+    path.split('/').find_map(name_problem)
+}
+
+fn name_problem(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("a name in it is empty")
+    } else if name == "." || name == ".." {
+        Some("it has a `.` or `..` part")
+    } else if name.len() > MAX_NAME {
+        Some("a name in it is longer than 255 bytes")
+    } else if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) {
+        Some("it has a character that Windows forbids in names")
+    } else if name.contains(char::is_control) {
+        Some("it has a control character")
+    } else if name.ends_with(['.', ' ']) {
+        Some("a name in it ends with a dot or a space")
+    } else if is_device(name) {
+        Some("a name in it is a device on Windows")
+    } else if name.eq_ignore_ascii_case(".git") {
+        Some("`.git` belongs to version control")
+    } else {
+        None
+    }
+}
+
+/// Whether Windows takes the name for a device, which it does with any extension.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
+    let numbered = |stem: &str| {
+        let digit = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+        digit.is_some_and(|d| d.chars().count() == 1 && d.starts_with(|c: char| "0123456789¹²³".contains(c)))
+    };
+    matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") || numbered(&stem)
+}
+
+/// The normalised form of a name: equal where case or the Unicode form is ignored.
+fn fold(path: &str) -> String {
+    if path.is_ascii() { path.to_ascii_lowercase() } else { path.to_lowercase().nfc().collect() }
+}
+
+/// The folders of a path, innermost first, without the root.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(parent(path), |folder| parent(folder))
+}
+
+fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(folder, _)| folder)
+}
+
+/// Every folder of these paths, outer ones first.
+pub(super) fn folders_of<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    let mut folders = BTreeSet::new();
+    for path in paths {
+        for folder in ancestors(path) {
+            if !folders.insert(folder) {
+                break;
+            }
+        }
+    }
+    folders
 }

@@ -1,46 +1,47 @@
 //! Writes generated text files into a folder, and owns only those.
 //!
-//! A run plans by reading, stages every changed content beside the manifest, and records in the manifest the files
-//! that will be ours. Only then it moves the files to their places. An error before that changes nothing; a kill at
-//! any moment leaves each file old or new, and every one of them known as ours. A folder that the run has made is moved
-//! to its place as a whole. It cannot defend against a process that replaces folders by symbolic links meanwhile.
+//! 1. [`plan`] looks at everything by reading: the files to render, the files to remove, and obstacles.
+//! 2. [`stage`] writes every changed content beside the manifest, records in the [`manifest`] the files that will be
+//!    ours, and only then moves the files to their places.
+//!
+//! An error before that changes nothing; a kill at any moment leaves each file old or new, and every one of them known
+//! as ours. It cannot defend against a process that replaces folders by symbolic links meanwhile.
 
-mod contents;
-mod diff;
 mod disk;
 mod error;
-mod keep;
-mod lock;
 mod manifest;
-mod path;
 mod plan;
-mod reserved;
 mod stage;
 #[cfg(all(test, unix))]
 mod tests;
-mod whole;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
 use std::path::Path;
+use std::time::Duration;
 
 use rayon::prelude::*;
+use similar::TextDiff;
 
 use disk::Entry;
-use manifest::Manifest;
+use manifest::{Manifest, check_paths, folders_of};
 use plan::Plan;
 use stage::Stage;
 
-pub use contents::{Content, contents};
-pub use diff::unified;
-pub use disk::write_whole;
-pub use error::FolderError;
-pub use reserved::MANIFEST;
+use super::templates::TemplateError;
 
-/// Most bytes of diff that a check returns.
+pub use disk::{lock, write_whole};
+pub use error::FolderError;
+pub use manifest::MANIFEST;
+
+/// Bytes of a diff from which on no more files are added to it.
 const DIFF_LIMIT: usize = 1 << 20;
+/// Time after which the diff of one file becomes coarser.
+const DIFF_TIME: Duration = Duration::from_secs(5);
 /// Files that are rendered before they are written or compared; bounds the memory in use at once.
 const BATCH: usize = 64;
+
+/// A file: its path and its bytes.
+pub type Content = (String, Vec<u8>);
 
 /// Reason why a content could not be rendered.
 pub type Problem = Box<dyn std::error::Error + Send + Sync>;
@@ -48,12 +49,11 @@ pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 /// Renders the file at an index of a set.
 pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
 
-/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory. In a
-/// run that writes, the last file is rendered after all others, so that it may be made of what they left behind.
+/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
 pub struct FileSet<'a> {
     /// Paths of the files: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
-    /// Renders the file at an index of `paths`; the text has no keep-markers. If any cannot be rendered, nothing is
+    /// Renders the file at an index of `paths`; if any cannot be rendered, nothing is
     /// written.
     pub render: &'a Render<'a>,
     /// The hash of all inputs of the contents: sets with the same key are equal. Empty: not known.
@@ -63,12 +63,43 @@ pub struct FileSet<'a> {
 }
 
 impl FileSet<'_> {
-    /// The content of one file, with the user's blocks of the old one.
-    fn content(&self, index: usize, old: &[u8]) -> Result<Vec<u8>, FolderError> {
-        let path = &self.paths[index];
-        let new =
-            (self.render)(index).map_err(|source| FolderError::Render { path: path.clone(), source })?;
-        Ok(if keep::applies_to(path) { keep::carry(old, new) } else { new.into_bytes() })
+    /// The content of one file.
+    fn content(&self, index: usize) -> Result<Vec<u8>, FolderError> {
+        let failed = |source| FolderError::Render { path: self.paths[index].clone(), source };
+        Ok((self.render)(index).map_err(failed)?.into_bytes())
+    }
+}
+
+/// Files to generate, each with its path and a function that makes its content.
+pub struct Files<'a> {
+    paths: Vec<String>,
+    makers: Vec<Box<dyn Fn() -> Result<String, TemplateError> + Send + Sync + 'a>>,
+    /// As that of a set.
+    pub(crate) key: String,
+    prune: bool,
+}
+
+impl<'a> Files<'a> {
+    /// No files; `prune` is that of the set.
+    pub(crate) fn new(prune: bool) -> Self {
+        Self { paths: Vec::new(), makers: Vec::new(), key: String::new(), prune }
+    }
+
+    /// Adds a file.
+    pub(crate) fn push(
+        &mut self,
+        path: String,
+        make: impl Fn() -> Result<String, TemplateError> + Send + Sync + 'a,
+    ) {
+        self.paths.push(path);
+        self.makers.push(Box::new(make));
+    }
+
+    /// Does something with the set of these files.
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&FileSet<'_>) -> T) -> T {
+        let render = |index: usize| Ok(self.makers[index]()?);
+        let (paths, key) = (self.paths.clone(), self.key.clone());
+        act(&FileSet { paths, render: &render, key, prune: self.prune })
     }
 }
 
@@ -83,7 +114,7 @@ pub struct Report {
     pub removed: usize,
     /// Files that were current and have not been touched.
     pub unchanged: usize,
-    /// Files outside the set that stay: they have a keep-block, pruning is off, or they were edited. Edited ones are
+    /// Files outside the set that stay: pruning is off, or they were edited. Edited ones are
     /// the user's from now on.
     pub kept: Vec<String>,
 }
@@ -111,7 +142,7 @@ impl Drift {
     pub(super) fn add(&mut self, path: &str, old: Option<&[u8]>, new: &[u8]) {
         let list = if old.is_none() { &mut self.created } else { &mut self.changed };
         list.push(path.to_string());
-        self.diff += &diff::unified(path, old, Some(new));
+        self.diff += &unified(path, old, Some(new));
     }
 
     /// Adds the changes of another set.
@@ -123,58 +154,30 @@ impl Drift {
     }
 }
 
-/// Makes the files in `root` equal to the set. `progress` is called with the number of newly finished files, from any
-/// thread.
+/// Makes the files in `root` equal to the set; the folder is created if it does not exist. `progress` is called with the
+/// number of newly finished files, from any thread.
 pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
-    if !disk::has_root(root)? {
-        path::check(&files.paths)?;
-    }
-    hold(root)?.sync(files, progress)
+    check_paths(&files.paths)?;
+    let _lock = lock(root)?;
+    write(root, files, progress)
 }
 
-/// A folder that no other run writes to.
-pub struct Held<'a> {
-    root: &'a Path,
-    /// Whether this run has made it.
-    is_new: bool,
-    _lock: File,
-}
-
-/// Waits until no other run writes to the folder, and makes others wait until the result is dropped. The folder is
-/// created if it does not exist.
-pub fn hold(root: &Path) -> Result<Held<'_>, FolderError> {
-    let is_new = !disk::has_root(root)?;
-    if is_new {
-        fs::create_dir_all(root).map_err(FolderError::io("create", root))?;
-    }
-    Ok(Held { root, is_new, _lock: lock::exclusive(root)? })
-}
-
-impl Held<'_> {
-    /// Does the work of [`sync`]. The lock ends with it, since a folder that was moved to the place of this one has
-    /// another.
-    pub fn sync(self, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
-        path::check(&files.paths)?;
-        let filled = if self.is_new { whole::fill(self.root, files, progress)? } else { None };
-        filled.map_or_else(|| write(self.root, files, progress), Ok)
-    }
-}
-
-/// The results of work on files, in parallel; the last file has its turn after all others.
+/// The results of work on files, in parallel.
 fn in_batches<T: Send>(
     indices: &[usize],
-    work: impl Fn(&[usize]) -> Result<Vec<T>, FolderError> + Sync,
+    work: impl Fn(&[usize]) -> Result<Vec<T>, FolderError> + Send + Sync,
 ) -> Result<Vec<T>, FolderError> {
-    let (others, last) = indices.split_at(indices.len().saturating_sub(1));
-    let mut done: Vec<T> =
-        others.par_chunks(BATCH).map(&work).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    done.extend(work(last)?);
-    Ok(done)
+    let done: Vec<Vec<T>> = indices.par_chunks(BATCH).map(work).collect::<Result<_, _>>()?;
+    Ok(done.into_iter().flatten().collect())
 }
 
 /// Brings a locked folder to the state of the set.
-fn write(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
-    whole::clear(root);
+pub(super) fn write(
+    root: &Path,
+    files: &FileSet,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Report, FolderError> {
+    check_paths(&files.paths)?;
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
     progress(files.paths.len() - plan.stale.len());
@@ -228,45 +231,75 @@ pub fn unedited(root: &Path) -> Result<BTreeSet<String>, FolderError> {
 
 /// Reports the changes of `sync` with a prefix before each path, and fails where `sync` would. Writes nothing.
 pub fn check(root: &Path, prefix: &str, files: &FileSet) -> Result<Drift, FolderError> {
-    path::check(&files.paths)?;
-    let _lock = if disk::has_root(root)? { lock::shared(root) } else { None };
+    check_paths(&files.paths)?;
+    let _lock = disk::lock_shared(root)?;
     let plan = Plan::make(root, files)?;
     let render = plan.stale.iter().map(|&index| (files.paths[index].as_str(), Some(index)));
     let remove = plan.removed.keys().map(|path| (path.as_str(), None));
     let mut work: Vec<(&str, Option<usize>)> = render.chain(remove).collect();
     work.sort_unstable();
 
-    let mut drift = Drift::default();
-    let mut diff = diff::Diff::new(DIFF_LIMIT);
+    let (mut drift, mut left_out) = (Drift::default(), 0);
     for batch in work.chunks(BATCH) {
-        let is_full = diff.is_full();
+        let is_full = drift.diff.len() >= DIFF_LIMIT;
         let changes: Vec<Option<(Entry, String)>> = batch
             .par_iter()
             .map_init(Vec::new, |old, &(path, index)| {
                 let was = disk::read(&root.join(path), old)?;
-                let new = index.map(|index| files.content(index, old)).transpose()?;
+                let new = index.map(|index| files.content(index)).transpose()?;
                 let old = matches!(was, Entry::File(_)).then_some(old.as_slice());
-                let is_current = old == new.as_deref();
-                let shown = format!("{prefix}{path}");
-                let text = if is_full || is_current {
-                    String::new()
-                } else {
-                    diff::unified(&shown, old, new.as_deref())
-                };
-                Ok((!is_current).then_some((was, text)))
+                if old == new.as_deref() {
+                    return Ok(None);
+                }
+                let diff = || unified(&format!("{prefix}{path}"), old, new.as_deref());
+                Ok(Some((was, if is_full { String::new() } else { diff() })))
             })
             .collect::<Result<_, FolderError>>()?;
-        for (&(path, index), change) in batch.iter().zip(&changes) {
+        for (&(path, index), change) in batch.iter().zip(changes) {
             let Some((was, text)) = change else { continue };
-            diff.push(text);
-            let path = format!("{prefix}{path}");
-            match (index, was) {
-                (None, _) => drift.removed.push(path),
-                (Some(_), Entry::Missing) => drift.created.push(path),
-                (Some(_), _) => drift.changed.push(path),
+            match drift.diff.len() < DIFF_LIMIT {
+                true => drift.diff += &text,
+                false => left_out += 1,
             }
+            let list = match (index, was) {
+                (None, _) => &mut drift.removed,
+                (Some(_), Entry::Missing) => &mut drift.created,
+                (Some(_), _) => &mut drift.changed,
+            };
+            list.push(format!("{prefix}{path}"));
         }
     }
-    drift.diff = diff.finish();
+    if left_out > 0 {
+        drift.diff += &format!("# cut here; {left_out} more changed files are not shown\n");
+    }
     Ok(drift)
+}
+
+/// The unified diff of one file; `None` is a file that does not exist.
+fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
+    let name = |side: &str, content: Option<&[u8]>| match content {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_string(),
+    };
+    let (from, to) = (name("a", old), name("b", new));
+    let old = String::from_utf8_lossy(old.unwrap_or_default());
+    let new = String::from_utf8_lossy(new.unwrap_or_default());
+    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&*old, &*new);
+    diff.unified_diff().header(&from, &to).to_string()
+}
+
+/// The contents of a set, and the manifest that a run would leave beside them, for a folder that is on no disk here.
+pub fn contents(files: &FileSet) -> Result<Vec<Content>, FolderError> {
+    check_paths(&files.paths)?;
+    let render = |batch: &[usize]| {
+        batch.iter().map(|&index| Ok((files.paths[index].clone(), files.content(index)?))).collect()
+    };
+    let all: Vec<usize> = (0..files.paths.len()).collect();
+    let mut contents: Vec<Content> = in_batches(&all, render)?;
+    let mut manifest = Manifest::new(&files.key);
+    manifest.dirs =
+        folders_of(files.paths.iter().map(String::as_str)).into_iter().map(String::from).collect();
+    manifest.files = contents.iter().map(|(path, content)| (path.clone(), manifest::hash(content))).collect();
+    contents.push((MANIFEST.to_string(), manifest.to_bytes()));
+    Ok(contents)
 }

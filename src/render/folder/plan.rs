@@ -1,14 +1,14 @@
 //! The plan of a run, made by reading only: the files to render, the files to remove, and the obstacles.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::FileSet;
 use super::disk::{self, Entry};
 use super::error::FolderError;
-use super::manifest::{self, Hashes, Manifest};
-use super::{FileSet, keep, path};
+use super::manifest::{self, Hashes, Manifest, folders_of};
 
 /// The state of a folder against a set of files.
 pub(super) struct Plan {
@@ -18,8 +18,7 @@ pub(super) struct Plan {
     pub(super) stale: Vec<usize>,
     /// Files to remove, with their hashes.
     pub(super) removed: Hashes,
-    /// Files that are no longer generated but stay ours, with their hashes: they have a keep-block, or pruning is
-    /// off.
+    /// Files that are no longer generated but stay ours, with their hashes, since pruning is off.
     pub(super) kept: Hashes,
     /// Edited files that are no longer generated. They are the user's from now on, so that a later run reports them
     /// as obstacles instead of overwriting them.
@@ -28,61 +27,44 @@ pub(super) struct Plan {
     pub(super) dirs: Vec<String>,
 }
 
-/// State of a file that is no longer generated.
-enum Orphan {
-    Gone,
-    Ours(String),
-    Block(String),
-    Edited,
-}
-
 impl Plan {
     /// Looks at everything before anything is written; `Occupied` names all obstacles.
     pub(super) fn make(root: &Path, files: &FileSet) -> Result<Plan, FolderError> {
-        let mut manifest = Manifest::read(root)?;
-        let wanted: HashSet<&str> = files.paths.iter().map(String::as_str).collect();
-        let mut unwanted: BTreeSet<String> =
-            manifest.files.keys().filter(|path| !wanted.contains(path.as_str())).cloned().collect();
-        let unwanted_parents = unwanted.iter().map(String::as_str);
-        let folders = look_at_folders(root, files.paths.iter().map(String::as_str).chain(unwanted_parents))?;
+        let manifest = Manifest::read(root)?;
+        let paths = || files.paths.iter().map(String::as_str);
+        let wanted: HashSet<&str> = paths().collect();
+        let unwanted: Vec<&str> =
+            manifest.files.keys().map(String::as_str).filter(|path| !wanted.contains(path)).collect();
+        let folders = look_at_folders(root, paths().chain(unwanted.iter().copied()))?;
 
-        let looked: Vec<State> = files
+        let states: Vec<State> = files
             .paths
             .par_iter()
             .map_init(Vec::new, |content, path| State::of(root, path, &manifest, &files.key, content))
             .collect::<Result<_, _>>()?;
         let (mut stale, mut occupied) = (Vec::new(), BTreeSet::new());
-        let twins: HashMap<String, String> = match looked.iter().any(|state| matches!(state, State::Taken)) {
-            true => unwanted.iter().map(|path| (path::fold(path), path.clone())).collect(),
-            false => HashMap::new(),
-        };
-        for (index, (state, path)) in looked.iter().zip(&files.paths).enumerate() {
+        for (index, (state, path)) in states.into_iter().zip(&files.paths).enumerate() {
             match state {
-                State::Current => continue,
-                State::Stale => {}
-                State::Taken => match twins.get(&path::fold(path)) {
-                    Some(old) if disk::is_one_file(&root.join(old), &root.join(path)) => {
-                        unwanted.remove(old);
-                        manifest.rename(old, path);
-                    }
-                    _ => drop(occupied.insert(path.clone())),
-                },
+                State::Current => {}
+                State::Stale => stale.push(index),
+                State::Taken => drop(occupied.insert(path.clone())),
             }
-            stale.push(index);
         }
-
-        let (mut removed, mut kept, mut released) =
-            sort_out(root, unwanted.into_iter().collect(), &manifest)?;
-        if !files.prune {
-            kept.append(&mut removed);
-            kept.extend(released.drain(..).map(|path| {
-                let hash = manifest.files.get(&path).cloned().unwrap_or_default();
-                (path, hash)
-            }));
+        let orphans: Vec<Orphan> = unwanted
+            .par_iter()
+            .map_init(Vec::new, |content, path| Orphan::of(root, path, &manifest, files.prune, content))
+            .collect::<Result<_, _>>()?;
+        let (mut removed, mut kept, mut released) = (Hashes::new(), Hashes::new(), Vec::new());
+        for (path, orphan) in unwanted.into_iter().map(str::to_string).zip(orphans) {
+            match orphan {
+                Orphan::Gone => {}
+                Orphan::Remove(hash) => drop(removed.insert(path, hash)),
+                Orphan::Keep(hash) => drop(kept.insert(path, hash)),
+                Orphan::Release => released.push(path),
+            }
         }
-        let needed = folders_of(files.paths.iter().map(String::as_str));
         let mut dirs = Vec::new();
-        for folder in needed {
+        for folder in folders_of(paths()) {
             match folders.get(folder) {
                 Some(Entry::Folder) => continue,
                 Some(Entry::File(_) | Entry::Other) if !removed.contains_key(folder) => {
@@ -96,28 +78,6 @@ impl Plan {
         }
         Ok(Plan { manifest, stale, removed, kept, released, dirs })
     }
-}
-
-/// Files that are no longer generated: those to remove, those to keep, and those that are the user's.
-fn sort_out(
-    root: &Path,
-    unwanted: Vec<String>,
-    manifest: &Manifest,
-) -> Result<(Hashes, Hashes, Vec<String>), FolderError> {
-    let orphans: Vec<Orphan> = unwanted
-        .par_iter()
-        .map_init(Vec::new, |content, path| Orphan::of(root, path, manifest, content))
-        .collect::<Result<_, _>>()?;
-    let (mut removed, mut kept, mut released) = (Hashes::new(), Hashes::new(), Vec::new());
-    for (path, orphan) in unwanted.into_iter().zip(orphans) {
-        match orphan {
-            Orphan::Gone => {}
-            Orphan::Ours(hash) => drop(removed.insert(path, hash)),
-            Orphan::Block(hash) => drop(kept.insert(path, hash)),
-            Orphan::Edited => released.push(path),
-        }
-    }
-    Ok((removed, kept, released))
 }
 
 /// State of a file of the set on disk.
@@ -150,38 +110,35 @@ impl State {
     }
 }
 
-impl Orphan {
-    fn of(root: &Path, path: &str, manifest: &Manifest, content: &mut Vec<u8>) -> Result<Self, FolderError> {
-        Ok(match disk::read(&root.join(path), content)? {
-            Entry::Missing => Orphan::Gone,
-            Entry::File(_) => {
-                let hash = manifest::hash(content);
-                let is_ours = manifest.wrote(path, &hash);
-                if keep::applies_to(path) && keep::has_block(content) {
-                    let known = || manifest.files.get(path).cloned().unwrap_or_default();
-                    Orphan::Block(if is_ours { hash } else { known() })
-                } else if is_ours {
-                    Orphan::Ours(hash)
-                } else {
-                    Orphan::Edited
-                }
-            }
-            _ => Orphan::Edited,
-        })
-    }
+/// The use of a file that is no longer generated.
+enum Orphan {
+    Gone,
+    /// With its hash, as those that stay.
+    Remove(String),
+    Keep(String),
+    /// It is the user's.
+    Release,
 }
 
-/// Every folder of these paths, outer ones first.
-pub(super) fn folders_of<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
-    let mut folders = BTreeSet::new();
-    for path in paths {
-        for folder in path::ancestors(path) {
-            if !folders.insert(folder) {
-                break;
-            }
-        }
+impl Orphan {
+    fn of(
+        root: &Path,
+        path: &str,
+        manifest: &Manifest,
+        prune: bool,
+        content: &mut Vec<u8>,
+    ) -> Result<Self, FolderError> {
+        let entry = disk::read(&root.join(path), content)?;
+        let hash = manifest::hash(content);
+        let is_ours = matches!(entry, Entry::File(_)) && manifest.wrote(path, &hash);
+        Ok(match (entry, is_ours) {
+            (Entry::Missing, _) => Orphan::Gone,
+            (_, true) if prune => Orphan::Remove(hash),
+            (_, true) => Orphan::Keep(hash),
+            (_, false) if prune => Orphan::Release,
+            _ => Orphan::Keep(manifest.files.get(path).cloned().unwrap_or_default()),
+        })
     }
-    folders
 }
 
 /// The kinds of the folders of these paths. A symbolic link among them could lead anywhere and is an error.

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use super::FileSet;
 use super::disk::{self, Entry};
 use super::error::FolderError;
-use super::manifest::{self, Manifest};
-use super::plan::{Plan, folders_of};
-use super::reserved::{MANIFEST, STAGE};
+use super::manifest::{self, MANIFEST, Manifest, STAGE, folders_of};
+use super::plan::Plan;
+
 const MANIFEST_STAGED: &str = "manifest";
 
 /// The staging folder; made when first written to, gone when dropped.
@@ -46,7 +46,7 @@ impl<'a> Stage<'a> {
         Ok(Stage { root, dir })
     }
 
-    /// Renders one file with the user's blocks, and stages it unless it is current.
+    /// Renders one file, and stages it unless it is current.
     pub(super) fn render(
         &self,
         manifest: &Manifest,
@@ -60,7 +60,7 @@ impl<'a> Stage<'a> {
             true => disk::read(&self.root.join(path), old)?,
             false => Entry::Missing,
         };
-        let content = files.content(index, old)?;
+        let content = files.content(index)?;
         let is_staged = !matches!(was, Entry::File(_)) || *old != content;
         if is_staged {
             let target = self.root.join(path);
@@ -134,7 +134,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Replaces the manifest; it is on disk when this returns.
-    pub(super) fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
+    fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
         let (path, target) = (self.dir.join(MANIFEST_STAGED), self.root.join(MANIFEST));
         let write = || {
             let mut file = self.create(&path)?;

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::link::without_links;
-use super::{PLAIN_INLINE, backtick_runs, break_marker, is_plain};
+use super::{PLAIN_INLINE, backtick_runs, break_marker, is_plain, without_links};
 use crate::tool::clean_line;
 
 /// Text as one line without markup, except the code spans that its author wrote. A link becomes its text, followed by

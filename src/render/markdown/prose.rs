@@ -9,8 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::link::{is_of_a_website, is_web};
-use super::{break_marker, fence};
+use super::{break_marker, fence, is_of_a_website, is_web};
 use crate::tool::{clean_text, hidden_characters};
 
 const MAX_READINGS: usize = 9;

@@ -4,18 +4,19 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::config::Eval;
-use crate::finding::{Code, Document, Finding, Format, Limits, Place, Reader, locate};
+use crate::finding::{Code, Document, Finding, Format, Place};
+use crate::tool::{clean_line, clipped};
 
 /// Longest line and largest file that are read, in bytes.
-const LINE: Limits = Limits { max_bytes: 64 << 10, max_depth: 16 };
+const MAX_LINE: usize = 64 << 10;
 const MAX_FILE: u64 = 64 << 20;
+/// Most characters of a message about a line, which may repeat a value of it.
+const MAX_MESSAGE: usize = 160;
 
 /// Help on the form of a line.
 const SHAPE: &str =
@@ -59,12 +60,10 @@ pub struct Labelled {
 }
 
 /// One line as written. Other fields, such as a note, are ignored.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["query", "gold"]))]
+#[derive(Deserialize)]
 struct Line {
     query: String,
-    gold: Vec<String>,
+    gold: Option<Vec<String>>,
 }
 
 /// The files that a configuration names, below its folder.
@@ -93,16 +92,10 @@ impl LabelFile {
             }
         };
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-        let reader = Reader::compile();
-        let lines: Vec<(usize, &[u8])> = bytes.split(|byte| *byte == b'\n').enumerate().collect();
-        let read: Vec<(Option<Labelled>, Vec<Finding>)> = lines
-            .into_par_iter()
-            .filter(|(_, line)| !line.trim_ascii().is_empty())
-            .map(|(index, line)| self.line(index + 1, line, &reader, catalog))
-            .collect();
-        for (labelled, findings) in read {
-            labels.queries.extend(labelled);
-            labels.findings.extend(findings);
+        for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+            if !line.trim_ascii().is_empty() {
+                self.line(number, line, catalog, &mut labels);
+            }
         }
         if labels.queries.is_empty() && labels.findings.is_empty() {
             let finding = Finding::new(Code::LabelInvalid, "no labelled queries in this file").help(SHAPE);
@@ -115,65 +108,49 @@ impl LabelFile {
     }
 
     /// Reads one line, and reports its mistakes. A query of which some names are known is used with these.
-    fn line(
-        &self,
-        number: usize,
-        bytes: &[u8],
-        reader: &Reader<Line>,
-        catalog: &Catalog,
-    ) -> (Option<Labelled>, Vec<Finding>) {
-        let mut document = match Document::parse(&self.shown, bytes.to_vec(), Format::Json, &LINE) {
-            Ok(document) => document,
-            Err(finding) => return (None, vec![of_line(finding, number)]),
+    fn line(&self, number: usize, bytes: &[u8], catalog: &Catalog, labels: &mut Labels) {
+        let place = |column| Place { line: Some(number), column, ..Place::new(&self.shown, "") };
+        let mut invalid = |message: &str, column| {
+            let message = clipped(&clean_line(message), MAX_MESSAGE).into_owned();
+            let finding = Finding::new(Code::LabelInvalid, message).help(SHAPE);
+            labels.findings.push(finding.at(place(column)));
         };
-        if self.is_unanswerable
-            && let Value::Object(fields) = &mut document.value
-        {
-            fields.insert("gold".into(), Value::Array(Vec::new()));
+        if bytes.len() > MAX_LINE {
+            return invalid(&format!("a line of more than {} KiB", MAX_LINE >> 10), None);
         }
-        let mut findings = Vec::new();
-        let line = reader.read(document.value.take(), &Place::new(&self.shown, ""), &mut findings);
-        // The wrong field was left out, and without it the query would be another one.
-        findings.truncate(1);
-        for finding in &mut findings {
-            finding.code = Code::LabelInvalid;
-            finding.help.get_or_insert_with(|| SHAPE.into());
-        }
-        let mut labelled = None;
-        if let Some(line) = line.filter(|_| findings.is_empty()) {
-            if line.query.trim().is_empty() {
-                let place = Place::new(&self.shown, "/query");
-                findings.push(Finding::new(Code::LabelInvalid, "the query is empty").at(place));
-            } else {
-                labelled = self.labelled(number, line, catalog, &mut findings);
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return invalid("the line is not UTF-8", None);
+        };
+        let Line { query, gold } = match serde_json::from_str(text) {
+            Ok(line) => line,
+            Err(error) => {
+                let message = error.to_string();
+                let message = message.split(" at line ").next().unwrap_or_default();
+                return invalid(message, Some(error.column()));
             }
-        }
-        locate(std::slice::from_ref(&document), &mut findings);
-        for place in findings.iter_mut().filter_map(|finding| finding.place.as_mut()) {
-            place.line = Some(number);
-        }
-        (labelled, findings)
-    }
-
-    fn labelled(
-        &self,
-        line: usize,
-        written: Line,
-        catalog: &Catalog,
-        findings: &mut Vec<Finding>,
-    ) -> Option<Labelled> {
-        let names = &written.gold;
+        };
+        let names = match gold {
+            _ if query.trim().is_empty() => return invalid("the query is empty", None),
+            _ if self.is_unanswerable => Vec::new(),
+            Some(names) => names,
+            None => return invalid("missing field `gold`", None),
+        };
         let mut gold = Vec::new();
-        for (index, name) in names.iter().enumerate() {
+        for name in &names {
             match place_of(name, catalog) {
                 Ok(place) if !gold.contains(&place) => gold.push(place),
                 Ok(_) => {}
-                Err(finding) => findings.push(finding.at(Place::new(&self.shown, format!("/gold/{index}")))),
+                Err(finding) => {
+                    let written = Value::from(name.as_str()).to_string();
+                    let column = text.find(&written).map(|at| text[..at].chars().count() + 1);
+                    labels.findings.push(finding.at(place(column)));
+                }
             }
         }
-        let query = written.query;
         // A query without any known tool must not count as one that no tool serves.
-        (names.is_empty() || !gold.is_empty()).then_some(Labelled { line, query, gold })
+        if names.is_empty() || !gold.is_empty() {
+            labels.queries.push(Labelled { line: number, query, gold });
+        }
     }
 }
 
@@ -190,26 +167,6 @@ fn place_of(name: &str, catalog: &Catalog) -> Result<usize, Finding> {
         None => "name a tool of this catalog, or leave `gold` empty where no tool serves the query".into(),
     };
     Err(Finding::new(Code::LabelUnknown, unresolved.message).help(help))
-}
-
-/// Turns a finding about the text of a line into one about the file.
-fn of_line(finding: Finding, number: usize) -> Finding {
-    let (message, help) = match finding.code {
-        Code::FileTooLarge => {
-            (format!("a line of more than {} KiB", LINE.max_bytes >> 10), Some(SHAPE.to_string()))
-        }
-        Code::FileUnreadable => (finding.message.clone(), finding.help.clone()),
-        _ => (finding.message.replace("the file ", "the line "), Some(SHAPE.to_string())),
-    };
-    let place = finding.place.map(|place| Place { line: Some(number), ..place });
-    Finding {
-        code: Code::LabelInvalid,
-        severity: Code::LabelInvalid.severity(),
-        message,
-        help,
-        place,
-        tool: None,
-    }
 }
 
 /// The file, if it is not too large.

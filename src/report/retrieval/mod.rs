@@ -1,22 +1,20 @@
 //! Measures search: asks labelled queries, and compares the hits with the expected tools.
 //!
 //! [`labels`] reads labelled queries, and checks them against the names of a catalog. [`evaluate`] asks each of them, in
-//! parallel. [`outcome`] has the measures, and [`table`] prints them for people.
+//! parallel, and [`MEASURES`] are over the outcomes.
 
 mod labels;
-mod outcome;
-mod table;
 
 use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::table::{aligned, grouped, wrapped};
 use crate::catalog::Catalog;
-use crate::search::SearchResult;
+use crate::search::{SearchResult, Verdict};
 use crate::tool::clean_line;
 
 pub use labels::{LabelFile, Labelled, Labels, configured};
-pub use outcome::{MEASURES, QueryOutcome};
 
 /// Most hits of a query that are considered.
 pub const DEPTH: usize = 100;
@@ -133,5 +131,260 @@ impl RetrievalReport {
             );
         }
         missed
+    }
+}
+
+/// Most hits that NDCG considers.
+const BORDER: usize = 10;
+/// Most hits that are listed of a failed query.
+const HITS: usize = 5;
+
+/// The outcome of one labelled query.
+#[derive(Clone, Debug, Default)]
+pub struct QueryOutcome {
+    /// The expected tools, by position; empty when no tool serves the query.
+    gold: Vec<usize>,
+    /// The hits, by position, with their confidence.
+    hits: Vec<(usize, f64)>,
+    /// Whether the result was "no match".
+    is_no_match: bool,
+}
+
+/// One number from 0 to 1 from the outcomes of queries.
+type Measure = fn(&[QueryOutcome]) -> Option<f64>;
+
+/// The measures: those of ranking and wrong "no match" are over the queries that some tool serves, `refused` is over the
+/// others.
+pub const MEASURES: [(&str, Measure); 6] = [
+    ("recall_1", |all| answerable(all, |one| one.recall(1))),
+    ("recall_5", |all| answerable(all, |one| one.recall(5))),
+    ("ndcg", |all| answerable(all, QueryOutcome::ndcg)),
+    ("wrong_no_match", |all| answerable(all, QueryOutcome::no_match)),
+    ("recall_5_answered", |all| answerable(all, |one| if one.is_no_match { 0.0 } else { one.recall(5) })),
+    ("refused", |all| average(all.iter().filter(|one| !one.is_answerable()).map(QueryOutcome::no_match))),
+];
+
+fn answerable(all: &[QueryOutcome], measure: fn(&QueryOutcome) -> f64) -> Option<f64> {
+    average(all.iter().filter(|one| one.is_answerable()).map(measure))
+}
+
+fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+impl QueryOutcome {
+    /// The outcome of a query that these tools serve, by position.
+    pub fn new(gold: &[usize], found: SearchResult) -> Self {
+        // Rounds to six digits, as reports print it: 0.8 is 0.8, and not the nearest smaller number.
+        let digits = |value: f32| (f64::from(value) * 1e6).round() / 1e6;
+        let confidence = |value: f32| if value.is_nan() { 0.0 } else { digits(value).clamp(0.0, 1.0) };
+        let hits = found.hits.iter().take(DEPTH).map(|hit| (hit.entry, confidence(hit.confidence)));
+        Self { gold: gold.to_vec(), hits: hits.collect(), is_no_match: found.verdict == Verdict::NoMatch }
+    }
+
+    /// Whether some tool serves it.
+    pub(super) fn is_answerable(&self) -> bool {
+        !self.gold.is_empty()
+    }
+
+    /// The rank of a tool among the hits, from 1.
+    fn rank(&self, tool: usize) -> Option<usize> {
+        self.hits.iter().position(|(hit, _)| *hit == tool).map(|place| place + 1)
+    }
+
+    /// The share of its tools among the first `border` hits.
+    fn recall(&self, border: usize) -> f64 {
+        let found =
+            self.gold.iter().filter(|tool| self.rank(**tool).is_some_and(|rank| rank <= border)).count();
+        found as f64 / self.gold.len().max(1) as f64
+    }
+
+    /// Normalised discounted cumulative gain of the first ten hits, each worth one or nothing.
+    fn ndcg(&self) -> f64 {
+        let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
+        let ranks = (1..=BORDER).zip(&self.hits).filter(|(_, (tool, _))| self.gold.contains(tool));
+        let ideal: f64 = (1..=BORDER.min(self.gold.len())).map(gain).sum();
+        if ideal > 0.0 { ranks.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal } else { 0.0 }
+    }
+
+    fn no_match(&self) -> f64 {
+        f64::from(u8::from(self.is_no_match))
+    }
+
+    /// The confidence of the first hit; 0 where there is no hit.
+    pub(super) fn confidence(&self) -> f64 {
+        self.hits.first().map_or(0.0, |(_, confidence)| *confidence)
+    }
+
+    /// Quality of the whole result, from 0 to 1. "No match" is either right or wrong.
+    pub(super) fn score(&self) -> f64 {
+        match (self.is_answerable(), self.is_no_match) {
+            (true, false) => self.ndcg(),
+            (false, true) => 1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// What a reader needs to see of a failed query.
+    pub(super) fn wrong(&self, catalog: &Catalog, labels: &Labels, labelled: &Labelled) -> WrongQuery {
+        let name = |tool: usize| catalog.tools.get(tool).map(|tool| tool.name.clone()).unwrap_or_default();
+        let hits = self.hits.iter().take(HITS);
+        WrongQuery {
+            file: labels.file.clone(),
+            line: labelled.line,
+            query: labelled.query.clone(),
+            score: self.score(),
+            verdict: if self.is_no_match { "no_match" } else { "match" },
+            gold: self.gold.iter().map(|&tool| (name(tool), self.rank(tool))).collect(),
+            hits: hits.map(|&(tool, confidence)| (name(tool), confidence)).collect(),
+        }
+    }
+}
+
+/// The columns: a heading, and the measure below it.
+const COLUMNS: [(&str, &str); 5] = [
+    ("R@1", "recall_1"),
+    ("R@5", "recall_5"),
+    ("NDCG", "ndcg"),
+    ("wrong no match", "wrong_no_match"),
+    ("refused", "refused"),
+];
+/// Most hits, and most expected tools, that are printed of a failed query.
+const SHOWN_HITS: usize = 3;
+const GOLD: usize = 6;
+/// Longest query that is printed, in characters.
+const QUERY: usize = 160;
+
+const NOTES: [&str; 2] = [
+    "R@k: the share of a query's tools among the first k hits. NDCG: how high up they come, among the first ten. Both over \
+     the queries that some tool serves, in percent.",
+    "wrong no match: the share of these queries that is answered \"no match\". refused: the share of the other queries that \
+     is, rightly.",
+];
+
+impl RetrievalReport {
+    /// Tables, with explanations under them.
+    pub fn table(&self) -> String {
+        let heads = ["file", "queries", "unanswerable"].into_iter().chain(COLUMNS.map(|(head, _)| head));
+        let mut rows = vec![heads.map(str::to_string).collect()];
+        rows.extend(self.files.iter().map(Row::cells));
+        let mut out = format!("Search over {} tools, in percent\n\n{}", grouped(self.tools), aligned(&rows));
+        if !self.worst.is_empty() {
+            out += "\nWorst first:\n";
+            self.worst.iter().for_each(|query| out += &query.text());
+        }
+        out.push('\n');
+        NOTES.iter().for_each(|note| out += &wrapped(note));
+        out
+    }
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let measure = |(_, name)| match self.measures.get(name).copied().flatten() {
+            Some(share) => format!("{:.1}", share * 100.0),
+            None => "-".into(),
+        };
+        let counts = [clean_line(&self.file), grouped(self.queries), grouped(self.unanswerable)];
+        counts.into_iter().chain(COLUMNS.map(measure)).collect()
+    }
+}
+
+impl WrongQuery {
+    fn text(&self) -> String {
+        let query: String = clean_line(&self.query).chars().take(QUERY).collect();
+        let wanted = |(name, rank): &(String, Option<usize>)| match rank {
+            Some(rank) => format!("{} (rank {rank})", clean_line(name)),
+            None => format!("{} (not in the first {DEPTH})", clean_line(name)),
+        };
+        let mut gold: Vec<String> = self.gold.iter().take(GOLD).map(wanted).collect();
+        if self.gold.len() > GOLD {
+            gold.push(format!("{} more", self.gold.len() - GOLD));
+        }
+        let gold = if gold.is_empty() { "no_match".to_string() } else { gold.join(", ") };
+        let verdict = (self.verdict == "no_match").then(|| "no_match".to_string());
+        let hit = |(name, confidence): &(String, f64)| format!("{} {confidence:.2}", clean_line(name));
+        let hits = verdict.into_iter().chain(self.hits.iter().take(SHOWN_HITS).map(hit));
+        let hits = hits.collect::<Vec<_>>().join(", ");
+        let place = format!("{}:{}", clean_line(&self.file), self.line);
+        format!("  {place}  {query}\n    wanted  {gold}\n    came    {hits}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Hit;
+
+    /// Hits in this order, the first with this confidence.
+    fn outcome(gold: &[usize], hits: &[usize], confidence: f32) -> QueryOutcome {
+        let hit = |&entry: &usize| Hit { entry, score: 1.0, confidence, reason: String::new() };
+        let verdict = if confidence >= 0.5 { Verdict::Match } else { Verdict::NoMatch };
+        QueryOutcome::new(gold, SearchResult { verdict, hits: hits.iter().map(hit).collect() })
+    }
+
+    fn value(name: &str, all: &[QueryOutcome]) -> Option<f64> {
+        let (_, measure) = MEASURES.iter().find(|(other, _)| *other == name).unwrap();
+        measure(all)
+    }
+
+    #[track_caller]
+    fn check(all: &[QueryOutcome], expect: &[(&str, f64)]) {
+        for (name, expect) in expect {
+            let got = value(name, all).unwrap();
+            assert!((got - expect).abs() < 1e-9, "{name}: {got} and not {expect}");
+        }
+    }
+
+    #[test]
+    fn one_query_by_hand() {
+        // Two tools serve it, at ranks two and four.
+        let one = [outcome(&[7, 9], &[1, 7, 2, 9, 3], 0.8)];
+        // (1/log2(3) + 1/log2(5)) / (1/log2(2) + 1/log2(3))
+        let ndcg = (0.630_929_753_571_457_5 + 0.430_676_558_073_393) / (1.0 + 0.630_929_753_571_457_5);
+        let expect = [
+            ("recall_1", 0.0),
+            ("recall_5", 1.0),
+            ("ndcg", ndcg),
+            ("wrong_no_match", 0.0),
+            ("recall_5_answered", 1.0),
+        ];
+        check(&one, &expect);
+        assert_eq!(value("refused", &one), None, "no query is unanswerable");
+    }
+
+    #[test]
+    fn several_queries_by_hand() {
+        let all = [
+            outcome(&[1], &[1, 2, 3], 0.9), // right
+            outcome(&[2], &[1, 2, 3], 0.7), // second
+            outcome(&[3], &[3], 0.2),       // right, and kept back
+            outcome(&[4], &[], 0.0),        // nothing at all, which is no_match
+            outcome(&[], &[5], 0.1),        // rightly no_match
+            outcome(&[], &[6], 0.7),        // answered all the same
+        ];
+        check(
+            &all,
+            &[
+                ("recall_1", 0.5),
+                ("recall_5", 0.75),
+                ("ndcg", (1.0 + 0.630_929_753_571_457_5 + 1.0) / 4.0),
+                ("wrong_no_match", 0.5),
+                ("recall_5_answered", 0.5),
+                ("refused", 0.5),
+            ],
+        );
+    }
+
+    #[test]
+    fn only_the_first_ten_gain_and_confidence_is_a_share() {
+        let hits: Vec<usize> = (0..40).collect();
+        let far = outcome(&[10], &hits, f32::NAN);
+        assert_eq!((far.ndcg(), far.confidence()), (0.0, 0.0));
+        // With more tools than ranks, ten right ones are all there can be.
+        let many: Vec<usize> = (0..20).collect();
+        assert!((outcome(&many, &hits, 2.0).ndcg() - 1.0).abs() < 1e-12);
+        assert_eq!(outcome(&many, &hits, 2.0).confidence(), 1.0);
     }
 }

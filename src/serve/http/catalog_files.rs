@@ -17,8 +17,7 @@ pub(super) async fn registry(context: RequestContext) -> Result<Response, Proble
 pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
     made(context, |cache| {
         let llms = &cache.index()?.llms;
-        let pieces = (0..llms.brief_pieces()).map(|piece| llms.brief(cache.view().catalog(), piece));
-        Ok(Tagged::new(pieces.collect::<String>(), Media::Text).answer())
+        Ok(Tagged::new(llms.brief(cache.view().catalog()), Media::Text).answer())
     })
     .await
 }
@@ -27,9 +26,7 @@ pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
 pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
     made(context, |cache| {
         let llms = &cache.index()?.llms;
-        let pieces =
-            (0..llms.full_pieces()).map(|piece| llms.full(|index| cache.view().markdown(index), piece));
-        Ok(Tagged::new(pieces.collect::<String>(), Media::Text).answer())
+        Ok(Tagged::new(llms.full(|index| cache.view().markdown(index)), Media::Text).answer())
     })
     .await
 }

@@ -53,56 +53,6 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
     }
 }
 
-#[test]
-fn a_new_folder_is_there_whole_or_empty_and_looks_like_one_that_was_there() {
-    let (dir, root) = temp();
-    let beside = dir.path().join(".tools.toolcrib-tmp");
-    let fails_last = |index: usize| {
-        assert!(fs::read_dir(&root).unwrap().next().is_none() && beside.join(MANIFEST).exists());
-        if index == NEW.len() - 1 { Err("stopped".into()) } else { Ok(NEW[index].1.to_string()) }
-    };
-    let paths = || NEW.iter().map(|(path, _)| path.to_string()).collect();
-    let files = FileSet { paths: paths(), render: &fails_last, key: "new".into(), prune: true };
-    assert_eq!(variant(&sync(&root, &files, &|_| {}).unwrap_err()), "Render");
-    assert!(tree(&root).is_empty() && !beside.exists());
-    let (there, whole) = (dir.path().join("there"), dir.path().join("whole"));
-    fs::create_dir(&there).unwrap();
-    for folder in [&root, &there, &whole] {
-        assert_eq!(run(folder, NEW).unwrap(), report(NEW.len(), 0, 0, 0));
-        assert_eq!(tree(folder), tree(&root));
-        assert_eq!(fs::read(folder.join(MANIFEST)).unwrap(), fs::read(root.join(MANIFEST)).unwrap());
-        assert_eq!(fs::metadata(folder).unwrap().mode(), fs::metadata(&there).unwrap().mode());
-    }
-}
-
-#[test]
-fn a_folder_of_the_user_beside_a_new_one_stays() {
-    let (dir, root) = temp();
-    let beside = dir.path().join(".tools.toolcrib-tmp");
-    fs::create_dir(&beside).unwrap();
-    fs::write(beside.join("mine.md"), "mine").unwrap();
-    assert_eq!(run(&root, NEW).unwrap(), report(NEW.len(), 0, 0, 0));
-    assert_eq!(tree(&beside).into_keys().collect::<Vec<_>>(), ["mine.md"]);
-}
-
-#[test]
-fn the_last_file_is_rendered_after_all_others() {
-    for is_there in [false, true] {
-        let (_dir, root) = temp();
-        if is_there {
-            fs::create_dir(&root).unwrap();
-        }
-        let (texts, rendered) = (generation(0), AtomicUsize::new(0));
-        let render = |index: usize| {
-            let before = rendered.fetch_add(1, Ordering::Relaxed);
-            assert!(index + 1 < texts.len() || before + 1 == texts.len());
-            Ok(texts[index].1.clone())
-        };
-        let paths = texts.iter().map(|(path, _)| path.clone()).collect();
-        sync(&root, &FileSet { paths, render: &render, key: "new".into(), prune: true }, &|_| {}).unwrap();
-    }
-}
-
 /// Texts of generation `which`; generations differ in their files and contents.
 fn generation(which: usize) -> Vec<(String, String)> {
     let text = |i: usize| format!("{which} {i}\n").repeat(40);
@@ -151,49 +101,6 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_repairs() {
         let expect = if which == 3 { BTreeMap::new() } else { all[which].clone() };
         assert_eq!(files.collect::<BTreeMap<_, _>>(), expect);
         assert!(which != 3 || tree(&root).is_empty());
-    }
-}
-
-#[test]
-#[ignore = "the process that the next test kills"]
-fn endless_new_folders() {
-    let Some(root) = std::env::var_os("TOOLCRIB_TEST_ROOT") else { return };
-    for number in 0.. {
-        run_generation(&Path::new(&root).join(number.to_string()), number % 3).unwrap();
-    }
-}
-
-#[test]
-fn a_killed_run_leaves_a_new_folder_empty_or_whole_and_the_next_one_clears_the_rest() {
-    let (_dir, root) = temp();
-    let me = std::env::current_exe().unwrap();
-    let path = module_path!().split_once("::").unwrap().1;
-    for round in 0..8 {
-        let _ = fs::remove_dir_all(&root);
-        let mut child = Command::new(&me)
-            .args(["--exact", "--ignored", &format!("{path}::endless_new_folders")])
-            .env("TOOLCRIB_TEST_ROOT", &root)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(40 + round * 7));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let made = fs::read_dir(&root).map_or(0, |entries| {
-            entries
-                .filter(|entry| !entry.as_ref().unwrap().file_name().as_encoded_bytes().starts_with(b"."))
-                .count()
-        });
-        for number in 0..made {
-            let folder = root.join(number.to_string());
-            let is_whole = number + 1 < made || folder.join(MANIFEST).exists();
-            let count = generation(number % 3).len();
-            let now = tree(&folder).into_iter().filter(|(name, _)| !name.ends_with('/'));
-            assert_eq!(now.count(), if is_whole { count } else { 0 }, "{}", folder.display());
-            let done = run_generation(&folder, number % 3).unwrap();
-            assert_eq!((done.created, done.unchanged), if is_whole { (0, count) } else { (count, 0) });
-        }
-        assert!(tree(&root).keys().all(|name| !name.starts_with('.')), "leftovers stay");
     }
 }
 

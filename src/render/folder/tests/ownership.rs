@@ -2,8 +2,6 @@
 
 use super::*;
 
-const BLOCK: &str = "<!-- toolcrib:keep -->\nmine\n<!-- /toolcrib:keep -->\n";
-
 #[test]
 fn a_page_edited_while_its_tool_is_gone_is_the_users() {
     let (_dir, root) = temp();
@@ -54,24 +52,6 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
         }
         assert_eq!((tree(&root), fs::read(root.join(MANIFEST)).unwrap()), before);
     }
-}
-
-#[test]
-fn only_markdown_has_keep_blocks() {
-    let (_dir, root) = temp();
-    let set: Texts = &[("a.md", "a\n"), ("registry.json", "{}\n")];
-    run(&root, set).unwrap();
-    for (name, text) in set {
-        fs::write(root.join(name), format!("{text}{BLOCK}")).unwrap();
-    }
-    assert_eq!(run(&root, set).unwrap(), report(0, 1, 0, 1));
-    assert_tree(&root, &[("a.md", &format!("a\n{BLOCK}")), ("registry.json", "{}\n")]);
-    // A generated text that looks like a block is removed with its file.
-    let json: Texts = &[("registry.json", BLOCK)];
-    let (_dir, root) = temp();
-    run(&root, json).unwrap();
-    assert_tree(&root, json);
-    assert_eq!(run(&root, &[]).unwrap(), report(0, 0, 1, 0));
 }
 
 #[test]

@@ -1,12 +1,18 @@
-//! The modes of a profile, compared.
+//! The modes of a profile, compared; and the cost of each tool: in full, deferred, and as a doc.
 
+use std::collections::HashMap;
+
+use rayon::prelude::*;
 use serde::Serialize;
+use serde_json::json;
 
-use super::layout::tenth;
 use super::meter::{Counted, Meter};
+use super::table::tenth;
+use super::with_modes;
 use crate::catalog::Profile;
-use crate::config::Mode;
-use crate::render::TemplateError;
+use crate::config::{Deferred, Mode};
+use crate::provider::READ_TOOL_DOC;
+use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
 
 /// The cost of a profile in one mode.
@@ -60,42 +66,36 @@ pub(super) fn modes(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Vec<
         Ok(bound) if bound > 0 => Some(bound + meter.prompt(profile, Mode::Full)?.o200k),
         _ => None,
     };
-    let asked = Mode::ALL.iter().copied().filter(|mode| meter.options.mode.is_none_or(|only| only == *mode));
-    asked
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|mode| match meter.count(profile, mode) {
+    let only = meter.options.mode;
+    let asked = Mode::ALL.iter().copied().filter(|mode| only.is_none_or(|only| only == *mode));
+    let row = |mode| {
+        let row = ModeReport { mode, as_mode: mode, over_limit: None, tokens: None, problem: None };
+        Ok(match meter.count(profile, mode) {
             Ok(counted) => {
-                let prompt = meter.prompt(profile, counted.mode)?;
                 let (as_mode, over_limit) = (counted.mode, counted.limit);
-                let tokens = Some(measured(counted, prompt, full, meter, profile));
-                Ok(ModeReport { mode, as_mode, over_limit, tokens, problem: None })
+                let tokens = Some(measured(counted, full, meter, profile)?);
+                ModeReport { as_mode, over_limit, tokens, ..row }
             }
-            Err(error) => Ok(ModeReport {
-                mode,
-                as_mode: mode,
-                over_limit: None,
-                tokens: None,
-                problem: Some(error.to_string()),
-            }),
+            Err(error) => ModeReport { problem: Some(error.to_string()), ..row },
         })
-        .collect()
+    };
+    asked.map(row).collect()
 }
 
 fn measured(
     counted: Counted,
-    prompt: Count,
     full: Option<usize>,
-    meter: &Meter<'_>,
+    meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-) -> Measured {
+) -> Result<Measured, TemplateError> {
     let Counted { mode, bound, sent, parts, .. } = counted;
+    let prompt = meter.prompt(profile, mode)?;
     let each = bound + prompt;
     // Counted by themselves, functions can take a token or two more than in one text.
     let own_functions = parts.own_functions.less(parts.sum().less(bound));
     let task = |mode, tokens| meter.task(profile, mode, tokens);
     let tokens = task(mode, each.o200k);
-    Measured {
+    Ok(Measured {
         bound,
         names: parts.names,
         descriptions: parts.descriptions,
@@ -107,7 +107,7 @@ fn measured(
         saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)),
         task: tokens,
         task_percent: full.map(|full| percent(tokens, task(Mode::Full, full))),
-    }
+    })
 }
 
 fn in_tenths<S: serde::Serializer>(percent: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -116,4 +116,58 @@ fn in_tenths<S: serde::Serializer>(percent: &Option<f64>, serializer: S) -> Resu
 
 fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole as f64
+}
+
+/// The cost of one tool.
+#[derive(Debug, Serialize)]
+pub struct ToolReport {
+    /// Its canonical name.
+    pub name: String,
+    /// The name of its doc, which is also its name for most providers.
+    pub safe_name: String,
+    /// Tokens bound in full.
+    pub full: Count,
+    /// Tokens deferred with the smallest schema; `None` where it cannot be deferred, since one of our functions has
+    /// its name.
+    pub stub: Option<Count>,
+    /// Tokens deferred with a compact schema; `None` where it cannot be deferred.
+    pub compact: Option<Count>,
+    /// Its doc.
+    pub doc: Count,
+    /// Tokens of its doc, and of the call that reads it.
+    pub read: Count,
+}
+
+/// The cost of each tool of a profile, the largest first, and the names of those that cannot be bound.
+pub(super) fn tools(
+    meter: &mut Meter<'_>,
+    profile: &Profile<'_>,
+) -> Result<(Vec<ToolReport>, Vec<String>), TemplateError> {
+    let full = meter.whole(profile);
+    let stub = meter.deferred(profile, Mode::Hybrid, Deferred::Stub);
+    let compact = meter.deferred(profile, Mode::Hybrid, Deferred::Compact);
+    let docs = Docs::new(meter.catalog, with_modes(profile, |entry| entry.mode), meter.templates);
+    let docs: Result<Vec<String>, _> = profile.tools.par_iter().map(|entry| docs.tool(*entry)).collect();
+    let (mut reports, mut left_out) = (Vec::new(), Vec::new());
+    for (tool, doc) in profile.tools.iter().map(|entry| entry.tool).zip(docs?) {
+        let of = |entries: &HashMap<String, Count>| entries.get(&tool.name).copied();
+        let Some(full) = of(&full) else {
+            left_out.push(tool.name.clone());
+            continue;
+        };
+        let call = json!({"name": READ_TOOL_DOC, "arguments": {"names": [tool.safe_name]}}).to_string();
+        let doc = meter.counter.count(&doc);
+        let read = doc + meter.counter.count(&call);
+        reports.push(ToolReport {
+            name: tool.name.clone(),
+            safe_name: tool.safe_name.clone(),
+            full,
+            stub: of(&stub),
+            compact: of(&compact),
+            doc,
+            read,
+        });
+    }
+    reports.sort_by(|a, b| (b.full.o200k, &a.name).cmp(&(a.full.o200k, &b.name)));
+    Ok((reports, left_out))
 }

@@ -1,11 +1,16 @@
-//! Turns our safe markdown into safe HTML: only the elements and links that a text needs. As a second defence, a
-//! sanitiser that does not know markdown checks the result.
+//! Texts of pages: our safe markdown as safe HTML, with only the elements and links that a text needs; names and JSON of
+//! bounded length. As a second defence, a sanitiser that does not know markdown checks the HTML.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
+use serde_json::Value;
+
+use crate::render::escaped;
+use crate::render::markdown::inline;
+use crate::tool::{clean_line, clean_text};
 
 /// Elements that a text may contain.
 const ELEMENTS: [&str; 25] = [
@@ -44,6 +49,11 @@ pub(super) fn line(markdown: &str) -> String {
     }
 }
 
+/// One line of untrusted text as HTML.
+pub(super) fn inline_html(text: &str) -> String {
+    line(&inline(text))
+}
+
 /// Most lines are plain words, or one name in a code span: escaping is all they need.
 fn without_markup(markdown: &str) -> Option<String> {
     let is_plain = |text: &str| {
@@ -61,22 +71,6 @@ fn without_markup(markdown: &str) -> Option<String> {
     }
     let has_link = markdown.contains("://") || markdown.contains("www.");
     (is_plain(markdown) && !has_link && !markdown.contains("  ")).then(|| escaped(markdown))
-}
-
-/// Text escaped as HTML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// HTML in the text becomes text, images their description; headings stand below ours.
@@ -105,6 +99,43 @@ fn lowered(level: HeadingLevel) -> HeadingLevel {
         HeadingLevel::H2 => HeadingLevel::H5,
         _ => HeadingLevel::H6,
     }
+}
+
+/// Most bytes of JSON in one place of a page.
+const MAX_JSON: usize = 64 << 10;
+
+/// JSON to read and to copy.
+pub(super) fn json_text(value: &Value) -> String {
+    let compact = value.to_string();
+    let text =
+        if compact.len() <= 72 { compact } else { serde_json::to_string_pretty(value).unwrap_or_default() };
+    cut(clean_text(&text).into(), MAX_JSON)
+}
+
+/// A text of bounded length.
+pub(super) fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push_str("\n… cut here; registry.json has all of it");
+    }
+    text
+}
+
+/// Most characters of a name in a list.
+pub(super) const MAX_NAME: usize = 120;
+
+/// A text of at most this many characters; a longer one ends in an ellipsis.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_string(),
+    }
+}
+
+/// A name for lists; an invisible one is replaced.
+pub(super) fn shown_name(name: &str, otherwise: &str) -> String {
+    let name = clean_line(name);
+    if name.is_empty() { otherwise.to_string() } else { clipped(&name, MAX_NAME) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,209 @@
+//! Pages that list: the home page with the tree of categories, categories, results of a search, and findings.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tera::Context;
+
+use super::frame::{Frame, Link, Position, site_name};
+use super::index::{Entry, ROOT};
+use super::search_index::MAX_QUERY;
+use super::text::{MAX_NAME, clipped, inline_html, shown_name};
+use super::{Page, Site};
+use crate::catalog::Callable;
+use crate::finding::{Code, Finding, Severity};
+use crate::render::TemplateError;
+use crate::tool::clean_line;
+
+/// Most lines of a tree. Levels that do not fit as a whole are on the pages of the categories above them.
+const MAX_LINES: usize = 300;
+/// Most findings on the page; `toolcrib check` lists all.
+const MAX_FINDINGS: usize = 300;
+/// Most characters of a message on the page.
+const MAX_MESSAGE: usize = 1000;
+
+/// The first page, or a part of it where there are many categories.
+pub(super) fn home(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> {
+    let index = site.index;
+    let pages = &index.categories[ROOT];
+    let profiles = index.profiles.iter().map(|profile| {
+        let configured = site.catalog.config.profiles.get(&profile.name);
+        let about = configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default();
+        json!({
+            "title": shown_name(&profile.name, &profile.file),
+            "href": format!("profiles/{}.html", profile.file),
+            "about": clipped(&clean_line(about), 300),
+        })
+    });
+    let about = format!("{} tools in {} categories", index.tools.len(), pages.entries.len());
+    let frame = Frame::at_root(site, "home", &site_name(site), about);
+    let mut context = Context::new();
+    context.insert("count", &pages.entries.len());
+    context.insert("tree", &tree(site, pages.chunks().nth(part).unwrap_or_default(), ""));
+    context.insert("parts", &parts(site, ROOT, part, ""));
+    context.insert("profiles", &profiles.collect::<Vec<_>>());
+    site.render("site/home.html", frame, context)
+}
+
+/// The page of one part of a category: the categories below it, and its tools.
+pub(super) fn category(site: &Site<'_>, category: usize, part: usize) -> Result<Page, TemplateError> {
+    let pages = &site.index.categories[category];
+    let node = site.index.tree.node(category);
+    let entries = pages.chunks().nth(part).unwrap_or_default();
+    let tools = entries.iter().filter_map(Entry::tool);
+    let tools: Vec<Value> = tools.map(|shown| entry(site, shown, "../")).collect();
+    let position = Position { category: Some(category), tool: None };
+    let lineage = site.index.path_from_root(category);
+    let above = lineage.split_last().map_or(&[][..], |(_, above)| above);
+    let frame = Frame::below(site, "category", &pages.title, node.summary.clone(), position)
+        .with_crumbs(above.iter().map(|&above| link(site, above)));
+    let mut context = Context::new();
+    context.insert("title", &pages.title);
+    context.insert("count", &node.descendant_tools.len());
+    context.insert("purpose", &inline_html(&node.purpose));
+    context.insert("tree", &tree(site, entries, "../"));
+    context.insert("tools", &tools);
+    context.insert("parts", &parts(site, category, part, "../"));
+    site.render("site/category.html", frame, context)
+}
+
+/// The page for a query; an empty one asks for it.
+pub(super) fn search(site: &Site<'_>, query: &str) -> Result<Page, TemplateError> {
+    let query = clipped(&clean_line(query), MAX_QUERY);
+    let (found, count) = site.index.search(site.catalog).find(&query);
+    let tools: Vec<Value> = found.into_iter().map(|shown| entry(site, shown, "")).collect();
+    let mut context = Context::new();
+    context.insert("query", &query);
+    context.insert("count", &count);
+    context.insert("more", &(count - tools.len()));
+    context.insert("tools", &tools);
+    let title = if query.is_empty() { "Search".to_string() } else { format!("Search: {query}") };
+    let frame = Frame::at_root(site, "search", &title, String::new()).with_query(&query);
+    site.render("site/search.html", frame, context)
+}
+
+/// The page of findings of the input, for the people who write it.
+pub(super) fn findings(site: &Site<'_>) -> Result<Page, TemplateError> {
+    let mut found: Vec<&Finding> = site.relevant_findings().collect();
+    found.sort_by_key(|finding| (finding.severity, finding.place.as_ref(), finding.code));
+    let mut codes: BTreeMap<(Severity, Code), usize> = BTreeMap::new();
+    for finding in &found {
+        *codes.entry((finding.severity, finding.code)).or_default() += 1;
+    }
+    let counted = |((severity, code), count): ((Severity, Code), usize)| json!({"severity": severity.as_str(), "code": code.as_str(), "about": code.about(), "count": count});
+    let shown: Vec<Value> = found.iter().take(MAX_FINDINGS).map(|finding| row(site, finding)).collect();
+    let infos = found.iter().filter(|finding| finding.severity == Severity::Info).count();
+    let mut context = Context::new();
+    context.insert("codes", &codes.into_iter().map(counted).collect::<Vec<_>>());
+    context.insert("infos", &infos);
+    context.insert("more", &(found.len() - shown.len()));
+    context.insert("findings", &shown);
+    let about = "Mistakes in the definitions, and how to fix them".to_string();
+    site.render("site/findings.html", Frame::at_root(site, "findings", "Findings", about), context)
+}
+
+fn row(site: &Site<'_>, finding: &Finding) -> Value {
+    // Text between backticks is code.
+    let line = |text: &str| inline_html(&clipped(&clean_line(text), MAX_MESSAGE));
+    let named = finding.tool.as_deref().map(|name| {
+        let href = site.tool_named(name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
+        Link { text: shown_name(name, "?"), href: href.unwrap_or_default() }
+    });
+    let place = finding.place.as_ref().filter(|place| !place.file.is_empty()).map(|place| {
+        let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let column = place.column.map(|column| format!(":{column}")).unwrap_or_default();
+        clean_line(&format!("{}{line}{column}", place.file))
+    });
+    json!({
+        "severity": finding.severity.as_str(),
+        "code": finding.code.as_str(),
+        "message": line(&finding.message),
+        "help": finding.help.as_deref().map(line),
+        "tool": named,
+        "place": place,
+    })
+}
+
+/// The entry of a tool in a list, on a page from which the root of the site is `root`.
+pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> Value {
+    let tool = site.tool(shown);
+    json!({
+        "name": shown_name(&tool.name, &tool.safe_name),
+        "href": format!("{root}tools/{}.html", tool.safe_name),
+        "short": inline_html(&tool.short),
+        "effect": tool.effect.as_str(),
+        "deprecated": tool.definition.deprecated == Some(true),
+        "callable": !matches!(tool.parameters.callable(), Callable::No(_)),
+    })
+}
+
+/// The parts of a category's list, for a page from which the root of the site is `root`.
+fn parts(site: &Site<'_>, category: usize, current: usize, root: &str) -> Vec<Value> {
+    let pages = &site.index.categories[category];
+    let name = |entry: Option<&Entry>| match entry {
+        Some(Entry::Category(node)) => clipped(&site.index.categories[*node].title, 30),
+        Some(Entry::Tool(shown)) => {
+            let tool = site.tool(*shown);
+            clipped(&shown_name(&tool.name, &tool.safe_name), 30)
+        }
+        None => String::new(),
+    };
+    let part = |(number, entries): (usize, &[Entry])| {
+        json!({
+            "href": format!("{root}{}", pages.path(number)),
+            "first": name(entries.first()),
+            "last": name(entries.last()),
+            "is_current": number == current,
+        })
+    };
+    pages.chunks().enumerate().map(part).collect()
+}
+
+/// A link to a category from a page in a folder.
+pub(super) fn link(site: &Site<'_>, category: usize) -> Link {
+    let pages = &site.index.categories[category];
+    Link { text: clipped(&pages.title, 60), href: format!("../{}", pages.path(0)) }
+}
+
+/// The lines of the categories among these entries, and of all below them; the root of the site is `root` from their
+/// page. The lines of the categories below one follow it; a template nests them as lists.
+fn tree(site: &Site<'_>, entries: &[Entry], root: &str) -> Vec<Value> {
+    let tree = &site.index.tree;
+    let mut level: Vec<usize> = entries.iter().filter_map(Entry::category).collect();
+    let (mut depth, mut count) = (0, 0);
+    while !level.is_empty() && (depth == 0 || count + level.len() <= MAX_LINES) {
+        count += level.len();
+        depth += 1;
+        level = level.iter().flat_map(|&node| &tree.node(node).children).copied().collect();
+    }
+    let mut lines = Vec::with_capacity(count);
+    for category in entries.iter().filter_map(Entry::category) {
+        branch(site, category, (root, depth - 1, 0), &mut lines);
+    }
+    lines
+}
+
+/// Adds the line of a category, and those of the categories at most `depth` levels below it. `closes`: the lists that
+/// end with the last of them.
+fn branch(
+    site: &Site<'_>,
+    category: usize,
+    (root, depth, closes): (&str, usize, usize),
+    lines: &mut Vec<Value>,
+) {
+    let node = site.index.tree.node(category);
+    let pages = &site.index.categories[category];
+    let below = if depth == 0 { &[][..] } else { &node.children[..] };
+    lines.push(json!({
+        "title": clipped(&pages.title, MAX_NAME),
+        "href": format!("{root}{}", pages.path(0)),
+        "count": node.descendant_tools.len(),
+        "purpose": inline_html(&node.purpose),
+        "opens": !below.is_empty(),
+        "closes": if below.is_empty() { closes } else { 0 },
+    }));
+    for (index, &child) in below.iter().enumerate() {
+        let closes = if index + 1 == below.len() { closes + 1 } else { 0 };
+        branch(site, child, (root, depth - 1, closes), lines);
+    }
+}
