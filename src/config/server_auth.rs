@@ -19,6 +19,8 @@ pub struct ServerAuth {
     pub client_secret: Option<String>,
     /// The scopes to ask for; those that the server names when empty.
     pub scopes: Vec<String>,
+    /// The address of a client metadata document, used as `client_id` where the authorization server takes it.
+    pub client_metadata_url: Option<String>,
     /// The port of this machine at which the browser comes back; a free one when absent.
     #[schemars(range(min = 1))]
     pub redirect_port: Option<u16>,
@@ -76,6 +78,7 @@ impl ServerAuth {
         let of_token = "it counts only with `as = \"service\"`";
         let of_caller = "the token of the caller is passed on as it is, and needs no other setting";
         let fields = [
+            ("client_metadata_url", self.client_metadata_url.is_some() && !is_person, of_person),
             ("redirect_port", self.redirect_port.is_some() && !is_person, of_person),
             ("shared", self.shared && !is_person, of_person),
             ("token_url", self.token_url.is_some() && !is_service, of_token),
@@ -90,7 +93,12 @@ impl ServerAuth {
     fn bad_address(&self) -> Option<(&'static str, &'static str)> {
         let addresses = [("token_url", &self.token_url), ("issuer", &self.issuer)];
         let bad = addresses.into_iter().find(|(_, at)| at.as_deref().is_some_and(|at| !is_safe_address(at)));
-        bad.map(|(field, _)| (field, "it must start with https://, or with http:// on this machine"))
+        if let Some((field, _)) = bad {
+            return Some((field, "it must start with https://, or with http:// on this machine"));
+        }
+        let path = |at: &str| at.strip_prefix("https://").and_then(|rest| rest.split_once('/')).is_some();
+        let is_document = self.client_metadata_url.as_deref().is_none_or(path);
+        (!is_document).then_some(("client_metadata_url", "it must start with https:// and have a path"))
     }
 }
 
@@ -108,9 +116,8 @@ mod tests {
             "",
             "as = 'person'\nclient_id = 'a'\nscopes = ['repo']\nredirect_port = 8976\nshared = true",
             "client_metadata_url = 'https://tools.example/client.json'",
-            "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\nclient_authentication = 'client_secret_post'",
             "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\ntoken_url = 'http://127.0.0.1:9/token'",
-            "as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nissuer = 'https://login.example/'\naudience = 'api'\nresource = 'https://api.example'",
+            "as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nissuer = 'https://login.example/'\naudience = 'api'",
             "as = 'caller'",
         ] {
             assert_eq!(problem(good), None, "{good}");
@@ -122,8 +129,6 @@ mod tests {
             ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\naudience = 'api'", "audience"),
             ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
-            ("resource = 'https://api.example'", "resource"),
-            ("client_authentication = 'client_secret_post'", "client_authentication"),
             ("as = 'caller'\nscopes = ['a']", "scopes"),
             ("issuer = 'http://login.example/'", "issuer"),
             ("issuer = 'http://127.0.0.1.example/'", "issuer"),

@@ -276,7 +276,7 @@ async fn scopes(authorization: &Authorization, auth: &ServerAuth, before: Option
     scopes
 }
 
-/// The client of a sign-in: the configured one, else one that is registered now.
+/// The client of a sign-in: the configured one, else a metadata document, else one that is registered now.
 async fn client(
     authorization: &mut Authorization,
     auth: &ServerAuth,
@@ -284,7 +284,10 @@ async fn client(
     redirect_uri: &str,
     scopes: &[String],
 ) -> Result<OAuthClientConfig, String> {
-    if let Some(id) = &auth.client_id {
+    let takes_documents =
+        authorization.metadata.additional_fields.get("client_id_metadata_document_supported");
+    let document = auth.client_metadata_url.as_ref().filter(|_| takes_documents == Some(&true.into()));
+    if let Some(id) = auth.client_id.as_ref().or(document) {
         let mut client = OAuthClientConfig::new(id, redirect_uri);
         client.client_secret = secret;
         let configured = authorization.manager.configure_client(client.clone());
