@@ -108,8 +108,8 @@ fn as_json(check: &ServerCheck) -> Value {
         "dropped": check.lost,
         "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err(),
         "sign_in": check.sign_in.as_ref().ok().and_then(Option::as_ref).map(|sign_in| json!({
-            "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at.map(login::utc_of),
-            "is_refreshed": sign_in.is_refreshable, "is_active": sign_in.is_active,
+            "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at().map(login::utc_of),
+            "is_refreshed": sign_in.is_refreshable(), "is_active": sign_in.is_active(),
         })),
     })
 }

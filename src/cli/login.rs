@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::catalog::{CatalogArgs, HELP, credentials};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{Environment, Server, Workspace};
-use crate::credentials::{PendingSignIn, SignedIn};
+use crate::credentials::{PendingSignIn, SignIn};
 use crate::finding::nearest;
 use crate::state::utc;
 use crate::tool::clean_line;
@@ -113,7 +113,7 @@ impl LoginArgs {
     }
 
     /// Waits for the browser to come back, or for a pasted address.
-    async fn wait(&self, mut pending: PendingSignIn) -> Result<SignedIn, String> {
+    async fn wait(&self, mut pending: PendingSignIn) -> Result<SignIn, String> {
         let mut lines = lines(self.no_browser || std::io::stdin().is_terminal());
         let late = tokio::time::sleep(PATIENCE);
         tokio::pin!(late);
@@ -200,14 +200,14 @@ pub(super) fn servers(workspace: &Workspace) -> Vec<(String, &Server)> {
 }
 
 /// A sign-in on one line: the issuer, the scopes, and its end.
-pub(super) fn standing(sign_in: &SignedIn) -> String {
+pub(super) fn standing(sign_in: &SignIn) -> String {
     let scopes = match sign_in.scopes.as_slice() {
         [] => String::new(),
         scopes => format!(" for {}", scopes.join(" ")),
     };
-    let until = match sign_in.ends_at.map(utc_of) {
-        _ if !sign_in.is_active => "; it has ended".into(),
-        Some(end) if sign_in.is_refreshable => format!(" until {end} UTC, and is prolonged by itself"),
+    let until = match sign_in.ends_at().map(utc_of) {
+        _ if !sign_in.is_active() => "; it has ended".into(),
+        Some(end) if sign_in.is_refreshable() => format!(" until {end} UTC, and is prolonged by itself"),
         Some(end) => format!(" until {end} UTC"),
         None => String::new(),
     };

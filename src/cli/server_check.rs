@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::catalog::{self, Checked};
 use crate::config::{Config, Mode, Server, Source, Workspace};
-use crate::credentials::{Credentials, SignedIn, identity};
+use crate::credentials::{Credentials, SignIn, identity};
 use crate::finding::{Code, nearest};
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::sources::mcp::{self, Environment, examine};
@@ -33,7 +33,7 @@ pub(super) struct ServerCheck {
     /// The identity with which it is called, where it is not the operator.
     pub(super) identity: Option<String>,
     /// The sign-in of the operator, or the reason why it does not count.
-    pub(super) sign_in: Result<Option<SignedIn>, String>,
+    pub(super) sign_in: Result<Option<SignIn>, String>,
 }
 
 /// A problem of a server, and the way out.

@@ -47,7 +47,7 @@ pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeMode, ServeToken, ToolList};
 pub use server::{Server, Start};
-pub use server_auth::{ActsAs, ClientAuthentication, ServerAuth};
+pub use server_auth::{ActsAs, ServerAuth};
 pub use state::{State, WhenUnwritable};
 
 /// The name that stands for every profile in `profiles` of the server and of grants.

@@ -17,8 +17,6 @@ pub struct ServerAuth {
     pub client_id: Option<String>,
     /// The secret of that client; `${NAME}` is an environment variable.
     pub client_secret: Option<String>,
-    /// The way in which the client proves itself; the one that the authorization server prefers when absent.
-    pub client_authentication: Option<ClientAuthentication>,
     /// The scopes to ask for; those that the server names when empty.
     pub scopes: Vec<String>,
     /// The address of a client metadata document, used as `client_id` where the authorization server takes it.
@@ -34,8 +32,6 @@ pub struct ServerAuth {
     pub issuer: Option<String>,
     /// The `audience` to ask a token for.
     pub audience: Option<String>,
-    /// The `resource` to ask a token for; the address of the server when absent.
-    pub resource: Option<String>,
 }
 
 /// The identity with which a server is called.
@@ -51,16 +47,6 @@ pub enum ActsAs {
     Caller,
 }
 
-/// The way in which a client proves itself when it asks for a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ClientAuthentication {
-    /// In the header `Authorization`.
-    ClientSecretBasic,
-    /// In the form.
-    ClientSecretPost,
-}
-
 impl ServerAuth {
     /// The first mistake in these settings, and its field; `None` when there is none.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
@@ -69,22 +55,16 @@ impl ServerAuth {
 
     fn missing(&self) -> Option<(&'static str, &'static str)> {
         let is_service = self.acts_as == ActsAs::Service;
+        let of_service = "a service has a `client_id` and a `client_secret`";
+        let is_discovered = self.token_url.is_none() && self.issuer.is_none();
         match (&self.client_id, &self.client_secret) {
-            (None, _) if is_service => {
-                Some(("client_id", "a service has a `client_id` and a `client_secret`"))
-            }
-            (_, None) if is_service => {
-                Some(("client_secret", "a service has a `client_id` and a `client_secret`"))
-            }
-            _ if is_service
-                && self.audience.is_some()
-                && self.token_url.is_none()
-                && self.issuer.is_none() =>
-            {
-                Some(("audience", "an `audience` needs the `issuer` or the `token_url` that knows it"))
-            }
+            (None, _) if is_service => Some(("client_id", of_service)),
+            (_, None) if is_service => Some(("client_secret", of_service)),
             (None, Some(_)) => {
                 Some(("client_id", "a `client_secret` needs the `client_id` that it belongs to"))
+            }
+            _ if is_service && self.audience.is_some() && is_discovered => {
+                Some(("audience", "an `audience` needs the `issuer` or the `token_url` that knows it"))
             }
             _ => None,
         }
@@ -106,18 +86,15 @@ impl ServerAuth {
             ("client_id", self.client_id.is_some() && is_caller, of_caller),
             ("scopes", !self.scopes.is_empty() && is_caller, of_caller),
             ("issuer", self.issuer.is_some() && is_caller, of_caller),
-            ("resource", self.resource.is_some() && !is_service, of_token),
-            ("client_authentication", self.client_authentication.is_some() && !is_service, of_token),
         ];
         fields.into_iter().find(|(_, is_misplaced, _)| *is_misplaced).map(|(field, _, why)| (field, why))
     }
 
     fn bad_address(&self) -> Option<(&'static str, &'static str)> {
-        let message = "it must start with https://, or with http:// on this machine";
         let addresses = [("token_url", &self.token_url), ("issuer", &self.issuer)];
         let bad = addresses.into_iter().find(|(_, at)| at.as_deref().is_some_and(|at| !is_safe_address(at)));
         if let Some((field, _)) = bad {
-            return Some((field, message));
+            return Some((field, "it must start with https://, or with http:// on this machine"));
         }
         let path = |at: &str| at.strip_prefix("https://").and_then(|rest| rest.split_once('/')).is_some();
         let is_document = self.client_metadata_url.as_deref().is_none_or(path);
@@ -139,9 +116,8 @@ mod tests {
             "",
             "as = 'person'\nclient_id = 'a'\nscopes = ['repo']\nredirect_port = 8976\nshared = true",
             "client_metadata_url = 'https://tools.example/client.json'",
-            "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\nclient_authentication = 'client_secret_post'",
             "as = 'service'\nclient_id = 'a'\nclient_secret = '${B}'\ntoken_url = 'http://127.0.0.1:9/token'",
-            "as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nissuer = 'https://login.example/'\naudience = 'api'\nresource = 'https://api.example'",
+            "as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nissuer = 'https://login.example/'\naudience = 'api'",
             "as = 'caller'",
         ] {
             assert_eq!(problem(good), None, "{good}");
@@ -153,8 +129,6 @@ mod tests {
             ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\naudience = 'api'", "audience"),
             ("as = 'service'\nclient_id = 'a'\nclient_secret = 'b'\nshared = true", "shared"),
             ("token_url = 'https://login.example/token'", "token_url"),
-            ("resource = 'https://api.example'", "resource"),
-            ("client_authentication = 'client_secret_post'", "client_authentication"),
             ("as = 'caller'\nscopes = ['a']", "scopes"),
             ("issuer = 'http://login.example/'", "issuer"),
             ("issuer = 'http://127.0.0.1.example/'", "issuer"),

@@ -8,8 +8,8 @@ use rmcp::transport::auth::{
 };
 use serde_json::{Value, json};
 
-use super::challenge::first_challenge;
-use super::token_store::{SignIn, Tokens};
+use super::http::first_challenge;
+use super::sign_in_file::{SignIn, Tokens};
 use crate::config::ServerAuth;
 use crate::secret::Echo;
 use crate::tool::clean_line;
@@ -40,8 +40,7 @@ impl Authorization {
     /// Finds the authorization server of a server. Addresses in its metadata do not reach private networks, unless the
     /// server itself is there.
     pub(super) async fn discover(url: &str, auth: &ServerAuth) -> Result<Self, String> {
-        // The program has one cryptography provider; a second call changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        let challenge = first_challenge(url).await;
         let said = |error: AuthError| match error {
             AuthError::AuthorizationServersUnavailable { .. } => {
                 format!("{}; tell its provider, or {OWN_TOKEN}", reason(&error, &[]))
@@ -49,10 +48,15 @@ impl Authorization {
             error => reason(&error, &[]),
         };
         let mut manager = AuthorizationManager::new(url).await.map_err(said)?;
-        let challenge = first_challenge(url).await;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(said)?;
         let (metadata, is_discovered) = (found.metadata, found.source.is_discovered());
-        check_issuer(&metadata, auth)?;
+        let named = metadata.issuer.as_deref().unwrap_or_default();
+        if let Some(expected) = &auth.issuer
+            && expected.trim_end_matches('/') != named.trim_end_matches('/')
+        {
+            let named = clean_line(named);
+            return Err(format!("it names the authorization server {named}, and `issuer` is {expected}"));
+        }
         manager.set_metadata(metadata.clone());
         let credentials = InMemoryCredentialStore::new();
         manager.set_credential_store(credentials.clone());
@@ -61,15 +65,14 @@ impl Authorization {
 
     /// Whether it says that it takes PKCE; MCP forbids a sign-in at any other one.
     pub(super) fn check_pkce(&self) -> Result<(), String> {
-        let is_silent = self.is_discovered && self.metadata.code_challenge_methods_supported.is_none();
-        let message = || {
-            format!(
-                "its authorization server {} does not say that it takes PKCE: `code_challenge_methods_supported` is missing \
-                 from its metadata, and MCP forbids to sign in without; ask its provider to add it, or {OWN_TOKEN}",
-                clean_line(&self.issuer())
-            )
-        };
-        if is_silent { Err(message()) } else { Ok(()) }
+        if !self.is_discovered || self.metadata.code_challenge_methods_supported.is_some() {
+            return Ok(());
+        }
+        Err(format!(
+            "its authorization server {} does not say that it takes PKCE: `code_challenge_methods_supported` is missing \
+             from its metadata, and MCP forbids to sign in without; ask its provider to add it, or {OWN_TOKEN}",
+            clean_line(&self.issuer())
+        ))
     }
 
     /// The name of the authorization server; its address where it has none.
@@ -83,11 +86,8 @@ impl Authorization {
         if self.issuer() != sign_in.issuer {
             return Err(RefreshError::Ended);
         }
-        let secrets: Vec<&str> = [Some(tokens.access.as_str()), tokens.refresh.as_deref()]
-            .into_iter()
-            .chain([tokens.client_secret.as_deref()])
-            .flatten()
-            .collect();
+        let secrets = [Some(&tokens.access), tokens.refresh.as_ref(), tokens.client_secret.as_ref()];
+        let secrets: Vec<&str> = secrets.into_iter().flatten().map(String::as_str).collect();
         let failed = |error: AuthError| match error {
             AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => RefreshError::Ended,
             error => RefreshError::Failed(reason(&error, &secrets)),
@@ -97,8 +97,7 @@ impl Authorization {
         self.manager.configure_client(client).map_err(failed)?;
         self.credentials.save(stored(sign_in, &tokens)).await.map_err(failed)?;
         self.manager.refresh_token().await.map_err(failed)?;
-        let refreshed = self.sign_in(sign_in).await.map_err(RefreshError::Failed)?;
-        Ok(refreshed)
+        self.sign_in(sign_in).await.map_err(RefreshError::Failed)
     }
 
     /// The sign-in with the tokens that were just given; everything else is that of `before`.
@@ -116,18 +115,6 @@ impl Authorization {
             tokens: Some(Tokens { access, refresh: text("refresh_token"), client_secret }),
             ..before.clone()
         })
-    }
-}
-
-/// The authorization server is the configured one, where there is one.
-fn check_issuer(metadata: &AuthorizationMetadata, auth: &ServerAuth) -> Result<(), String> {
-    let found = metadata.issuer.as_deref().unwrap_or_default();
-    match auth.issuer.as_deref() {
-        Some(expected) if expected.trim_end_matches('/') != found.trim_end_matches('/') => Err(format!(
-            "it names the authorization server {}, and `issuer` is {expected}",
-            clean_line(found)
-        )),
-        _ => Ok(()),
     }
 }
 
@@ -153,6 +140,14 @@ pub(super) fn reason(error: &AuthError, secrets: &[&str]) -> String {
         }
         source = inner.source();
     }
-    let hidden = secrets.iter().fold(text, |text, secret| Echo::of(secret).hidden_in(&text));
+    hidden(&text, secrets)
+}
+
+/// An untrusted text on one line, without these secrets.
+pub(super) fn hidden(text: &str, secrets: &[&str]) -> String {
+    // A server may answer with anything; encoded forms are searched for in the part that is shown and a little more.
+    let start: String = text.chars().take(8 * MAX_REASON).collect();
+    let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+    let hidden = secrets.fold(start, |text, secret| Echo::of(secret).hidden_in(&text));
     clean_line(&hidden).chars().take(MAX_REASON).collect()
 }

@@ -1,17 +1,22 @@
 //! The address on this machine at which a browser comes back from a sign-in.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::body::Body;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
+use http::{Method, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use subtle::ConstantTimeEq;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use crate::tool::clean_line;
 
-/// Most bytes of a request: a code and a state, with the headers of a browser.
-const MAX_REQUEST: usize = 64 << 10;
 /// Longest time of one request: browsers open connections that they never use.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
 /// Most requests that wait at the same time.
@@ -21,8 +26,10 @@ const PATH: &str = "/callback";
 
 /// A listener for one sign-in. It ends when this is dropped.
 pub(super) struct Callback {
-    address: String,
-    arrivals: mpsc::Receiver<Arrival>,
+    /// The address to come back to.
+    pub(super) address: String,
+    /// The browsers that come back.
+    pub(super) arrivals: mpsc::Receiver<Arrival>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -30,20 +37,9 @@ pub(super) struct Callback {
 pub(super) struct Arrival {
     /// The query of its address.
     pub(super) query: String,
-    page: oneshot::Sender<String>,
-    /// Ends when the page is written.
-    written: oneshot::Receiver<()>,
-}
-
-/// The outcome of a sign-in, as the authorization server tells it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The query belongs to another sign-in, or to none.
-    Foreign,
-    /// The server refused, for this reason.
-    Refused(String),
-    /// The code is in the query.
-    Code,
+    page: oneshot::Sender<http::Response<Body>>,
+    /// Ends with the connection.
+    connection: watch::Receiver<()>,
 }
 
 impl Callback {
@@ -54,23 +50,10 @@ impl Callback {
         let (arrived, arrivals) = mpsc::channel(MAX_WAITING);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let arrived = arrived.clone();
-                tokio::spawn(async move {
-                    let _ = timeout(REQUEST_TIME, serve(stream, arrived)).await;
-                });
+                tokio::spawn(timeout(REQUEST_TIME, serve(stream, arrived.clone())));
             }
         });
         Ok(Self { address, arrivals, task })
-    }
-
-    /// The address to come back to.
-    pub(super) fn address(&self) -> &str {
-        &self.address
-    }
-
-    /// The next browser that comes back.
-    pub(super) async fn arrival(&mut self) -> Option<Arrival> {
-        self.arrivals.recv().await
     }
 }
 
@@ -82,50 +65,34 @@ impl Drop for Callback {
 
 impl Arrival {
     /// Shows a page to the person, and waits until it is written: the program may end then.
-    pub(super) async fn show(self, status: &str, heading: &str, text: &str) {
+    pub(super) async fn show(mut self, status: StatusCode, heading: &str, text: &str) {
         let _ = self.page.send(page(status, heading, text));
-        let _ = timeout(REQUEST_TIME, self.written).await;
+        let _ = timeout(REQUEST_TIME, self.connection.changed()).await;
     }
 }
 
 /// Reads one request, and answers it once the sign-in has an outcome.
-async fn serve(mut stream: TcpStream, arrived: mpsc::Sender<Arrival>) {
-    let Some(target) = target(&mut stream).await else { return };
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    // Dropped at the end, which tells the other side.
-    let (_writing, written) = oneshot::channel();
-    let answer = if path == PATH {
-        let (page, shown) = oneshot::channel();
-        match arrived.try_send(Arrival { query: query.into(), page, written }) {
-            Ok(()) => shown.await.ok(),
-            Err(_) => None,
+async fn serve(stream: TcpStream, arrived: mpsc::Sender<Arrival>) {
+    // Dropped at the end, which the other side notices.
+    let (_open, connection) = watch::channel(());
+    let answering = service_fn(|request: http::Request<Incoming>| {
+        let (page_sender, shown) = oneshot::channel();
+        let query = request.uri().query().unwrap_or_default().to_string();
+        let arrival = Arrival { query, page: page_sender, connection: connection.clone() };
+        let is_ours = request.method() == Method::GET && request.uri().path() == PATH;
+        let has_arrived = is_ours && arrived.try_send(arrival).is_ok();
+        async move {
+            let shown = if has_arrived { shown.await.ok() } else { None };
+            let ended =
+                || page(StatusCode::GONE, "This sign-in has ended", "Begin again with `toolcrib login`.");
+            Ok::<_, Infallible>(shown.unwrap_or_else(ended))
         }
-    } else {
-        Some(page("404 Not Found", "Nothing is here", "This address is for a sign-in of toolcrib."))
-    };
-    let ended = || page("410 Gone", "This sign-in has ended", "Begin again with `toolcrib login`.");
-    let _ = stream.write_all(answer.unwrap_or_else(ended).as_bytes()).await;
-    let _ = stream.shutdown().await;
-}
-
-/// The target of a GET request, once all its headers are there.
-async fn target(stream: &mut TcpStream) -> Option<String> {
-    let mut head = Vec::new();
-    let mut part = [0; 4096];
-    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let read = stream.read(&mut part).await.ok().filter(|read| *read > 0)?;
-        head.extend_from_slice(&part[..read]);
-        if head.len() > MAX_REQUEST {
-            return None;
-        }
-    }
-    let text = String::from_utf8_lossy(&head);
-    let mut words = text.lines().next()?.split(' ');
-    (words.next() == Some("GET")).then(|| words.next().map(str::to_string)).flatten()
+    });
+    let _ = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), answering).await;
 }
 
 /// A page without anything of the request.
-fn page(status: &str, heading: &str, text: &str) -> String {
+fn page(status: StatusCode, heading: &str, text: &str) -> http::Response<Body> {
     let safe = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let (heading, text) = (safe(heading), safe(text));
     let body = format!(
@@ -133,31 +100,35 @@ fn page(status: &str, heading: &str, text: &str) -> String {
          content=\"width=device-width\"><title>{heading}</title><style>body{{font:1.1rem/1.5 system-ui;max-width:34rem;\
          margin:15vh auto;padding:0 1rem}}</style><h1>{heading}</h1><p>{text}</p></html>\n"
     );
-    format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-         Referrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n\
-         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    )
+    let mut response = http::Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
+    ];
+    response.headers_mut().extend(headers.map(|(name, value)| (name, http::HeaderValue::from_static(value))));
+    response
 }
 
-/// The outcome in a query for the sign-in with this state.
-pub(super) fn outcome(query: &str, state: &str) -> Outcome {
+/// The code in a query for the sign-in with this state, or the reason why the authorization server refused; `None` where the
+/// query belongs to another sign-in, or to none.
+pub(super) fn outcome(query: &str, state: &str) -> Option<Result<String, String>> {
     let values = |name: &str| -> Vec<String> {
         let pairs = form_urlencoded::parse(query.as_bytes());
         pairs.filter(|(key, _)| key == name).map(|(_, value)| value.into_owned()).collect()
     };
-    let [given] = values("state").try_into().unwrap_or_default();
-    let given: String = given;
+    let [given]: [String; 1] = values("state").try_into().ok()?;
     if state.is_empty() || !bool::from(given.as_bytes().ct_eq(state.as_bytes())) {
-        return Outcome::Foreign;
+        return None;
     }
-    if let Some(error) = values("error").into_iter().next() {
-        let said = values("error_description").into_iter().next();
-        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-        return Outcome::Refused(clean_line(&format!("{error}{said}")).chars().take(300).collect());
+    if let Some(error) = values("error").first() {
+        let said = values("error_description").first().map(|said| format!(": {said}")).unwrap_or_default();
+        return Some(Err(clean_line(&format!("{error}{said}")).chars().take(300).collect()));
     }
-    if values("code").len() == 1 && values("iss").len() <= 1 { Outcome::Code } else { Outcome::Foreign }
+    let [code]: [String; 1] = values("code").try_into().ok()?;
+    (values("iss").len() <= 1).then_some(Ok(code))
 }
 
 #[cfg(test)]
@@ -166,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_query_counts_for_its_own_sign_in_alone() {
-        assert_eq!(outcome("code=a&state=s&iss=x", "s"), Outcome::Code);
+        assert_eq!(outcome("code=a&state=s&iss=x", "s"), Some(Ok("a".into())));
         for foreign in [
             "",
             "code=a",
@@ -177,17 +148,20 @@ mod tests {
             "state=s",
             "error=access_denied",
         ] {
-            assert_eq!(outcome(foreign, "s"), Outcome::Foreign, "{foreign}");
+            assert_eq!(outcome(foreign, "s"), None, "{foreign}");
         }
-        assert_eq!(outcome("code=a&state=", ""), Outcome::Foreign);
+        assert_eq!(outcome("code=a&state=", ""), None);
         let refused = outcome("error=access_denied&error_description=no%0A%1b[31m&state=s", "s");
         assert!(
-            matches!(refused, Outcome::Refused(why) if why.starts_with("access_denied: no") && !why.contains('\u{1b}'))
+            matches!(refused, Some(Err(why)) if why.starts_with("access_denied: no") && !why.contains('\u{1b}'))
         );
     }
 
-    #[test]
-    fn a_page_repeats_no_markup() {
-        assert!(page("200 OK", "<script>", "a & b").contains("<h1>&lt;script&gt;</h1><p>a &amp; b"));
+    #[tokio::test]
+    async fn a_page_repeats_no_markup() {
+        let page = page(StatusCode::OK, "<script>", "a & b").into_body();
+        let page = axum::body::to_bytes(page, 10_000).await.unwrap();
+        let page = std::str::from_utf8(&page).unwrap();
+        assert!(page.contains("<h1>&lt;script&gt;</h1><p>a &amp; b"));
     }
 }

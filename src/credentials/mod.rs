@@ -1,44 +1,40 @@
 //! Tokens for servers: who signs in to them, where tokens lie, and how they stay valid.
 //!
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
-//! 2. A server is called as the operator who has signed in ([`person`]), as a service (client credentials), or with the
-//!    caller's own token. [`token_request`] asks a [`token_endpoint`], and [`token_cache`] keeps
-//!    the answer; [`challenge`] has the scopes that a server asks for.
-//! 3. The operator signs in: [`sign_in`] begins it, [`callback`] is the address that the browser comes back to,
-//!    [`authorization`] finds and asks the authorization server, [`token_store`] keeps tokens, [`offered`] has the
-//!    sign-ins that clients were asked for, [`sign_out`] ends one.
+//! 2. A server is called as the operator who has signed in ([`person`]), as a [`service`] (client credentials), or with the
+//!    caller's own token.
+//! 3. The operator signs in: [`sign_in`] begins and ends it, [`callback`] is the address that the browser comes back to,
+//!    [`authorization`] finds and asks the authorization server, [`sign_in_file`] keeps tokens. [`http`] sends requests.
 //! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
 mod authorization;
 mod callback;
-mod challenge;
-mod http_client;
-mod offered;
+pub(crate) mod http;
 mod person;
-mod problem;
-mod secret_token;
+mod service;
 mod sign_in;
-mod sign_out;
-mod token_cache;
-mod token_endpoint;
-mod token_request;
-mod token_store;
+mod sign_in_file;
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-pub(crate) use problem::SignInProblem;
-pub(crate) use secret_token::{CallerToken, SecretToken};
-pub use sign_in::{PendingSignIn, SignedIn};
-pub use sign_out::SignedOut;
+use subtle::ConstantTimeEq;
+
+pub(crate) use sign_in::OfferedSignIn;
+pub use sign_in::{PendingSignIn, SignedOut};
+pub use sign_in_file::SignIn;
+pub(crate) use sign_in_file::Stamp as SignInVersion;
 
 use crate::config::{ActsAs, Environment, Server};
+use crate::secret::REDACTED;
 use crate::tool::clean_line;
-use offered::Offered;
-pub(crate) use offered::OfferedSignIn;
 use person::Person;
-use token_cache::TokenCache;
-use token_request::TokenRequest;
-pub(crate) use token_store::Stamp as SignInVersion;
+use service::{Service, Services};
+use sign_in::Offered;
+
+/// The way out where an authorization server does not know a configured client.
+const WRONG_CLIENT: &str = "its `client_id` or its `client_secret` is wrong";
 
 /// The tokens of a program for servers, shared by everything that calls them.
 #[derive(Debug, Default)]
@@ -47,7 +43,7 @@ pub struct Credentials {
     person: Person,
     offered: Offered,
     /// Tokens of services.
-    issued: TokenCache,
+    services: Services,
 }
 
 /// A token that a server has refused, or a request without one.
@@ -83,10 +79,7 @@ impl Credentials {
         match acts_as(server.1) {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.token(server, caller).await,
-            Some(ActsAs::Service) => {
-                let request = TokenRequest::new(self, server)?;
-                self.issued.token(&request).await.map(Some)
-            }
+            Some(ActsAs::Service) => self.services.token(self.service(server.1)?).await.map(Some),
             // Tools are listed without a token.
             Some(ActsAs::Caller) => caller.map_or(Ok(None), |caller| {
                 caller.token.clone().map(Some).ok_or(SignInProblem::NoCallerToken)
@@ -104,10 +97,7 @@ impl Credentials {
         match acts_as(server.1) {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
-            Some(ActsAs::Service) => {
-                let request = TokenRequest::new(self, server)?;
-                self.issued.replace(&request, refused).await
-            }
+            Some(ActsAs::Service) => self.services.replace(self.service(server.1)?, refused).await,
             Some(ActsAs::Caller) => Err(match refused.token {
                 Some(_) => {
                     let status = refused.status;
@@ -116,6 +106,12 @@ impl Credentials {
                 None => SignInProblem::NoCallerToken,
             }),
         }
+    }
+
+    fn service<'s>(&'s self, server: &'s Server) -> Result<Service<'s>, SignInProblem> {
+        let missing = || SignInProblem::Setting("it has no `auth`".into());
+        let auth = server.auth.as_ref().ok_or_else(missing)?;
+        Ok(Service { environment: &self.environment, server, auth })
     }
 
     /// Whether the operator is signed in to a server, and it is called with that.
@@ -154,4 +150,115 @@ pub fn identity(server: &Server) -> Option<String> {
 /// Whether a server is called with the token of the caller.
 pub(crate) fn wants_caller_token(server: &Server) -> bool {
     acts_as(server) == Some(ActsAs::Caller)
+}
+
+/// A token of a server or of a caller.
+#[derive(Clone)]
+pub struct SecretToken(Arc<str>);
+
+impl SecretToken {
+    /// The token with this value.
+    pub fn new(value: &str) -> Self {
+        Self(value.into())
+    }
+
+    /// The value, for the header of a request.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq for SecretToken {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+}
+
+impl Eq for SecretToken {}
+
+impl fmt::Debug for SecretToken {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(REDACTED)
+    }
+}
+
+/// A caller with a name of its own, and the token of its request where it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallerToken {
+    /// The name, unique among all callers.
+    pub(crate) name: Arc<str>,
+    /// The token that the caller sent; `None` where no server gets it, or where the caller has none.
+    pub(crate) token: Option<SecretToken>,
+}
+
+/// The reason why there is no token for a server, with the next step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SignInProblem {
+    /// The operator has to sign in to this server.
+    SignIn {
+        /// The reason: never signed in, signed out, ended, or not enough.
+        reason: String,
+        /// Whether nobody has signed in yet.
+        is_first: bool,
+        /// The scopes that the server asks for.
+        scopes: Vec<String>,
+    },
+    /// The operator's sign-in is not for a caller with a name of its own.
+    NotShared,
+    /// The caller has sent no token, and the server is called with it.
+    NoCallerToken,
+    /// The authorization server refused, or cannot be reached: the reason.
+    Refused(String),
+    /// A setting of the operator is missing or wrong: the reason.
+    Setting(String),
+}
+
+impl SignInProblem {
+    /// The next step, for a server of this name.
+    pub(crate) fn next_step(&self, server: &str) -> String {
+        match self {
+            Self::SignIn { .. } => format!("run `toolcrib login {server}`"),
+            Self::NotShared => format!(
+                "the operator has to give callers an identity of their own in `[server.{server}.auth]`, or set \
+                 `shared = true` there"
+            ),
+            Self::NoCallerToken => "the client has to send a token of its own to toolcrib".into(),
+            Self::Refused(_) => "try again later, or tell the operator".into(),
+            Self::Setting(_) => {
+                format!("the operator has to correct the `auth` of the server `{server}` in toolcrib.toml")
+            }
+        }
+    }
+
+    /// The reason why an authorization server gives no token: a setting where it does not know the client.
+    pub(super) fn of_authorization_server(reason: String) -> Self {
+        match is_unknown_client(&reason) {
+            true => Self::Setting(format!("{reason}; {WRONG_CLIENT}")),
+            false => Self::Refused(reason),
+        }
+    }
+
+    /// Whether nobody has signed in yet, so that the server may also want a token of another kind.
+    pub(crate) fn is_first_sign_in(&self) -> bool {
+        matches!(self, Self::SignIn { is_first: true, .. })
+    }
+}
+
+impl fmt::Display for SignInProblem {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SignIn { reason, .. } | Self::Refused(reason) | Self::Setting(reason) => {
+                to.write_str(reason)
+            }
+            Self::NotShared => to.write_str("the sign-in of the operator is not for other callers"),
+            Self::NoCallerToken => {
+                to.write_str("it is called with the token of the caller, and there is none")
+            }
+        }
+    }
+}
+
+/// Whether an authorization server refuses the client, rather than the token or the person (RFC 6749, section 5.2).
+pub(super) fn is_unknown_client(reason: &str) -> bool {
+    reason.contains("invalid_client")
 }

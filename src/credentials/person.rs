@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::authorization::{Authorization, RefreshError};
-use super::challenge::{MAX_SCOPES, scopes_of};
-use super::problem::is_unknown_client;
-use super::token_store::{Place, SignIn, Stamp, TokenStore};
-use super::{CallerToken, Refused, SecretToken, SignInProblem};
+use super::http::{MAX_SCOPES, scopes_of};
+use super::sign_in_file::{Place, SignIn, Stamp};
+use super::{CallerToken, Refused, SecretToken, SignInProblem, is_unknown_client};
 use crate::config::{Server, ServerAuth};
 
 /// The reason before the first sign-in.
@@ -17,14 +16,15 @@ const NOBODY: &str = "nobody has signed in to it";
 /// The sign-ins of the operator.
 #[derive(Debug, Default)]
 pub(super) struct Person {
-    store: Option<TokenStore>,
+    /// The folder of their files.
+    pub(super) folder: Option<PathBuf>,
     /// Files as they were read last.
     known: Mutex<HashMap<Place, (Stamp, Arc<SignIn>)>>,
 }
 
 impl Person {
     pub(super) fn stored_in(folder: PathBuf) -> Self {
-        Self { store: Some(TokenStore::new(folder)), known: Mutex::default() }
+        Self { folder: Some(folder), known: Mutex::default() }
     }
 
     /// The token of the operator, refreshed where it is soon to end; `None` where nobody has signed in, and for callers
@@ -35,15 +35,11 @@ impl Person {
         caller: Option<&CallerToken>,
     ) -> Result<Option<SecretToken>, SignInProblem> {
         let place = self.place(server).filter(|_| is_for(server.1, caller));
-        let Some((place, sign_in)) =
-            place.and_then(|place| self.current(&place, server).map(|found| (place, found)))
-        else {
-            return Ok(None);
-        };
-        if !sign_in.is_due() {
-            return Ok(sign_in.token());
+        let Some(place) = place else { return Ok(None) };
+        match self.current(&place, server) {
+            Some(sign_in) if sign_in.is_due() => refresh(place, server.1, sign_in).await.map(Some),
+            sign_in => Ok(sign_in.and_then(|sign_in| sign_in.token())),
         }
-        refresh(place, server.1, sign_in).await.map(Some)
     }
 
     /// A new token in place of a refused one, and the reason where there is none.
@@ -80,11 +76,7 @@ impl Person {
     }
 
     pub(super) fn place(&self, (name, server): (&str, &Server)) -> Option<Place> {
-        Some(self.store.as_ref()?.place((name, server.url.as_deref()?)))
-    }
-
-    pub(super) fn store(&self) -> Option<&TokenStore> {
-        self.store.as_ref()
+        Some(Place::new(self.folder.as_ref()?, (name, server.url.as_deref()?)))
     }
 
     /// The sign-in to a server, unless it has ended or was made with another client.
@@ -102,7 +94,8 @@ impl Person {
             }
         };
         drop(known);
-        let is_ours = client_of(server).is_none_or(|id| id == found.client_id);
+        let client = server.auth.as_ref().and_then(|auth| auth.client_id.as_deref());
+        let is_ours = client.is_none_or(|id| id == found.client_id);
         let is_there = Some(&found.url) == server.url.as_ref();
         (is_ours && is_there && found.tokens.is_some()).then_some(found)
     }
@@ -111,10 +104,6 @@ impl Person {
 /// Whether the operator's sign-in is for a caller.
 fn is_for(server: &Server, caller: Option<&CallerToken>) -> bool {
     caller.is_none() || server.auth.as_ref().is_some_and(|auth| auth.shared)
-}
-
-fn client_of(server: &Server) -> Option<&str> {
-    server.auth.as_ref()?.client_id.as_deref()
 }
 
 fn sign_in(reason: &str, scopes: Vec<String>) -> SignInProblem {
@@ -150,28 +139,29 @@ async fn refresh_alone(
         Ok(authorization) => authorization.refresh(&latest).await,
         Err(problem) => Err(RefreshError::Failed(problem)),
     };
-    let registered = |problem: &str| auth.client_id.is_none() && is_unknown_client(problem);
+    // Where the authorization server has forgotten the client that registered itself, the next sign-in registers another one.
+    let is_forgotten = |problem: &str| auth.client_id.is_none() && is_unknown_client(problem);
+    let has_ended = match &refreshed {
+        Err(RefreshError::Failed(problem)) => is_forgotten(problem),
+        Err(RefreshError::Ended) => true,
+        Ok(_) => false,
+    };
+    if has_ended {
+        place.write(&SignIn { tokens: None, ..latest }).map_err(refused)?;
+        return Err(ended());
+    }
     match refreshed {
         Ok(refreshed) => {
             place.write(&refreshed).map_err(refused)?;
             refreshed.token().ok_or_else(ended)
         }
-        Err(RefreshError::Ended) => end(place, latest).and_then(|()| Err(ended())),
-        // The authorization server has forgotten the client that registered itself; the next sign-in registers another one.
-        Err(RefreshError::Failed(problem)) if registered(&problem) => {
-            end(place, latest).and_then(|()| Err(ended()))
-        }
+        Err(RefreshError::Ended) => Err(ended()),
         Err(RefreshError::Failed(_)) if used.is_due() && latest.seconds_left() > 0 => Ok(token),
         Err(RefreshError::Failed(problem)) => {
             let reason = format!("its authorization server gives no new token: {problem}");
             Err(SignInProblem::of_authorization_server(reason))
         }
     }
-}
-
-/// Writes that a sign-in has ended.
-fn end(place: &Place, sign_in: SignIn) -> Result<(), SignInProblem> {
-    place.write(&SignIn { tokens: None, ..sign_in }).map_err(SignInProblem::Refused)
 }
 
 /// Notes the scopes that the next sign-in asks for.

@@ -1,16 +1,28 @@
-//! A sign-in of the operator: begun here, agreed to in a browser, ended with the address that the browser comes back to.
+//! A sign-in of the operator: begun here, agreed to in a browser, completed with the address that the browser comes back to,
+//! and ended. A client may offer it to its person; it goes on then while calls wait or give up.
 
-use rmcp::transport::auth::OAuthClientConfig;
-use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use rmcp::transport::auth::{AuthorizationCallback, AuthorizationMetadata, OAuthClientConfig};
+use tokio::sync::{Mutex, watch};
+use tokio::time::timeout;
 
 use super::authorization::{Authorization, OWN_TOKEN, reason};
-use super::callback::{Arrival, Callback, Outcome, outcome};
-use super::problem::{WRONG_CLIENT, is_unknown_client};
-use super::token_store::{Place, SignIn, Tokens};
-use super::{Credentials, acts_as};
+use super::callback::{Arrival, Callback, outcome};
+use super::http::{form, send};
+use super::sign_in_file::{Place, SignIn, Tokens, all};
+use super::{Credentials, WRONG_CLIENT, acts_as, is_unknown_client};
 use crate::config::{ActsAs, Server, ServerAuth};
 use crate::tool::clean_line;
 
+/// Longest wait for a person who was asked through its client.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// Longest time of a request that revokes tokens.
+const REVOKING: Duration = Duration::from_secs(10);
 /// The name under which toolcrib registers itself.
 const CLIENT_NAME: &str = "toolcrib";
 
@@ -26,23 +38,31 @@ pub struct PendingSignIn {
     place: Place,
 }
 
-/// A sign-in, as people see it.
+/// A sign-in that was ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignedIn {
-    /// The name of the server in the configuration.
-    pub server: String,
-    /// The address of the server.
-    pub url: String,
+pub struct SignedOut {
     /// The authorization server.
     pub issuer: String,
-    /// The scopes that were given.
-    pub scopes: Vec<String>,
-    /// The second since 1970 at which the token ends, where that is known.
-    pub ends_at: Option<u64>,
-    /// Whether it is prolonged without the operator.
-    pub is_refreshable: bool,
-    /// Whether it still counts.
-    pub is_active: bool,
+    /// The reason why its tokens still count there, where they do.
+    pub not_revoked: Option<String>,
+}
+
+/// The sign-ins in progress, one for each server.
+#[derive(Debug, Default)]
+pub(super) struct Offered(Mutex<HashMap<Place, OfferedSignIn>>);
+
+/// A sign-in in progress.
+#[derive(Clone)]
+pub(crate) struct OfferedSignIn {
+    address: Arc<str>,
+    /// Whether the person has signed in, once it is known.
+    outcome: watch::Receiver<Option<bool>>,
+}
+
+impl fmt::Debug for OfferedSignIn {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("OfferedSignIn")
+    }
 }
 
 impl Credentials {
@@ -58,7 +78,8 @@ impl Credentials {
         let place = self.person.place(server);
         let place = place.ok_or("there is no folder for sign-ins: set HOME or XDG_STATE_HOME")?;
         let auth = server.1.auth.clone().unwrap_or_default();
-        let secret = self.client_secret(&auth)?;
+        let secret = auth.client_secret.as_ref().map(|secret| self.environment.filled(secret)).transpose();
+        let secret = secret.map_err(|name| format!("the environment variable {name} is not set"))?;
         let before = place.read().ok().flatten();
         let mut authorization = Authorization::discover(&url, &auth).await?;
         authorization.check_pkce()?;
@@ -69,7 +90,7 @@ impl Credentials {
             Some(port) => format!("cannot listen on port {port} of this machine (`redirect_port`): {error}"),
             None => format!("cannot listen on this machine: {error}"),
         })?;
-        let client = client(&mut authorization, &auth, secret, callback.address(), &scopes).await?;
+        let client = client(&mut authorization, &auth, secret, &callback.address, &scopes).await?;
         let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let address = authorization.manager.get_authorization_url(&asked).await;
         let address = address.map_err(|error| reason(&error, &[]))?;
@@ -81,7 +102,7 @@ impl Credentials {
             url,
             issuer: authorization.issuer(),
             client_id: client.client_id,
-            redirect_uri: callback.address().to_string(),
+            redirect_uri: callback.address.clone(),
             scopes,
             wanted: Vec::new(),
             received_at: 0,
@@ -96,20 +117,58 @@ impl Credentials {
     }
 
     /// All sign-ins, by the names of their servers.
-    pub fn sign_ins(&self) -> Vec<SignedIn> {
-        self.person.store().map(|store| store.all().iter().map(SignedIn::of).collect()).unwrap_or_default()
+    pub fn sign_ins(&self) -> Vec<SignIn> {
+        self.person.folder.as_deref().map(all).unwrap_or_default()
     }
 
     /// The sign-in with which a server is called; the reason why it does not count where its file is damaged.
-    pub fn sign_in_to(&self, server: (&str, &Server)) -> Result<Option<SignedIn>, String> {
+    pub fn sign_in_to(&self, server: (&str, &Server)) -> Result<Option<SignIn>, String> {
         let place = self.person.place(server).filter(|_| acts_as(server.1) == Some(ActsAs::Person));
-        let found = place.map(|place| place.read()).transpose()?.flatten();
-        Ok(found.as_ref().map(SignedIn::of))
+        Ok(place.map(|place| place.read()).transpose()?.flatten())
     }
 
-    fn client_secret(&self, auth: &ServerAuth) -> Result<Option<String>, String> {
-        let filled = auth.client_secret.as_ref().map(|secret| self.environment.filled(secret)).transpose();
-        filled.map_err(|name| format!("the environment variable {name} is not set"))
+    /// Ends all sign-ins to servers of this name, or the one to the server at an address.
+    pub async fn sign_out(&self, name: &str, url: Option<&str>) -> Result<Vec<SignedOut>, String> {
+        let Some(folder) = &self.person.folder else { return Ok(Vec::new()) };
+        let is_meant = |sign_in: &SignIn| sign_in.server == name && url.is_none_or(|url| url == sign_in.url);
+        let mut ended = Vec::new();
+        for found in all(folder).into_iter().filter(is_meant) {
+            let place = Place::new(folder, (&found.server, &found.url));
+            let _lock = place.lock().await?;
+            let sign_in = place.read().ok().flatten().unwrap_or(found);
+            let not_revoked = revoke(&sign_in).await.err();
+            place.remove()?;
+            ended.push(SignedOut { issuer: sign_in.issuer, not_revoked });
+        }
+        Ok(ended)
+    }
+
+    /// A sign-in to a server, for a person who opens its address: the one in progress, else a new one.
+    pub(crate) async fn offer_sign_in(&self, server: (&str, &Server)) -> Result<OfferedSignIn, String> {
+        let place = self.person.place(server).ok_or("there is no folder for sign-ins")?;
+        let mut offered = self.offered.0.lock().await;
+        if let Some(known) = offered.get(&place).filter(|known| known.outcome.borrow().is_none()) {
+            return Ok(known.clone());
+        }
+        let pending = self.begin_sign_in(server).await?;
+        let (sender, outcome) = watch::channel(None);
+        let new = OfferedSignIn { address: pending.address().into(), outcome };
+        tokio::spawn(async move {
+            let ended = timeout(PATIENCE, pending.finish()).await;
+            sender.send_replace(Some(matches!(ended, Ok(Ok(_)))));
+        });
+        offered.insert(place, new.clone());
+        Ok(new)
+    }
+
+    /// Waits until a sign-in in progress has ended; whether the operator is signed in then.
+    pub(crate) async fn offered_sign_in_ended(&self, server: (&str, &Server)) -> bool {
+        let Some(place) = self.person.place(server) else { return false };
+        let known = self.offered.0.lock().await.get(&place).cloned();
+        match known {
+            Some(known) => known.ended().await,
+            None => self.is_signed_in(server),
+        }
     }
 }
 
@@ -120,92 +179,79 @@ impl PendingSignIn {
     }
 
     /// Waits for the browser to come back, and ends the sign-in.
-    pub async fn finish(mut self) -> Result<SignedIn, String> {
-        while let Some(arrival) = self.callback.arrival().await {
-            if let Some(ended) = self.answer(arrival).await {
+    async fn finish(mut self) -> Result<SignIn, String> {
+        loop {
+            if let Some(ended) = self.next().await {
                 return ended;
             }
         }
-        Err("the address for the browser is gone".into())
     }
 
     /// Ends the sign-in with the address that a browser on another machine came back to; `None` where it is of no sign-in
     /// or of another one.
-    pub async fn finish_with(&self, pasted: &str) -> Option<Result<SignedIn, String>> {
+    pub async fn finish_with(&self, pasted: &str) -> Option<Result<SignIn, String>> {
         let query = pasted.trim().split_once('?').map_or(pasted.trim(), |(_, query)| query);
         let query = query.split('#').next().unwrap_or_default();
-        match outcome(query, &self.state) {
-            Outcome::Foreign => None,
-            Outcome::Refused(why) => Some(Err(format!("the authorization server refused: {why}"))),
-            Outcome::Code => Some(self.exchange(query).await),
-        }
+        Some(match outcome(query, &self.state)? {
+            Err(why) => Err(format!("the authorization server refused: {why}")),
+            Ok(code) => self.exchange(query, &code).await,
+        })
     }
 
     /// The next browser that comes back; the outcome where it belongs to this sign-in.
-    pub async fn next(&mut self) -> Option<Result<SignedIn, String>> {
-        let arrival = self.callback.arrival().await?;
+    pub async fn next(&mut self) -> Option<Result<SignIn, String>> {
+        let arrival = self.callback.arrivals.recv().await?;
         self.answer(arrival).await
     }
 
-    async fn answer(&self, arrival: Arrival) -> Option<Result<SignedIn, String>> {
+    async fn answer(&self, arrival: Arrival) -> Option<Result<SignIn, String>> {
         let Some(ended) = self.finish_with(&format!("?{}", arrival.query)).await else {
             let text = "This address belongs to no sign-in that waits here.";
-            arrival.show("400 Bad Request", "Not this sign-in", text).await;
+            arrival.show(StatusCode::BAD_REQUEST, "Not this sign-in", text).await;
             return None;
         };
         match &ended {
             Ok(signed_in) => {
                 let text = format!("You are signed in to {}. This page can be closed.", signed_in.server);
-                arrival.show("200 OK", "Signed in", &text).await;
+                arrival.show(StatusCode::OK, "Signed in", &text).await;
             }
-            Err(problem) => arrival.show("400 Bad Request", "Not signed in", problem).await,
+            Err(problem) => arrival.show(StatusCode::BAD_REQUEST, "Not signed in", problem).await,
         }
         Some(ended)
     }
 
-    /// The reason why a code gave no tokens, with the way out where the configured client is wrong.
-    fn why(&self, reason: String) -> String {
-        match is_unknown_client(&reason) {
-            true => format!(
+    /// Changes the code for tokens, and keeps them.
+    async fn exchange(&self, query: &str, code: &str) -> Result<SignIn, String> {
+        let secrets: &[&str] = if code.len() >= 4 { &[code] } else { &[] };
+        let callback =
+            AuthorizationCallback::from_redirect_url(&format!("{}?{query}", self.callback.address));
+        let callback = callback.map_err(|error| reason(&error, secrets))?;
+        let manager = &self.authorization.manager;
+        let (state, issuer) = (&callback.csrf_token, callback.issuer.as_deref());
+        let given = manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
+        given.map_err(|error| match reason(&error, secrets) {
+            reason if is_unknown_client(&reason) => format!(
                 "{reason}; {WRONG_CLIENT}: see the `auth` of `{}` in toolcrib.toml",
                 self.begun.server
             ),
-            false => reason,
-        }
-    }
-
-    /// Changes the code for tokens, and keeps them.
-    async fn exchange(&self, query: &str) -> Result<SignedIn, String> {
-        let address = format!("{}?{query}", self.callback.address());
-        let code: Vec<String> = form_urlencoded::parse(query.as_bytes())
-            .filter(|(name, _)| name == "code")
-            .map(|(_, code)| code.into_owned())
-            .collect();
-        let callback = rmcp::transport::auth::AuthorizationCallback::from_redirect_url(&address);
-        let secrets: Vec<&str> = code.iter().map(String::as_str).filter(|code| code.len() >= 4).collect();
-        let callback = callback.map_err(|error| reason(&error, &secrets))?;
-        let (code, state, issuer) = (&callback.code, &callback.csrf_token, callback.issuer.as_deref());
-        let manager = &self.authorization.manager;
-        let given = manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
-        given.map_err(|error| self.why(reason(&error, &secrets)))?;
+            reason => reason,
+        })?;
         let sign_in = self.authorization.sign_in(&self.begun).await?;
         let _lock = self.place.lock().await?;
         self.place.write(&sign_in)?;
-        Ok(SignedIn::of(&sign_in))
+        Ok(sign_in)
     }
 }
 
-impl SignedIn {
-    fn of(sign_in: &SignIn) -> Self {
-        Self {
-            server: sign_in.server.clone(),
-            url: sign_in.url.clone(),
-            issuer: sign_in.issuer.clone(),
-            scopes: sign_in.scopes.clone(),
-            ends_at: sign_in.ends_at(),
-            is_refreshable: sign_in.is_refreshable(),
-            is_active: sign_in.is_active(),
-        }
+impl OfferedSignIn {
+    /// The address to open in a browser.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Waits until the person has signed in, or has given up; whether it has signed in.
+    pub(crate) async fn ended(mut self) -> bool {
+        self.outcome.wait_for(Option::is_some).await.is_ok_and(|outcome| *outcome == Some(true))
     }
 }
 
@@ -225,7 +271,7 @@ async fn scopes(authorization: &Authorization, auth: &ServerAuth, before: Option
     if !scopes.is_empty() {
         scopes.extend(offline.cloned());
     }
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     scopes.retain(|scope| seen.insert(scope.clone()));
     scopes
 }
@@ -240,7 +286,7 @@ async fn client(
 ) -> Result<OAuthClientConfig, String> {
     let takes_documents =
         authorization.metadata.additional_fields.get("client_id_metadata_document_supported");
-    let document = auth.client_metadata_url.as_ref().filter(|_| takes_documents == Some(&Value::Bool(true)));
+    let document = auth.client_metadata_url.as_ref().filter(|_| takes_documents == Some(&true.into()));
     if let Some(id) = auth.client_id.as_ref().or(document) {
         let mut client = OAuthClientConfig::new(id, redirect_uri);
         client.client_secret = secret;
@@ -265,4 +311,35 @@ fn state_of(address: &str) -> Option<String> {
     let query = address.split_once('?')?.1.split('#').next()?;
     let state = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "state")?;
     Some(state.1.into_owned())
+}
+
+/// Revokes the tokens of a sign-in (RFC 7009): the refresh token, which ends the others too, else the access token.
+async fn revoke(sign_in: &SignIn) -> Result<(), String> {
+    let Some(tokens) = &sign_in.tokens else { return Ok(()) };
+    let authorization = Authorization::discover(&sign_in.url, &ServerAuth::default()).await?;
+    if authorization.issuer() != sign_in.issuer {
+        return Err("the server names another authorization server now".into());
+    }
+    let address = revocation_endpoint(&authorization.metadata);
+    let address = address.ok_or("the authorization server does not revoke tokens")?;
+    let (hint, token) = match &tokens.refresh {
+        Some(refresh) => ("refresh_token", refresh),
+        None => ("access_token", &tokens.access),
+    };
+    let mut fields =
+        vec![("token", token.as_str()), ("token_type_hint", hint), ("client_id", &sign_in.client_id)];
+    fields.extend(tokens.client_secret.as_deref().map(|secret| ("client_secret", secret)));
+    match send(form(address.as_str(), &fields)?.timeout(REVOKING)).await {
+        Ok((200..300, _)) => Ok(()),
+        Ok((status, _)) => Err(format!("the authorization server answered {status}")),
+        Err(_) => Err("the authorization server does not answer".into()),
+    }
+}
+
+/// The address that revokes tokens, where it is of the same origin as the one that gives them.
+fn revocation_endpoint(metadata: &AuthorizationMetadata) -> Option<reqwest::Url> {
+    let address = metadata.additional_fields.get("revocation_endpoint")?.as_str()?;
+    let address: reqwest::Url = address.parse().ok()?;
+    let tokens: reqwest::Url = metadata.token_endpoint.parse().ok()?;
+    (address.origin() == tokens.origin()).then_some(address)
 }

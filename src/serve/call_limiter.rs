@@ -1,7 +1,6 @@
 //! Limits each call of a function, through any door: a place among the calls that run at once, a limit of time, and a
 //! count of its outcome.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,6 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::Metrics;
-use super::metrics::CallOutcome;
 use crate::config::ServeLimits;
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 
@@ -32,11 +30,13 @@ pub struct CallPermit<'g> {
 }
 
 /// The limit that a call has reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LimitReached {
     /// Too many calls run at once.
+    #[error("too many calls run at once")]
     Overloaded,
     /// The call took longer than this.
+    #[error("there was no answer within {} seconds", .0.as_secs())]
     Timeout(Duration),
 }
 
@@ -52,7 +52,7 @@ impl CallLimiter {
         match self.permits.try_acquire() {
             Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),
             Err(_) => {
-                self.metrics.called(function, CallOutcome::Overloaded);
+                self.metrics.called(function, LimitReached::Overloaded.code());
                 Err(LimitReached::Overloaded)
             }
         }
@@ -85,17 +85,21 @@ impl CallPermit<'_> {
         // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
         let answer = timeout(time, calling).await;
-        let outcome = answer.as_ref().map_or(CallOutcome::Timeout, |answer| answer.error().into());
+        let answer = answer.map_err(|_| LimitReached::Timeout(time));
+        let outcome = match &answer {
+            Ok(answer) => answer.error().map_or("ok", |code| code.as_str()),
+            Err(stopped) => stopped.code(),
+        };
         metrics.called(self.function, outcome);
         tracing::debug!(
             function = self.function.name(),
-            outcome = outcome.as_str(),
+            outcome,
             trace_id = context.trace.id(),
             caller = &*context.caller.name,
             session = context.caller.session.as_deref(),
             "called"
         );
-        answer.map_err(|_| LimitReached::Timeout(time))
+        answer
     }
 }
 
@@ -103,8 +107,8 @@ impl LimitReached {
     /// The code, as in HTTP.
     pub fn code(self) -> &'static str {
         match self {
-            LimitReached::Overloaded => CallOutcome::Overloaded.as_str(),
-            LimitReached::Timeout(_) => CallOutcome::Timeout.as_str(),
+            LimitReached::Overloaded => "OVERLOADED",
+            LimitReached::Timeout(_) => "TIMEOUT",
         }
     }
 
@@ -113,17 +117,6 @@ impl LimitReached {
         match self {
             LimitReached::Overloaded => "try again in a second",
             LimitReached::Timeout(_) => "ask for less, or try again",
-        }
-    }
-}
-
-impl fmt::Display for LimitReached {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LimitReached::Overloaded => formatter.write_str("too many calls run at once"),
-            LimitReached::Timeout(time) => {
-                write!(formatter, "there was no answer within {} seconds", time.as_secs())
-            }
         }
     }
 }

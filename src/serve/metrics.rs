@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use super::RequestCatalog;
 use crate::catalog::Catalog;
-use crate::functions::{Counters, ErrorCode, Function, SemanticSearch};
+use crate::functions::{Counters, Function, SemanticSearch};
 use crate::search::semantic::SemanticStatus;
 
 /// Kind of an address.
@@ -30,37 +30,6 @@ pub enum Route {
     Page,
     /// Signing in to the pages.
     SignIn,
-}
-
-/// Outcome of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallOutcome {
-    /// An answer.
-    Ok,
-    /// Timeout.
-    Timeout,
-    /// Refused, since too many calls run.
-    Overloaded,
-    /// An error.
-    Error(ErrorCode),
-}
-
-impl CallOutcome {
-    /// The label.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CallOutcome::Ok => "ok",
-            CallOutcome::Timeout => "TIMEOUT",
-            CallOutcome::Overloaded => "OVERLOADED",
-            CallOutcome::Error(code) => code.as_str(),
-        }
-    }
-}
-
-impl From<Option<ErrorCode>> for CallOutcome {
-    fn from(error: Option<ErrorCode>) -> Self {
-        error.map_or(CallOutcome::Ok, CallOutcome::Error)
-    }
 }
 
 /// A connection, for as long as it is open.
@@ -89,9 +58,9 @@ impl Metrics {
         self.counters.took("toolcrib_http_request_duration_seconds", &format!("route=\"{route}\""), took);
     }
 
-    /// Counts a call of a function.
-    pub fn called(&self, function: &Function, outcome: CallOutcome) {
-        let labels = format!("function=\"{}\",outcome=\"{}\"", function.name(), outcome.as_str());
+    /// Counts a call of a function by its outcome: `ok` or a code.
+    pub fn called(&self, function: &Function, outcome: &str) {
+        let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
         self.counters.add("toolcrib_function_calls_total", &labels, 1);
     }
 
@@ -145,8 +114,8 @@ fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'
 
 /// Whether the catalog on disk is the one that is served.
 fn reloads(to: &mut String, request_catalog: &RequestCatalog) {
-    counter(to, "toolcrib_reloads_total", request_catalog.reloads());
-    let mut is_current = request_catalog.stale().is_none();
+    counter(to, "toolcrib_reloads_total", request_catalog.live.reloads());
+    let mut is_current = request_catalog.live.stale().is_none();
     for (state, version) in request_catalog.addresses() {
         let (address, version) = (state.address.replace(['\\', '"'], ""), version.unwrap_or_default());
         let labels = format!("address=\"{address}\",registry_version=\"{version}\"");

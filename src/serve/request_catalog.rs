@@ -1,12 +1,11 @@
 //! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that
 //! answers the request gets the catalog only from here, so that no reload comes between two steps.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::live::{Generation, LiveCatalog, StaleCatalog};
+use super::live::{Generation, LiveCatalog};
 use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
@@ -15,7 +14,8 @@ use crate::sources::AddressState;
 /// The catalog of one request.
 #[derive(Clone, Debug)]
 pub struct RequestCatalog {
-    live: Arc<LiveCatalog>,
+    /// The running catalog.
+    pub live: Arc<LiveCatalog>,
     generation: Arc<Generation>,
     /// Position of the profile in the generation.
     profile: usize,
@@ -86,11 +86,6 @@ impl RequestCatalog {
         usual.name.is_none().then(|| usual.whole().view())
     }
 
-    /// The template of workspaces; our own where there is none.
-    pub(super) fn workspace_template(&self) -> Option<&PathBuf> {
-        self.live.workspace_template()
-    }
-
     /// The HTTP cache of this caller.
     pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
         self.generation.profile(self.profile).cache(caller)
@@ -108,11 +103,6 @@ impl RequestCatalog {
         self.live.services()
     }
 
-    /// The findings that keep the catalog on disk from being served, if any do.
-    pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
-        self.live.stale()
-    }
-
     /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
     pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
         let served = &self.generation.registries;
@@ -123,19 +113,9 @@ impl RequestCatalog {
         })
     }
 
-    /// Has the catalog read again at once; false where nothing follows it.
-    pub fn nudge(&self) -> bool {
-        self.live.nudge()
-    }
-
-    /// Number of rebuilt catalogs by outcome.
-    pub fn reloads(&self) -> [(&'static str, u64); 3] {
-        self.live.reloads()
-    }
-
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
     pub fn notice(&self) -> Option<String> {
-        let count = self.stale()?.findings.len();
+        let count = self.live.stale()?.findings.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
         let shown = match self.generation.complete {
             true => "this is the last valid one",

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::AuthError;
 use super::jwt::Claims;
 use crate::config::{EVERY_PROFILE, IssuerGrant, ServeIssuer};
 use crate::exec::Caller;
@@ -14,22 +15,13 @@ const MAX_NAME: usize = 256;
 /// Most combinations of roles that the grants of all issuers can give: each has a catalog view of its own.
 const MAX_COMBINATIONS: usize = 256;
 
-/// The reason why claims name no caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoCaller {
-    /// The claim with the name, or the tenant, is missing or too long.
-    Nameless,
-    /// No grant is for the token.
-    NoGrant,
-}
-
 /// The caller with these claims.
-pub(super) fn caller(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, NoCaller> {
-    let name = name(issuer, claims).ok_or(NoCaller::Nameless)?;
+pub(super) fn caller(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, AuthError> {
+    let name = name(issuer, claims).ok_or(AuthError::Nameless)?;
     let scopes: BTreeSet<&str> = claims.scopes().collect();
     let own: Vec<&IssuerGrant> = issuer.grants.iter().filter(|grant| fits(grant, &scopes, claims)).collect();
     if own.is_empty() && !issuer.grants.is_empty() {
-        return Err(NoCaller::NoGrant);
+        return Err(AuthError::NoGrant);
     }
     let allow = match issuer.grants.is_empty() {
         true => Effect::Destructive,
@@ -154,9 +146,9 @@ pub(super) fn scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
 
 /// The scopes to ask for first: those that change nothing, where there are any. A client asks for more when it needs more.
 pub(super) fn first_scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
-    let changes = |scope: &str| {
+    let changes = |scope: &&str| {
         let mut grants = issuers.iter().flat_map(|issuer| &issuer.grants);
-        grants.any(|grant| grant.scope.as_deref() == Some(scope) && grant.allow > Some(Effect::Read))
+        grants.any(|grant| grant.scope.as_deref() == Some(*scope) && grant.allow > Some(Effect::Read))
     };
     let all = scopes(issuers);
     let reading: Vec<&str> = all.iter().copied().filter(|scope| !changes(scope)).collect();
@@ -169,18 +161,12 @@ pub(super) fn wider_scopes<'i>(issuer: &'i ServeIssuer, caller: &Caller, most: E
     let adds = |grant: &IssuerGrant| {
         grant.allow.is_some_and(|allow| allow.min(most) > caller.allow) || !grant.roles.iter().all(has)
     };
-    let with_scope = issuer.grants.iter().filter(|grant| grant.scope.as_deref().is_some_and(is_scope));
-    let wider: Vec<&str> =
-        with_scope.clone().filter(|grant| adds(grant)).filter_map(|grant| grant.scope.as_deref()).collect();
-    if wider.is_empty() {
-        return wider;
-    }
+    let scope = |grant: &'i IssuerGrant| grant.scope.as_deref().filter(|scope| is_scope(scope));
+    let wider = issuer.grants.iter().filter(|grant| adds(grant)).filter_map(scope);
+    let wider: Vec<&str> = wider.collect();
     // The new token has to have the rights of the old one, too.
-    with_scope
-        .filter_map(|grant| grant.scope.as_deref())
-        .filter(|scope| !wider.contains(scope))
-        .chain(wider.clone())
-        .collect()
+    let own = issuer.grants.iter().filter_map(scope).filter(|scope| !wider.contains(scope));
+    if wider.is_empty() { wider } else { own.chain(wider.clone()).collect() }
 }
 
 /// Whether a text is a scope as RFC 6749 has it; others would end the header early.
@@ -238,9 +224,9 @@ mod tests {
             tried.iter().map(|(issuer, tenant, sub)| name(issuer, *tenant, sub).unwrap()).collect();
         assert_eq!(names.len(), tried.len(), "{names:#?}");
         for sub in ["", &"x".repeat(257)] {
-            assert_eq!(name("https://a.example", None, sub), Err(NoCaller::Nameless));
+            assert_eq!(name("https://a.example", None, sub), Err(AuthError::Nameless));
         }
-        assert_eq!(name("https://a.example", Some(""), "amy"), Err(NoCaller::Nameless));
+        assert_eq!(name("https://a.example", Some(""), "amy"), Err(AuthError::Nameless));
     }
 
     #[test]
@@ -269,7 +255,7 @@ mod tests {
         for none in
             [json!({ "sub": "amy" }), json!({ "sub": "amy", "scope": "tools:writer", "groups": "engineer" })]
         {
-            assert_eq!(of(none), Err(NoCaller::NoGrant));
+            assert_eq!(of(none), Err(AuthError::NoGrant));
         }
     }
 

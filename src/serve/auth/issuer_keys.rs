@@ -2,18 +2,16 @@
 //! The last good keys stay while the issuer is away.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
-use reqwest::Client;
-use serde::Deserialize;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::timeout;
 
-use super::jwt::UnverifiedJwt;
-use super::key_set::KeySet;
-use crate::config::{ServeIssuer, is_safe_address};
+use super::jwt::{KeySet, UnverifiedJwt};
+use crate::config::ServeIssuer;
+use crate::credentials::http::{document, issuer_metadata};
 
 /// Age at which keys are read again: the issuer may have withdrawn one.
 const MAX_AGE: Duration = Duration::from_secs(10 * 60);
@@ -23,13 +21,12 @@ const MAX_AGE_OF_FILE: Duration = Duration::from_secs(30);
 const UNKNOWN_EVERY: Duration = Duration::from_secs(10);
 /// Shortest time between two readings while there are no keys.
 const FAILED_EVERY: Duration = Duration::from_secs(5);
-/// Longest time of a reading, with the metadata before the keys, and of one request.
+/// Longest time of a reading, with the metadata before the keys.
 const READING: Duration = Duration::from_secs(8);
-const REQUEST: Duration = Duration::from_secs(5);
 /// Most requests that wait for the keys of one issuer, so that a slow one does not hold all connections.
 const MAX_WAITING: usize = 64;
-/// Longest document of an issuer, in bytes.
-const MAX_BYTES: usize = 256 * 1024;
+/// Longest file of keys, in bytes.
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// The keys of an issuer.
 #[derive(Clone, Debug)]
@@ -39,7 +36,6 @@ pub struct IssuerKeys(Arc<Shared>);
 struct Shared {
     issuer: String,
     place: Place,
-    client: OnceLock<Result<Client, String>>,
     current: ArcSwapOption<Current>,
     readings: Mutex<Readings>,
     waiting: Semaphore,
@@ -90,7 +86,6 @@ impl IssuerKeys {
         Self(Arc::new(Shared {
             issuer: configured.issuer.clone(),
             place,
-            client: OnceLock::new(),
             current: ArcSwapOption::empty(),
             readings: Mutex::default(),
             waiting: Semaphore::new(MAX_WAITING),
@@ -170,89 +165,22 @@ impl Shared {
     async fn read(&self) -> Result<KeySet, String> {
         let text = match &self.place {
             Place::File(file) => read_file(file.clone()).await?,
-            Place::Address(url) => self.fetched(url).await?,
+            Place::Address(url) => document(url).await?,
             Place::Discovered => {
-                let url = self.discovered().await?;
-                self.fetched(&url).await?
+                let found = issuer_metadata(&self.issuer, "jwks_uri").await;
+                let (url, _) =
+                    found.map_err(|problem| format!("its metadata cannot be read: {}", problem.reason))?;
+                document(&url).await?
             }
         };
         KeySet::read(&text)
     }
-
-    /// The address of the keys in the metadata of the issuer (OpenID Connect discovery, RFC 8414). Its own name has to be in it,
-    /// so that no other issuer answers for it.
-    async fn discovered(&self) -> Result<String, String> {
-        let mut problem = None;
-        for place in places(&self.issuer) {
-            match self.fetched(&place).await.and_then(|text| named_keys(&text, &self.issuer)) {
-                Ok(url) => return Ok(url),
-                // The first place is the usual one; another one is missing as a rule.
-                Err(other) => problem = problem.or(Some(other)),
-            }
-        }
-        Err(format!("its metadata cannot be read: {}", problem.unwrap_or_default()))
-    }
-
-    /// The document at an address, within a time and a size, without redirects. The error names neither the address nor
-    /// anything that was sent.
-    async fn fetched(&self, url: &str) -> Result<Vec<u8>, String> {
-        let client = self.client.get_or_init(|| {
-            // The program has one cryptography provider; a second call changes nothing.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            let client = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
-            let client = client.timeout(REQUEST).user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")));
-            client.build().map_err(|error| error.to_string())
-        });
-        let answer = client.as_ref().map_err(Clone::clone)?.get(url).send().await;
-        let mut answer = answer.map_err(|error| match error.is_timeout() {
-            true => "there was no answer in time",
-            false => "there was no connection",
-        })?;
-        if !answer.status().is_success() {
-            return Err(format!("the answer has status {}", answer.status().as_u16()));
-        }
-        let mut bytes = Vec::new();
-        while let Some(piece) = answer.chunk().await.map_err(|_| "the answer broke off")? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() > MAX_BYTES {
-                return Err("the answer is too long".into());
-            }
-        }
-        Ok(bytes)
-    }
-}
-
-/// The address of the keys in a metadata document of this issuer.
-fn named_keys(text: &[u8], issuer: &str) -> Result<String, String> {
-    #[derive(Deserialize)]
-    struct Metadata {
-        issuer: String,
-        jwks_uri: String,
-    }
-    let metadata: Metadata =
-        serde_json::from_slice(text).map_err(|_| "it names no `issuer` and `jwks_uri`")?;
-    match metadata.issuer == issuer {
-        false => Err("it is of another issuer".into()),
-        true if !is_safe_address(&metadata.jwks_uri) => Err("it names an address that is not https".into()),
-        true => Ok(metadata.jwks_uri),
-    }
-}
-
-/// The places of the metadata: as OpenID Connect has it, then as RFC 8414 has it, with the path of the issuer at the end.
-fn places(issuer: &str) -> [String; 2] {
-    let issuer = issuer.trim_end_matches('/');
-    let start = issuer.find("://").map_or(0, |at| at + 3);
-    let (origin, path) = issuer.split_at(issuer[start..].find('/').map_or(issuer.len(), |at| start + at));
-    [
-        format!("{issuer}/.well-known/openid-configuration"),
-        format!("{origin}/.well-known/oauth-authorization-server{path}"),
-    ]
 }
 
 async fn read_file(file: PathBuf) -> Result<Vec<u8>, String> {
     let reading = move || {
         let size = std::fs::metadata(&file).map_err(|error| error.to_string())?.len();
-        if size > MAX_BYTES as u64 {
+        if size > MAX_BYTES {
             return Err("the file is too long".to_string());
         }
         std::fs::read(&file).map_err(|error| error.to_string())
@@ -263,22 +191,6 @@ async fn read_file(file: PathBuf) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn metadata_is_at_its_usual_places_and_of_its_issuer() {
-        assert_eq!(
-            places("https://a.example/t/"),
-            [
-                "https://a.example/t/.well-known/openid-configuration",
-                "https://a.example/.well-known/oauth-authorization-server/t",
-            ]
-        );
-        let text = |keys: &str| format!(r#"{{"issuer": "https://a.example", "jwks_uri": "{keys}"}}"#);
-        assert!(named_keys(text("https://a.example/keys").as_bytes(), "https://a.example").is_ok());
-        assert!(named_keys(text("http://a.example/keys").as_bytes(), "https://a.example").is_err());
-        assert!(named_keys(text("https://a.example/keys").as_bytes(), "https://a.example/").is_err());
-        assert!(named_keys(b"[]", "https://a.example").is_err());
-    }
 
     #[test]
     fn unknown_keys_are_looked_up_every_ten_seconds() {

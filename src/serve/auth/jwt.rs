@@ -1,12 +1,13 @@
-//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068). A token chooses among the public keys of its
-//! issuer, and a key fits the algorithms of its type.
+//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068), and its public keys (a JWK set, RFC 7517). A token chooses among
+//! the keys, and a key fits the algorithms of its type. Symmetric keys, weak ones and those for encryption are left out, so
+//! that no token can choose them.
 
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::{Header, Validation, decode, decode_header};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
+use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind, Header, Validation, decode, decode_header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::key_set::{KeySet, is_of_public_key};
 use super::signature;
 
 /// Longest token, in bytes.
@@ -41,11 +42,6 @@ impl Claims {
         one.into_iter().chain(list.iter().take(MAX_VALUES)).filter_map(Value::as_str)
     }
 
-    /// The audiences.
-    pub fn audiences(&self) -> impl Iterator<Item = &str> {
-        self.texts("aud")
-    }
-
     /// The scopes: words in `scope`, or in `scp` as some issuers write it.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         let texts = self.texts("scope").chain(self.texts("scp"));
@@ -54,11 +50,7 @@ impl Claims {
 
     /// Seconds of Unix time at which they expire.
     pub fn expiry(&self) -> Option<i64> {
-        self.seconds("exp")
-    }
-
-    fn seconds(&self, name: &str) -> Option<i64> {
-        let time = self.0.get(name)?;
+        let time = self.0.get("exp")?;
         time.as_i64().or_else(|| time.as_f64().map(|seconds| seconds as i64))
     }
 
@@ -70,23 +62,31 @@ impl Claims {
 }
 
 /// The mistake in a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwtProblem {
     /// It is no token of this form, or of another type.
+    #[error("this is no access token")]
     Malformed,
     /// Its algorithm is none of the configured ones.
+    #[error("this token has an algorithm that is not allowed")]
     Algorithm,
     /// The issuer has no key with its id.
+    #[error("this token is signed with an unknown key")]
     UnknownKey,
     /// The signature is wrong.
+    #[error("the signature of this token is wrong")]
     Signature,
     /// It is of another issuer.
+    #[error("this token is of another issuer")]
     Issuer,
     /// It is for another audience.
+    #[error("this token is for another resource")]
     Audience,
     /// It has expired, or does not say when it expires.
+    #[error("this token has expired")]
     Expired,
     /// It is not valid yet.
+    #[error("this token is not valid yet")]
     NotYet,
 }
 
@@ -125,7 +125,8 @@ impl<'t> UnverifiedJwt<'t> {
 
     /// Checks it without a key: its type, its algorithm.
     pub fn precheck(&self) -> Result<(), JwtProblem> {
-        if !is_of_public_key(self.header.alg) {
+        // A signature with a symmetric key could be made by whoever checks it.
+        if matches!(self.header.alg, Algorithm::HS256 | Algorithm::HS384 | Algorithm::HS512) {
             return Err(JwtProblem::Algorithm);
         }
         let kind = self.header.typ.as_deref().map(str::to_ascii_lowercase);
@@ -158,7 +159,17 @@ impl<'t> UnverifiedJwt<'t> {
         let candidates = keys.candidates(self.header.alg, self.header.kid.as_deref());
         for candidate in candidates.take(MAX_TRIES) {
             match decode(self.token, &candidate.key, &validation) {
-                Ok(decoded) => return accepted(Claims(decoded.claims), issuer, is_ours),
+                Ok(decoded) => {
+                    let claims = Claims(decoded.claims);
+                    // The library also takes a list of issuers.
+                    let is_of_issuer = claims.text("iss") == Some(issuer);
+                    let is_for_us = claims.texts("aud").any(is_ours);
+                    return match (is_of_issuer, is_for_us) {
+                        (false, _) => Err(JwtProblem::Issuer),
+                        (_, false) => Err(JwtProblem::Audience),
+                        _ => Ok(claims),
+                    };
+                }
                 Err(error) => problem = of_error(error.kind()),
             }
             if problem != JwtProblem::Signature {
@@ -169,32 +180,18 @@ impl<'t> UnverifiedJwt<'t> {
     }
 }
 
-fn accepted(claims: Claims, issuer: &str, is_ours: impl Fn(&str) -> bool) -> Result<Claims, JwtProblem> {
-    // The library also takes a list of issuers.
-    if claims.text("iss") != Some(issuer) {
-        return Err(JwtProblem::Issuer);
-    }
-    if !claims.audiences().any(is_ours) {
-        return Err(JwtProblem::Audience);
-    }
-    Ok(claims)
-}
-
 fn of_error(kind: &ErrorKind) -> JwtProblem {
     match kind {
         ErrorKind::ExpiredSignature => JwtProblem::Expired,
         ErrorKind::ImmatureSignature => JwtProblem::NotYet,
         ErrorKind::InvalidIssuer => JwtProblem::Issuer,
-        ErrorKind::InvalidAudience => JwtProblem::Audience,
-        ErrorKind::MissingRequiredClaim(claim) | ErrorKind::InvalidClaimFormat(claim) => match claim.as_str()
-        {
+        ErrorKind::MissingRequiredClaim(claim) | ErrorKind::InvalidClaimFormat(claim) => match &**claim {
             "exp" => JwtProblem::Expired,
             "aud" => JwtProblem::Audience,
             "iss" => JwtProblem::Issuer,
             _ => JwtProblem::Malformed,
         },
         ErrorKind::InvalidAlgorithm => JwtProblem::Algorithm,
-        ErrorKind::InvalidSignature => JwtProblem::Signature,
         ErrorKind::Base64(_) | ErrorKind::Json(_) | ErrorKind::Utf8(_) | ErrorKind::InvalidToken => {
             JwtProblem::Malformed
         }
@@ -202,18 +199,93 @@ fn of_error(kind: &ErrorKind) -> JwtProblem {
     }
 }
 
-impl std::fmt::Display for JwtProblem {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.write_str(match self {
-            JwtProblem::Malformed => "this is no access token",
-            JwtProblem::Algorithm => "this token has an algorithm that is not allowed",
-            JwtProblem::UnknownKey => "this token is signed with an unknown key",
-            JwtProblem::Signature => "the signature of this token is wrong",
-            JwtProblem::Issuer => "this token is of another issuer",
-            JwtProblem::Audience => "this token is for another resource",
-            JwtProblem::Expired => "this token has expired",
-            JwtProblem::NotYet => "this token is not valid yet",
-        })
+/// Most keys of a set: each may be tried for a token without a key id.
+const MAX_KEYS: usize = 32;
+
+/// Bytes of the modulus of an RSA key: shorter ones can be broken, longer ones take too long.
+const RSA_BYTES: std::ops::RangeInclusive<usize> = 256..=512;
+
+/// Public keys of an issuer.
+#[derive(Debug, Default)]
+pub struct KeySet(Vec<PublicKey>);
+
+/// A public key, with the algorithms that fit its type.
+#[derive(Debug)]
+struct PublicKey {
+    id: Option<String>,
+    algorithms: Vec<Algorithm>,
+    key: DecodingKey,
+}
+
+impl KeySet {
+    /// The usable keys of a JWK set.
+    pub fn read(text: &[u8]) -> Result<Self, String> {
+        let written: Value = serde_json::from_slice(text).map_err(|_| "this is no JWK set")?;
+        let written = written["keys"].as_array().ok_or("this is no JWK set")?;
+        // A key of an unknown kind does not spoil the others.
+        let keys = written.iter().filter_map(|key| PublicKey::read(Jwk::deserialize(key).ok()?));
+        let keys: Vec<PublicKey> = keys.take(MAX_KEYS).collect();
+        match keys.is_empty() {
+            true => Err("the JWK set has no usable public key".into()),
+            false => Ok(Self(keys)),
+        }
+    }
+
+    /// The keys that may have signed a token with this algorithm and key id.
+    fn candidates<'k>(
+        &'k self,
+        algorithm: Algorithm,
+        id: Option<&'k str>,
+    ) -> impl Iterator<Item = &'k PublicKey> {
+        let fits = move |key: &&PublicKey| key.algorithms.contains(&algorithm) && key.may_have(id);
+        self.0.iter().filter(fits)
+    }
+}
+
+impl PublicKey {
+    fn read(jwk: Jwk) -> Option<Self> {
+        let common = &jwk.common;
+        let signs = common.public_key_use.as_ref().is_none_or(|purpose| *purpose == PublicKeyUse::Signature);
+        let verifies = common
+            .key_operations
+            .as_ref()
+            .is_none_or(|operations| operations.contains(&KeyOperations::Verify));
+        if !signs || !verifies {
+            return None;
+        }
+        let mut algorithms = of_type(&jwk.algorithm).to_vec();
+        if let Some(only) = common.key_algorithm {
+            algorithms.retain(|algorithm| only == (*algorithm).into());
+        }
+        let key = DecodingKey::from_jwk(&jwk).ok()?;
+        let is_usable = match key.kind() {
+            DecodingKeyKind::RsaModulusExponent { n, .. } => {
+                RSA_BYTES.contains(&n.iter().skip_while(|byte| **byte == 0).count())
+            }
+            DecodingKeyKind::SecretOrDer(_) => true,
+        };
+        let id = common.key_id.clone();
+        (is_usable && !algorithms.is_empty()).then_some(Self { id, algorithms, key })
+    }
+
+    /// Whether the key may be the one with this id; a key or a token without an id fits all.
+    fn may_have(&self, id: Option<&str>) -> bool {
+        match (&self.id, id) {
+            (Some(own), Some(id)) => own == id,
+            _ => true,
+        }
+    }
+}
+
+/// The algorithms of a type of key. Symmetric keys have none.
+fn of_type(parameters: &AlgorithmParameters) -> &'static [Algorithm] {
+    use Algorithm::{ES256, ES384, EdDSA, PS256, PS384, PS512, RS256, RS384, RS512};
+    match parameters {
+        AlgorithmParameters::RSA(_) => &[RS256, RS384, RS512, PS256, PS384, PS512],
+        AlgorithmParameters::EllipticCurve(key) if key.curve == EllipticCurve::P256 => &[ES256],
+        AlgorithmParameters::EllipticCurve(key) if key.curve == EllipticCurve::P384 => &[ES384],
+        AlgorithmParameters::OctetKeyPair(key) if key.curve == EllipticCurve::Ed25519 => &[EdDSA],
+        _ => &[],
     }
 }
 
@@ -233,10 +305,60 @@ mod tests {
         };
         let claims = Claims(claims);
         assert_eq!(claims.scopes().collect::<Vec<_>>(), ["a", "b", "c"]);
-        assert_eq!(claims.audiences().collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!(claims.texts("aud").collect::<Vec<_>>(), ["x", "y"]);
         assert_eq!(claims.texts("/realm_access/roles").collect::<Vec<_>>(), ["editor"]);
         assert_eq!(claims.texts("https://example.com/roles").collect::<Vec<_>>(), ["admin"]);
         assert_eq!((claims.texts("/nothing/there").count(), claims.texts("/").count()), (0, 0));
         assert_eq!(claims.expiry(), Some(12));
+    }
+
+    fn set(keys: Value) -> Result<KeySet, String> {
+        KeySet::read(json!({ "keys": keys }).to_string().as_bytes())
+    }
+
+    fn ed(id: &str) -> Value {
+        json!({ "kty": "OKP", "crv": "Ed25519", "kid": id, "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" })
+    }
+
+    #[test]
+    fn symmetric_weak_and_encrypting_keys_are_left_out() {
+        let short = "A".repeat(100);
+        let encrypting = {
+            let mut key = ed("a");
+            key["use"] = "enc".into();
+            key
+        };
+        let no_verifying = {
+            let mut key = ed("a");
+            key["key_ops"] = json!(["sign"]);
+            key
+        };
+        for refused in [
+            json!({ "kty": "oct", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0" }),
+            json!({ "kty": "RSA", "n": short, "e": "AQAB" }),
+            json!({ "kty": "EC", "crv": "P-521", "x": "AA", "y": "AA" }),
+            json!({ "kty": "new" }),
+            json!(7),
+            encrypting,
+            no_verifying,
+        ] {
+            assert!(set(json!([refused])).is_err(), "{refused}");
+            assert_eq!(set(json!([refused, ed("a")])).unwrap().0.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_key_fits_the_algorithms_of_its_type_alone() {
+        let keys = set(json!([ed("a"), ed("b")])).unwrap();
+        let count = |algorithm, id| keys.candidates(algorithm, id).count();
+        assert_eq!((count(Algorithm::EdDSA, Some("a")), count(Algorithm::EdDSA, None)), (1, 2));
+        assert_eq!((count(Algorithm::EdDSA, Some("c")), count(Algorithm::HS256, Some("a"))), (0, 0));
+        assert_eq!(count(Algorithm::RS256, None), 0);
+    }
+
+    #[test]
+    fn a_set_has_a_limit() {
+        let keys: Vec<Value> = (0..1000).map(|id| ed(&id.to_string())).collect();
+        assert_eq!(set(keys.into()).unwrap().0.len(), MAX_KEYS);
     }
 }

@@ -2,25 +2,26 @@
 //! in.
 //!
 //! 1. [`static_tokens`] are in the environment; only their hashes are kept.
-//! 2. [`jwt`] checks the [`signature`] and the claims of a signed token with a [`key_set`], which [`issuer_keys`] reads.
-//! 3. [`grants`] turn claims into a caller; [`verified_tokens`] remembers it, so that only the first request waits.
+//! 2. [`jwt`] checks the [`signature`] and the claims of a signed token with the keys that [`issuer_keys`] reads.
+//! 3. [`grants`] turn claims into a caller, who is remembered, so that only the first request waits.
 //! 4. A [`proxy`] in front may name a person.
 //! 5. [`resource`] says which tokens are for which endpoint, and how to get one.
 
 mod grants;
 mod issuer_keys;
 mod jwt;
-mod key_set;
 mod proxy;
 mod resource;
 mod signature;
 mod static_tokens;
-mod verified_tokens;
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::{Serve, ServeIssuer};
@@ -29,64 +30,89 @@ use crate::exec::Caller;
 use crate::state::now;
 use crate::tool::Effect;
 
-use grants::NoCaller;
 use proxy::Proxy;
 use resource::Challenge;
 use static_tokens::shown_token;
-use verified_tokens::VerifiedTokens;
 
-pub use issuer_keys::{IssuerKeys, KeysUnavailable};
-pub use jwt::{Claims, JwtProblem, UnverifiedJwt};
-pub use key_set::KeySet;
+use issuer_keys::{IssuerKeys, KeysUnavailable};
+pub use jwt::JwtProblem;
+use jwt::{Claims, UnverifiedJwt};
 pub use resource::{METADATA, Resource};
 pub use static_tokens::Tokens;
-pub(super) use verified_tokens::{Audience, Verified};
 
 /// Most audiences of a token that are remembered.
 const MAX_AUDIENCES: usize = 16;
 
+/// Most verified tokens that are remembered.
+const MAX_TOKENS: usize = 10_000;
+
 /// The reason why a request has no caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
     /// No token.
+    #[error("this server needs a token")]
     Missing,
     /// An unknown token.
+    #[error("this token is not known")]
     Wrong,
     /// Several headers `Authorization`.
+    #[error("the request has several headers `Authorization`, and one of them is allowed")]
     Twice,
     /// A header `Authorization` without a bearer token.
+    #[error("the header `Authorization` has no bearer token: send `Bearer` and the token")]
     NotBearer,
     /// A token that is longer than any is.
+    #[error("this token has more than {} bytes", jwt::MAX_TOKEN)]
     TooLong,
     /// The token of an issuer is not valid.
-    Invalid(JwtProblem),
+    #[error(transparent)]
+    Invalid(#[from] JwtProblem),
     /// The claims of the token do not name a caller.
+    #[error("this token does not name its caller")]
     Nameless,
     /// The token is valid, and no grant is for it.
+    #[error("this token gives no rights here")]
     NoGrant,
     /// The issuer does not answer.
+    #[error("the issuer of this token does not answer")]
     IssuerAway,
     /// Headers that only the proxy may send come from elsewhere, or twice.
+    #[error("the headers of this request name a person as only the proxy may")]
     Forged,
+}
+
+/// A verified token.
+#[derive(Clone, Debug)]
+pub(super) struct Verified {
+    /// Its caller.
+    pub(super) caller: Caller,
+    /// Its audiences that are ours.
+    pub(super) audience: Audience,
+    /// Milliseconds of Unix time until which it is remembered.
+    pub(super) until: i64,
+}
+
+/// The resources that a token is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Audience {
+    /// Every endpoint: one of the audiences that the configuration names.
+    Configured,
+    /// These addresses.
+    Resources(Box<[String]>),
 }
 
 /// Finds the caller of a request.
 #[derive(Debug, Default)]
 pub struct Authenticator {
     tokens: Tokens,
-    issuers: Vec<KnownIssuer>,
+    issuers: Vec<ServeIssuer>,
+    /// The keys of each issuer.
+    keys: Vec<IssuerKeys>,
     proxy: Option<Proxy>,
-    configured: Vec<ServeIssuer>,
     /// The public address, without a slash at its end.
     public_url: String,
-    verified: VerifiedTokens,
-}
-
-/// An issuer with its keys.
-#[derive(Debug)]
-struct KnownIssuer {
-    configured: ServeIssuer,
-    keys: IssuerKeys,
+    /// Tokens that were verified, by their hashes, until they expire. Strangers cannot fill it.
+    verified: RwLock<HashMap<blake3::Hash, Verified>>,
 }
 
 impl From<Tokens> for Authenticator {
@@ -113,13 +139,9 @@ impl Authenticator {
         if proxy.is_some() && configured.iter().any(|issuer| grants::place(&issuer.issuer) == proxy::PLACE) {
             return Err("an issuer with the address https://proxy cannot be used beside a proxy".into());
         }
-        let known = |issuer: &ServeIssuer| KnownIssuer {
-            configured: issuer.clone(),
-            keys: IssuerKeys::new(issuer, root),
-        };
-        let issuers = configured.iter().map(known).collect();
+        let keys = configured.iter().map(|issuer| IssuerKeys::new(issuer, root)).collect();
         let public_url = serve.public_url.as_deref().unwrap_or_default().trim_end_matches('/').to_string();
-        Ok(Self { tokens, issuers, proxy, configured, public_url, verified: VerifiedTokens::default() })
+        Ok(Self { tokens, issuers: configured, keys, proxy, public_url, verified: RwLock::default() })
     }
 
     /// The same server at this address, where the configuration has no public one.
@@ -152,7 +174,7 @@ impl Authenticator {
 
     /// A hash of the callers as they are configured, with their rights.
     pub(super) fn fingerprint(&self) -> blake3::Hash {
-        let issuers = serde_json::json!(self.configured).to_string();
+        let issuers = serde_json::json!(self.issuers).to_string();
         blake3::hash(format!("{}\n{issuers}", self.tokens.fingerprint()).as_bytes())
     }
 
@@ -166,14 +188,14 @@ impl Authenticator {
     /// Callers with every combination of roles and profiles that there can be.
     pub fn callers(&self) -> Result<Vec<Caller>, String> {
         let of_proxy = self.proxy.as_ref().map(Proxy::roles).unwrap_or_default();
-        let mut callers = grants::combinations(&self.configured, of_proxy)?;
+        let mut callers = grants::combinations(&self.issuers, of_proxy)?;
         callers.extend(self.tokens.callers().cloned());
         Ok(callers)
     }
 
     /// Reads the keys of issuers ahead of the first request.
     pub fn warm_up(&self) {
-        self.issuers.iter().for_each(|issuer| issuer.keys.warm_up());
+        self.keys.iter().for_each(IssuerKeys::warm_up);
     }
 
     /// The person whom the proxy names; an error for a request that is none of its own and names one.
@@ -206,8 +228,11 @@ impl Authenticator {
             Ok(shown) => shown,
             Err(problem) => return Some(Err(problem)),
         };
-        let remembered = self.verified.get(shown, now(), |verified| self.for_resource(verified, resource));
-        let known = remembered.or_else(|| self.tokens.of_hash(&blake3::hash(shown)).cloned().map(Ok));
+        let hash = blake3::hash(shown);
+        let verified = self.verified.read().unwrap_or_else(PoisonError::into_inner);
+        let remembered = verified.get(&hash).filter(|verified| now() < verified.until);
+        let known = remembered.map(|verified| self.for_resource(verified, resource));
+        let known = known.or_else(|| self.tokens.of_hash(&hash).cloned().map(Ok));
         known.or_else(|| (!self.has_issuers()).then_some(Err(AuthError::Wrong)))
     }
 
@@ -224,57 +249,50 @@ impl Authenticator {
     async fn verify(&self, token: &str) -> Result<Verified, AuthError> {
         let verified = match UnverifiedJwt::read(token) {
             Some(token) => self.of_jwt(&token).await?,
-            None if UnverifiedJwt::is_like(token) => return Err(AuthError::Invalid(JwtProblem::Malformed)),
+            None if UnverifiedJwt::is_like(token) => return Err(JwtProblem::Malformed.into()),
             None => return Err(AuthError::Wrong),
         };
-        self.verified.remember(token.as_bytes(), verified.clone(), now());
+        let mut known = self.verified.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_TOKENS {
+            known.retain(|_, verified| now() < verified.until);
+        }
+        if known.len() >= MAX_TOKENS {
+            // Verifying a token again costs little.
+            known.clear();
+        }
+        known.insert(blake3::hash(token.as_bytes()), verified.clone());
         Ok(verified)
     }
 
     fn for_resource(&self, verified: &Verified, resource: Resource<'_>) -> Result<Caller, AuthError> {
         match self.is_for(&verified.audience, resource) {
             true => Ok(verified.caller.clone()),
-            false => Err(AuthError::Invalid(JwtProblem::Audience)),
+            false => Err(JwtProblem::Audience.into()),
         }
     }
 
     async fn of_jwt(&self, token: &UnverifiedJwt<'_>) -> Result<Verified, AuthError> {
-        let issuer = token.claimed_issuer();
-        let known = self.issuers.iter().find(|known| Some(&known.configured.issuer) == issuer.as_ref());
-        let known = known.ok_or(AuthError::Invalid(JwtProblem::Issuer))?;
-        let configured = &known.configured;
-        let name = configured.issuer.as_str();
-        token.precheck().map_err(AuthError::Invalid)?;
-        let keys = known.keys.for_token(token).await.map_err(|KeysUnavailable| AuthError::IssuerAway)?;
-        let is_ours = |audience: &str| self.is_ours(configured, audience);
-        let mut verified = token.verified(name, &keys, is_ours);
+        let name = token.claimed_issuer();
+        let mut known = self.issuers.iter().zip(&self.keys);
+        let known = known.find(|(issuer, _)| Some(&issuer.issuer) == name.as_ref());
+        let (issuer, issuer_keys) = known.ok_or(JwtProblem::Issuer)?;
+        token.precheck()?;
+        let keys = issuer_keys.for_token(token).await.map_err(|KeysUnavailable| AuthError::IssuerAway)?;
+        let is_ours = |audience: &str| self.is_ours(issuer, audience);
+        let mut verified = token.verified(&issuer.issuer, &keys, is_ours);
         if verified.as_ref().err() == Some(&JwtProblem::Signature)
-            && let Some(newer) = known.keys.newer_than(&keys).await
+            && let Some(newer) = issuer_keys.newer_than(&keys).await
         {
-            verified = token.verified(name, &newer, is_ours);
+            verified = token.verified(&issuer.issuer, &newer, is_ours);
         }
-        let claims = verified.map_err(AuthError::Invalid)?;
+        let claims: Claims = verified?;
         let until = claims.expiry().unwrap_or_default().saturating_mul(1000);
-        self.verified_caller(configured, &claims, until)
-    }
-
-    fn verified_caller(
-        &self,
-        issuer: &ServeIssuer,
-        claims: &Claims,
-        until: i64,
-    ) -> Result<Verified, AuthError> {
-        let caller = caller_of_claims(issuer, claims)?;
-        let mut audiences = claims.audiences();
-        let audience =
-            match audiences.by_ref().any(|audience| issuer.audience.iter().any(|own| own == audience)) {
-                true => Audience::Configured,
-                false => {
-                    let ours = claims.audiences().filter(|audience| self.is_ours(issuer, audience));
-                    Audience::Resources(ours.take(MAX_AUDIENCES).map(str::to_string).collect())
-                }
-            };
-        Ok(Verified { caller, audience, until })
+        let ours = claims.texts("aud").filter(|audience| is_ours(audience)).take(MAX_AUDIENCES);
+        let audience = match issuer.audience.is_empty() {
+            true => Audience::Resources(ours.map(str::to_string).collect()),
+            false => Audience::Configured,
+        };
+        Ok(Verified { caller: grants::caller(issuer, &claims)?, audience, until })
     }
 
     /// Whether an audience is one of this server: a configured one, else an address below its own.
@@ -297,19 +315,20 @@ impl Authenticator {
 
     /// The metadata of a resource; `None` where no issuer is configured.
     pub fn metadata(&self, resource: Resource<'_>) -> Option<Value> {
-        let issuers: Vec<&str> = self.configured.iter().map(|issuer| issuer.issuer.as_str()).collect();
-        let scopes = grants::scopes(&self.configured);
+        let issuers: Vec<&str> = self.issuers.iter().map(|issuer| issuer.issuer.as_str()).collect();
+        let scopes = grants::scopes(&self.issuers);
         (!issuers.is_empty()).then(|| resource.metadata(&self.public_url, &issuers, &scopes))
     }
 
     /// The challenge of a refused request.
     pub fn challenge(&self, refused: AuthError, resource: Resource<'_>) -> HeaderValue {
-        let (error, scopes) = match refused {
-            AuthError::Missing => (None, grants::first_scopes(&self.configured)),
-            AuthError::Twice => (Some("invalid_request"), grants::first_scopes(&self.configured)),
-            AuthError::NoGrant => (Some("insufficient_scope"), grants::first_scopes(&self.configured)),
-            _ => (Some("invalid_token"), grants::first_scopes(&self.configured)),
+        let error = match refused {
+            AuthError::Missing => None,
+            AuthError::Twice => Some("invalid_request"),
+            AuthError::NoGrant => Some("insufficient_scope"),
+            _ => Some("invalid_token"),
         };
+        let scopes = grants::first_scopes(&self.issuers);
         let description = refused.to_string();
         let metadata = (!self.issuers.is_empty()).then(|| resource.metadata_url(&self.public_url));
         Challenge { error, description: &description, metadata, scopes: &scopes }.header()
@@ -319,42 +338,12 @@ impl Authenticator {
     /// strongest effect that the server allows at all.
     pub fn wider(&self, caller: &Caller, most: Effect, resource: Resource<'_>) -> Option<HeaderValue> {
         let (_, place) = caller.name.rsplit_once('@')?;
-        let issuer = self.configured.iter().find(|issuer| grants::place(&issuer.issuer) == place)?;
+        let issuer = self.issuers.iter().find(|issuer| grants::place(&issuer.issuer) == place)?;
         let scopes = grants::wider_scopes(issuer, caller, most);
         let metadata = Some(resource.metadata_url(&self.public_url));
         let description = "this token does not allow it";
         let challenge =
             Challenge { error: Some("insufficient_scope"), description, metadata, scopes: &scopes };
         (!scopes.is_empty()).then(|| challenge.header())
-    }
-}
-
-fn caller_of_claims(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, AuthError> {
-    grants::caller(issuer, claims).map_err(|problem| match problem {
-        NoCaller::Nameless => AuthError::Nameless,
-        NoCaller::NoGrant => AuthError::NoGrant,
-    })
-}
-
-impl std::fmt::Display for AuthError {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            AuthError::Missing => to.write_str("this server needs a token"),
-            AuthError::Wrong => to.write_str("this token is not known"),
-            AuthError::Twice => {
-                to.write_str("the request has several headers `Authorization`, and one of them is allowed")
-            }
-            AuthError::NotBearer => {
-                to.write_str("the header `Authorization` has no bearer token: send `Bearer` and the token")
-            }
-            AuthError::TooLong => write!(to, "this token has more than {} bytes", jwt::MAX_TOKEN),
-            AuthError::Invalid(problem) => problem.fmt(to),
-            AuthError::Nameless => to.write_str("this token does not name its caller"),
-            AuthError::NoGrant => to.write_str("this token gives no rights here"),
-            AuthError::IssuerAway => to.write_str("the issuer of this token does not answer"),
-            AuthError::Forged => {
-                to.write_str("the headers of this request name a person as only the proxy may")
-            }
-        }
     }
 }

@@ -1,13 +1,18 @@
 //! Reads the caller from a request, beside the token: the session, the strongest effect allowed, and headers for
-//! servers.
+//! servers. Requests without a caller, and callers whose token lacks a right, get the challenge that says where to get a
+//! token.
 
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::Shared;
+use super::{RequestContext, Response, Shared};
 use crate::exec::Caller;
-use crate::serve::RequestCatalog;
+use crate::serve::auth::{AuthError, METADATA, Resource};
+use crate::serve::response::media::Media;
+use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::{RequestCatalog, Route};
 use crate::state::{Session, random_id};
 use crate::tool::Effect;
 
@@ -35,7 +40,7 @@ pub(super) fn of_request(
     caller.session = match headers.get(SESSION) {
         Some(id) => {
             let id = Session::named(id.to_str().unwrap_or_default());
-            Some(id.map_err(|bad| refused(&format!("`X-Session-Id` does not fit: {bad}")))?)
+            Some(id.map_err(|bad| invalid_header(&format!("`X-Session-Id` does not fit: {bad}")))?)
         }
         // The caller does not choose this one, and only sessions that we issued are accepted.
         None => headers.get(MCP_SESSION).and_then(|id| Session::named(id.to_str().ok()?).ok()),
@@ -48,7 +53,7 @@ pub(super) fn of_request(
     }
     if let Some(allow) = headers.get(ALLOW) {
         let allow = allow.to_str().ok().and_then(|word| Effect::parse(word.trim()));
-        let allow = allow.ok_or_else(|| refused("`X-Allow` is read, write or destructive"))?;
+        let allow = allow.ok_or_else(|| invalid_header("`X-Allow` is read, write or destructive"))?;
         caller.allow = caller.allow.min(allow);
     }
     caller.headers = sent_on(shared, catalog, headers);
@@ -84,11 +89,65 @@ fn sign_of(profile: Option<&str>) -> String {
 
 /// The headers that some server is configured to receive. Our own tokens are never passed on.
 fn sent_on(shared: &Shared, catalog: &RequestCatalog, headers: &HeaderMap) -> HeaderMap {
-    let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.authenticator.is_open();
+    let is_ours = |name: &HeaderName| *name == AUTHORIZATION && !shared.authenticator.is_open();
     let wanted = catalog.generation().caller_headers.iter().filter(|name| !is_ours(name));
     wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }
 
-fn refused(message: &str) -> Problem {
+fn invalid_header(message: &str) -> Problem {
     Problem::new(ProblemCode::ValidationError, message).next("correct the header, or leave it out")
+}
+
+/// The problem of a request without a caller.
+pub(super) fn problem(shared: &Shared, refused: AuthError, resource: Resource<'_>) -> Problem {
+    let code = match refused {
+        AuthError::Twice => ProblemCode::BadRequest,
+        AuthError::NoGrant => ProblemCode::InsufficientScope,
+        AuthError::Forged => return Problem::new(ProblemCode::ProxyRefused, refused.to_string()),
+        AuthError::IssuerAway => {
+            let later = [(RETRY_AFTER, HeaderValue::from_static("5"))];
+            return Problem::new(ProblemCode::IssuerUnavailable, refused.to_string()).header(later);
+        }
+        _ => ProblemCode::Unauthorized,
+    };
+    let challenge = shared.authenticator.challenge(refused, resource);
+    Problem::new(code, refused.to_string()).header([(WWW_AUTHENTICATE, challenge)])
+}
+
+/// The challenge for a request that is refused because its token lacks a right; `None` where no other token has it.
+pub(super) fn wider(
+    shared: &Shared,
+    (catalog, caller): (&RequestCatalog, &Caller),
+    resource: Resource<'_>,
+) -> Option<HeaderValue> {
+    let most = catalog.unrestricted_view().catalog().config.exec.allow();
+    shared.authenticator.wider(caller, most, resource)
+}
+
+/// Adds the challenge to the answer of a call. MCP answers with a result, and clients look for the status.
+pub(super) fn challenged(mut response: Response, route: Route, challenge: HeaderValue) -> Response {
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if route == Route::Mcp && is_json && response.status() == StatusCode::OK {
+        *response.status_mut() = StatusCode::FORBIDDEN;
+    }
+    if response.status() == StatusCode::FORBIDDEN {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// `GET /.well-known/oauth-protected-resource/PATH`: the issuers and scopes for an endpoint (RFC 9728). It is open, and the same
+/// for profiles that do not exist, so that nobody learns their names.
+pub(super) async fn metadata(context: RequestContext) -> Result<Response, Problem> {
+    let path = context.request.uri.path().strip_prefix(METADATA).unwrap_or_default();
+    let resource = Resource::at(path);
+    let metadata = resource.and_then(|resource| context.shared.authenticator.metadata(resource));
+    let metadata = metadata.ok_or_else(|| {
+        Problem::new(ProblemCode::NotFound, "there is no such resource with tokens of an issuer")
+            .next("ask without a token of an issuer")
+    })?;
+    Ok(no_store(StatusCode::OK, Media::Json.content_type(), format!("{metadata:#}\n")))
 }

@@ -1,4 +1,5 @@
-//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client prefers.
+//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client prefers. Files about the whole
+//! catalog: `/registry.json`, `/llms.txt`, `/llms-full.txt`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,9 +10,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 
-use super::Response;
 use super::address::decoded;
 use super::pages::PageContext;
+use super::{RequestContext, Response};
 use crate::catalog::{Record, Tool};
 use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
@@ -127,7 +128,7 @@ fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
     }
     let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
     let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
-    let problem = Problem::new(code, unresolved.message).nearest_tools(near);
+    let problem = Problem::new(code, unresolved.message).nearest(near);
     Err(match unresolved.near.first() {
         _ if unresolved.is_ambiguous => problem,
         Some(near) => problem.next(format!(
@@ -187,4 +188,39 @@ pub(super) fn redirect(path: &str) -> Response {
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
+}
+
+/// `GET /registry.json`.
+pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
+    made(context, |cache| Ok(cache.registry())).await
+}
+
+/// `GET /llms.txt`.
+pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
+    made(context, |cache| {
+        let llms = &cache.index()?.llms;
+        let pieces = (0..llms.brief_pieces()).map(|piece| llms.brief(cache.view().catalog(), piece));
+        Ok(Tagged::new(pieces.collect::<String>(), Media::Text).answer())
+    })
+    .await
+}
+
+/// `GET /llms-full.txt`.
+pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
+    made(context, |cache| {
+        let llms = &cache.index()?.llms;
+        let pieces =
+            (0..llms.full_pieces()).map(|piece| llms.full(|index| cache.view().markdown(index), piece));
+        Ok(Tagged::new(pieces.collect::<String>(), Media::Text).answer())
+    })
+    .await
+}
+
+async fn made(
+    RequestContext { shared, catalog, caller, .. }: RequestContext,
+    make: fn(&ResponseCache) -> Result<Response, &String>,
+) -> Result<Response, Problem> {
+    let cache = Arc::clone(catalog.cache(&caller));
+    let making = move || make(&cache).map_err(|problem| Problem::new(ProblemCode::Internal, problem));
+    shared.slowly(making).await?
 }

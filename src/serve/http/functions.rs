@@ -5,21 +5,22 @@ use std::error::Error;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::Path;
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::LengthLimitError;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::address::encoded;
-use super::{RequestContext, Response, Shared, result_data};
-use crate::finding::{from_json_bytes, nearest};
-use crate::functions::{Answer, Function, FunctionContext, ToolCall};
+use super::{RequestContext, Response, Shared};
+use crate::exec::Caller;
+use crate::finding::{from_json, from_json_bytes, nearest};
+use crate::functions::{Answer, Function, FunctionContext, Services, ToolCall, linked_data};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Tagged, by_accept, negotiated};
+use crate::serve::response::{Tagged, by_accept, negotiated, no_store};
 use crate::tool::quoted;
 
 /// The header with the trace id of a function's answer.
@@ -70,7 +71,7 @@ pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Re
     };
     let call = ToolCall { arguments: given, idempotency_key, ..call };
     let mut answer = passing.call_tool(&context, call).await?;
-    result_data::link(&mut answer, &context.services, &caller).await;
+    link_data(&mut answer, &context.services, &caller).await;
     Ok(traced(written(&answer, &request.headers), &context))
 }
 
@@ -93,7 +94,7 @@ pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> R
     let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
     let context = catalog.context(&caller);
     let mut answer = passing.call(&context, given).await?;
-    result_data::link(&mut answer, &context.services, &caller).await;
+    link_data(&mut answer, &context.services, &caller).await;
     Ok(traced(written(&answer, &request.headers), &context))
 }
 
@@ -106,7 +107,7 @@ pub(super) async fn read(Path(name): Path<String>, context: RequestContext) -> R
     }
     let RequestContext { shared, catalog, caller, request, .. } = context;
     let passing = shared.call_limiter.acquire(function)?;
-    let given = super::query::arguments(function, request.uri.query().unwrap_or_default())?;
+    let given = query_arguments(function, request.uri.query().unwrap_or_default())?;
     let context = catalog.context(&caller);
     let answer = passing.call(&context, given).await?;
     let written = match function.gives_docs() && answer.is_ok() {
@@ -245,5 +246,100 @@ fn represented(answer: &Answer, request: &HeaderMap) -> (Media, Bytes) {
     match accept {
         Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
         _ => (Media::Json, answer.json()),
+    }
+}
+
+/// The arguments of a query. A list may be given as several fields. Numbers and booleans are converted, and must not
+/// be repeated. The function refuses values that do not fit.
+fn query_arguments(function: &Function, query: &str) -> Result<Value, Problem> {
+    let properties =
+        function.definition().and_then(|definition| definition.parameters.schema().get("properties"));
+    let kind = |name: &str| properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+    let mut arguments = Map::new();
+    for (name, text) in form_urlencoded::parse(query.as_bytes()) {
+        match (kind(&name), arguments.get_mut(&*name)) {
+            (Some("array"), Some(Value::Array(list))) => list.push(text.into()),
+            (Some("array"), _) => {
+                arguments.insert(name.into_owned(), Value::Array(vec![text.into()]));
+            }
+            (_, Some(_)) => {
+                let message = format!("`{}` is there twice in the query", quoted(&name));
+                return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
+            }
+            (None | Some("string"), None) => {
+                arguments.insert(name.into_owned(), text.into());
+            }
+            (Some(_), None) => {
+                let value = from_json(&text).unwrap_or_else(|_| text.as_ref().into());
+                arguments.insert(name.into_owned(), value);
+            }
+        }
+    }
+    Ok(Value::Object(arguments))
+}
+
+/// The media type of data that a browser should not open.
+const DATA: &str = "application/octet-stream";
+
+/// `GET /v1/results/ID/blocks/N`: a picture, a sound or other data of a result, for the caller whose call it was.
+pub(super) async fn result_data(
+    Path((id, block)): Path<(String, String)>,
+    context: RequestContext,
+) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, .. } = context;
+    let data =
+        linked_data(&*catalog.services().state, &caller.name, (&id, &block)).await.map_err(|error| {
+            tracing::warn!(%error, "state cannot be read");
+            Problem::new(ProblemCode::StateUnavailable, "results cannot be read now")
+        })?;
+    let Some(data) = data else {
+        let problem = Problem::new(ProblemCode::NotFound, "this data is not stored, or no longer");
+        return Err(problem.next("send the call again"));
+    };
+    let media = data.media_type.as_deref().filter(|media| is_harmless(media));
+    let media = media.and_then(|media| HeaderValue::try_from(media).ok());
+    let mut response = no_store(StatusCode::OK, DATA, data.bytes);
+    let headers = response.headers_mut();
+    match media {
+        Some(media) => headers.insert(CONTENT_TYPE, media),
+        None => headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
+    };
+    Ok(response)
+}
+
+/// Whether a browser runs nothing in data of this type: servers are strangers, and the page would be one of ours.
+fn is_harmless(media: &str) -> bool {
+    let is_media = ["image/", "audio/", "video/"].iter().any(|kind| media.starts_with(kind));
+    (is_media && !media.contains("xml")) || media == "application/pdf"
+}
+
+/// Adds a link to all data of an answer.
+async fn link_data(answer: &mut Answer, services: &Services, caller: &Caller) {
+    if !answer.originals().is_empty()
+        && let Err(error) = answer.link_data(&*services.state, &caller.name).await
+    {
+        tracing::warn!(%error, "the data of a result cannot be stored");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_query_says_what_a_body_would() {
+        let check = |query: &str, expect: Value| {
+            let read = query_arguments(Function::named("tool_help").unwrap(), query).ok();
+            assert_eq!(read, Some(expect), "{query}");
+        };
+        check("", json!({}));
+        check("path=onto.task&format=full", json!({"path": "onto.task", "format": "full"}));
+        check(
+            "paths=a&paths=b%20c&include_schemas=true",
+            json!({"paths": ["a", "b c"], "include_schemas": true}),
+        );
+        check("include_schemas=perhaps&x=1", json!({"include_schemas": "perhaps", "x": "1"}));
     }
 }

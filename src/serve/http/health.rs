@@ -1,11 +1,11 @@
-//! `/healthz`, `/readyz`, `/metrics`: whether the process is alive, whether it has a catalog to serve, and its
-//! counters.
+//! `/healthz`, `/readyz`, `/metrics`, `/v1/reload`: whether the process is alive, whether it has a catalog to serve, its
+//! counters, and the request for another catalog.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::pages::PageContext;
-use super::{RequestContext, Response, refused_caller};
+use super::{RequestContext, Response, caller};
 use crate::serve::auth::Resource;
 use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::no_store;
@@ -35,8 +35,8 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     }
     // Findings of the catalog are for callers who may read them.
     let resource = Resource { root: catalog.root(), is_mcp: false };
-    let caller = shared.authenticator.caller(&request, resource).await;
-    let caller = caller.map_err(|refused| refused_caller::problem(&shared, refused, resource))?;
+    let found = shared.authenticator.caller(&request, resource).await;
+    let caller = found.map_err(|refused| caller::problem(&shared, refused, resource))?;
     let context = PageContext { catalog: &catalog, caller: &caller, visitor: None };
     let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
@@ -55,7 +55,7 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
         let findings = generation.findings.counts();
-        let stale = catalog.stale();
+        let stale = catalog.live.stale();
         detail["complete"] = generation.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
         let is_current = stale.is_none() && addresses.iter().all(|(state, _)| state.problem.is_none());
@@ -108,6 +108,20 @@ fn server(server: &ServerState) -> Value {
 pub(super) async fn metrics(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
     let text = shared.metrics.text(&catalog, catalog.view(&caller).catalog(), caller.sees_everything());
     plain(StatusCode::OK, Media::Metrics, text)
+}
+
+/// `POST /v1/reload`: the server looks at once whether there is another catalog. For callers who see everything. Answers before the new catalog is there; `/readyz` says when it is served.
+pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, .. } = context;
+    if !caller.sees_everything() {
+        let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator may ask for a reload");
+        return Err(problem.next("use a token with `roles = [\"*\"]`"));
+    }
+    if !catalog.live.nudge() {
+        return Err(Problem::new(ProblemCode::NotFound, "this server follows no catalog"));
+    }
+    let body = json!({ "ok": true, "meta": { "registry_version": catalog.generation().version } });
+    Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
 }
 
 fn plain(status: StatusCode, media: Media, text: String) -> Response {

@@ -1,14 +1,22 @@
 //! Requests of job starters, as `openapi.json` describes them: the options of `payload`, `prompt`, `parse` and `results`.
 
+use bytes::Bytes;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use strum::VariantArray;
 
+use super::functions::checked_json;
 use super::routes::{JSON, MARKDOWN};
 use crate::config::{Deferred, Mode, ModeChoice, SearchBy};
+use crate::finding::{Violation, violations};
 use crate::provider::Provider;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::tool::quoted;
+
+/// Most mistakes that one message names.
+const MAX_MISTAKES: usize = 3;
 
 /// `POST /v1/payload`.
 #[derive(Debug, Deserialize)]
@@ -63,6 +71,35 @@ fn provider<'de, D: Deserializer<'de>>(field: D) -> Result<Provider, D::Error> {
 /// The schema of a body has checked the name.
 fn some_provider<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Provider>, D::Error> {
     Ok(Option::<String>::deserialize(field)?.and_then(|name| Provider::parse(&name)))
+}
+
+/// The fields of a body, which is checked against the schema that `openapi.json` has for it. An optional field that is null is
+/// left out.
+pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b Bytes, operation: fn() -> Value) -> Result<T, Problem> {
+    let refused = |message: &str| Problem::new(ProblemCode::ValidationError, message);
+    let mut value = checked_json(body)?;
+    let Some(fields) = value.as_object_mut() else {
+        return Err(refused("the body is no JSON object").next("send one object with the fields by name"));
+    };
+    let schema = operation()["requestBody"]["content"][JSON]["schema"].take();
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    fields.retain(|name, value| !value.is_null() || required.iter().any(|required| required == name));
+    let told = |wrong: Violation| {
+        let nearest = wrong.nearest.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        match wrong.pointer.trim_start_matches('/') {
+            "" => format!("{}{nearest}", wrong.message),
+            field => format!("`{}`: {}{nearest}", quoted(field), wrong.message),
+        }
+    };
+    let validator = jsonschema::options().offline().build(&schema);
+    let validator = validator.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+    let mistakes: Vec<String> =
+        violations(&validator, &schema, &value).into_iter().take(MAX_MISTAKES).map(told).collect();
+    if !mistakes.is_empty() {
+        return Err(refused(&format!("in the body: {}", mistakes.join("; "))));
+    }
+    // A number that the schema allows may still be too large.
+    serde_json::from_slice(body).map_err(|_| refused("the body is not as `/openapi.json` describes it"))
 }
 
 fn words<T: VariantArray + Copy + Into<&'static str>>(summary: &str) -> Value {

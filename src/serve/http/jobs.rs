@@ -3,35 +3,42 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::job_body::read;
-use super::job_request::{ParseBody, PayloadBody, PromptBody, ResultsBody};
-use super::{RequestContext, Response, functions};
+use super::job_request::{self, ParseBody, PayloadBody, PromptBody, ResultsBody, read};
+use super::{RequestContext, Response, functions, openapi};
 use crate::catalog::{Catalog, Profile};
 use crate::config::Mode;
 use crate::exec::Caller;
 use crate::finding::Severity;
 use crate::provider::call::Parser;
 use crate::provider::{self, AnsweredCalls, PayloadRequest, Provider};
-use crate::render::{DOCS, PromptSection, Templates};
+use crate::render::{
+    DOCS, Docs, PromptSection, RenderError, TemplateError, Templates, WorkspaceTemplate, folder, seeded_files,
+};
 use crate::report;
 use crate::serve::RequestCatalog;
 use crate::serve::response::media::Media;
-use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{Tagged, no_store};
+use crate::tool::quoted;
+
+/// The media type of the archive.
+const TAR: &str = "application/x-tar";
+/// Rights of each file: its owner writes, all others read.
+const MODE: u32 = 0o644;
 
 /// The tools that a job may bind.
-pub(super) struct Job<'c> {
-    pub(super) catalog: &'c Catalog,
-    pub(super) profile: Profile<'c>,
-    pub(super) templates: &'c Templates,
+struct Job<'c> {
+    catalog: &'c Catalog,
+    profile: Profile<'c>,
+    templates: &'c Templates,
 }
 
 impl<'c> Job<'c> {
     /// The tools of the profile that the caller may use. A caller who sees everything gets the profile of the whole
     /// catalog, so that versions are those that the command line writes.
-    pub(super) fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
+    fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
         let whole = catalog.whole_catalog().filter(|_| caller.sees_everything());
         let chosen =
             whole.and_then(|view| Some((view, view.catalog().profile(catalog.profile_name()).ok()?)));
@@ -49,7 +56,7 @@ type Answered = Result<(Media, String), Problem>;
 /// `POST /v1/payload`.
 pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: PayloadBody = read(body)?;
+        let body: PayloadBody = read(body, job_request::payload)?;
         let mut options = job.catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
         options.search = body.search.unwrap_or(options.search);
@@ -80,7 +87,7 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
 /// `POST /v1/prompt`.
 pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: PromptBody = read(body)?;
+        let body: PromptBody = read(body, job_request::prompt)?;
         let options = job.catalog.config.payload;
         let provider = body.provider.unwrap_or(Provider::OpenAi);
         let Job { catalog, profile, .. } = job;
@@ -103,7 +110,7 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
 /// `POST /v1/parse`.
 pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: ParseBody<'_> = read(body)?;
+        let body: ParseBody<'_> = read(body, job_request::parse)?;
         let parser = Parser::of_profile(job.catalog, &job.profile, body.provider);
         let entries = parser.parse(body.response.get()).map_err(|error| refused(error.to_string()))?;
         let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
@@ -115,7 +122,7 @@ pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> 
 /// `POST /v1/results`.
 pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: ResultsBody<'_> = read(body)?;
+        let body: ResultsBody<'_> = read(body, job_request::results)?;
         let answered = AnsweredCalls::read(body.results.get(), body.provider);
         let answered = answered.map_err(|error| refused(error.to_string()))?;
         let message = answered.messages(job.catalog, &job.profile);
@@ -139,4 +146,78 @@ async fn answer(
 
 fn refused(message: impl Into<String>) -> Problem {
     Problem::new(ProblemCode::ValidationError, message)
+}
+
+/// `GET /v1/workspace.tar`: the workspace of a job, as `seed` writes it into a new folder. The query holds the values of the job.
+pub(super) async fn workspace(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let values = values(request.uri.query().unwrap_or_default())?;
+    let template = WorkspaceTemplate { folder: catalog.live.workspace_template().cloned(), values };
+    template.check_values().map_err(|error| Problem::new(ProblemCode::ValidationError, error.to_string()))?;
+    let making = move || {
+        let Job { catalog, profile, templates } = Job::of(&catalog, &caller);
+        let files = seeded_files(&Docs::new(catalog, profile, templates), &template)?;
+        tar_of(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
+    };
+    let made: Result<Vec<u8>, RenderError> = shared.slowly(making).await?;
+    let bytes = made.map_err(workspace_problem)?;
+    Ok(Tagged::of_type(Bytes::from(bytes), TAR).answer())
+}
+
+/// Values of the job are the caller's; the template, and its place on this machine, are the operator's.
+fn workspace_problem(error: RenderError) -> Problem {
+    match &error {
+        RenderError::Value(error) => Problem::new(ProblemCode::ValidationError, error.to_string()),
+        RenderError::Template(TemplateError { name, missing: Some(value), .. }) => {
+            let message = format!("{name} of the workspace names the value `{value}`, which the query lacks");
+            Problem::new(ProblemCode::ValidationError, message)
+                .next(format!("add `{value}=...` to the query"))
+        }
+        _ => {
+            tracing::error!(%error, "a workspace cannot be made");
+            let message = "the template of workspaces, or of docs, is broken, or cannot be read";
+            Problem::new(ProblemCode::Internal, message)
+        }
+    }
+}
+
+fn values(query: &str) -> Result<Map<String, Value>, Problem> {
+    let mut values = Map::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if values.insert(name.to_string(), value.into()).is_some() {
+            let message = format!("`{}` is there twice in the query", quoted(&name));
+            return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
+        }
+    }
+    Ok(values)
+}
+
+/// The files as a tar archive, without times and owners, so that the same files have the same bytes.
+fn tar_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (path, content) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(MODE);
+        header.set_mtime(0);
+        archive.append_data(&mut header, path, content.as_slice())?;
+    }
+    archive.into_inner()
+}
+
+/// The operation, for `openapi.json`.
+pub(super) fn workspace_operation() -> Value {
+    let summary = "The workspace of a job, as `seed` writes it; the query holds the values of the job";
+    json!({
+        "summary": summary,
+        "parameters": [{
+            "name": "values", "in": "query", "style": "form", "explode": true,
+            "schema": { "type": "object", "additionalProperties": { "type": "string" } },
+        }],
+        "responses": {
+            "200": { "description": summary, "content": { TAR: { "schema": { "type": "string", "format": "binary" } } } },
+            "304": openapi::unchanged(),
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+    })
 }

@@ -7,29 +7,20 @@
 
 mod address;
 mod caller;
-mod caller_places;
-mod catalog_files;
 mod docs;
 mod functions;
 mod health;
 mod host_check;
-mod job_body;
 mod job_request;
 mod jobs;
 mod listen;
 mod openapi;
 mod pages;
-mod query;
-mod refused_caller;
-mod reload;
 mod requested_profile;
-mod resource_metadata;
-mod result_data;
 mod routes;
 mod service;
 mod sessions;
 mod sign_in;
-mod workspace;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -80,7 +80,7 @@ impl<'v> PageContext<'v> {
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
         let stale =
-            self.catalog.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
+            self.catalog.live.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
         let shown = self.cache().findings();
         let mut listed = stale.findings.clone();
         listed.extend(shown.iter().filter(|known| !stale.findings.contains(known)).cloned());

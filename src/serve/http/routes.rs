@@ -14,14 +14,14 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::sign_in::Visitor;
 use super::{
-    RequestContext, Response, Shared, catalog_files, docs, functions, health, job_request, jobs, openapi,
-    reload, resource_metadata, result_data, sessions, sign_in, workspace,
+    RequestContext, Response, Shared, caller, docs, functions, health, job_request, jobs, openapi, sessions,
+    sign_in,
 };
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
 use crate::serve::response::Tagged;
 use crate::serve::response::media::Media;
-use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 
 /// Media type of JSON.
 pub(super) const JSON: &str = "application/json";
@@ -116,7 +116,7 @@ const METADATA_BELOW: &str = "/.well-known/oauth-protected-resource/{*path}";
 /// Every route, in the order of `openapi.json`.
 static TABLE: [RouteEntry; 31] = [
     RouteEntry::new("/v1/reload", Route::Function, Operation::Ask("Look at once for another catalog"))
-        .answered(|| post(reload::reload)),
+        .answered(|| post(health::reload)),
     RouteEntry::new("/v1/payload", Route::Function, Operation::Described("post", job_request::payload))
         .answered(|| post(jobs::payload)),
     RouteEntry::new("/v1/prompt", Route::Function, Operation::Described("post", job_request::prompt))
@@ -125,8 +125,12 @@ static TABLE: [RouteEntry; 31] = [
         .answered(|| post(jobs::parse)),
     RouteEntry::new("/v1/results", Route::Function, Operation::Described("post", job_request::results))
         .answered(|| post(jobs::results)),
-    RouteEntry::new("/v1/workspace.tar", Route::Catalog, Operation::Described("get", workspace::operation))
-        .answered(|| get(workspace::tar)),
+    RouteEntry::new(
+        "/v1/workspace.tar",
+        Route::Catalog,
+        Operation::Described("get", jobs::workspace_operation),
+    )
+    .answered(|| get(jobs::workspace)),
     RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
         .answered(|| get(functions::read).post(functions::call)),
     RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
@@ -153,7 +157,7 @@ static TABLE: [RouteEntry; 31] = [
         "A picture or other data of a result of the caller, from the `link` in `meta.blocks`",
         &["application/octet-stream"],
     )
-    .answered(|| get(result_data::show)),
+    .answered(|| get(functions::result_data)),
     RouteEntry::new("/tools/", Route::Doc, Operation::Undescribed).answered(|| get(doc)),
     RouteEntry::read("/tools/README.md", Route::Doc, "The index of all tools", &[MARKDOWN]),
     RouteEntry::read(
@@ -171,11 +175,11 @@ static TABLE: [RouteEntry; 31] = [
     )
     .matched("/tools/{*path}", || get(doc)),
     RouteEntry::read("/registry.json", Route::Catalog, "All tools with their schemas", &[JSON])
-        .answered(|| get(catalog_files::registry)),
+        .answered(|| get(docs::registry)),
     RouteEntry::read("/llms.txt", Route::Catalog, "All tools, a line each", &[TEXT])
-        .answered(|| get(catalog_files::llms)),
+        .answered(|| get(docs::llms)),
     RouteEntry::read("/llms-full.txt", Route::Catalog, "The documentation of all tools", &[TEXT])
-        .answered(|| get(catalog_files::llms_full)),
+        .answered(|| get(docs::llms_full)),
     RouteEntry::read("/openapi.json", Route::Catalog, "This description", &[JSON]).answered(|| get(describe)),
     RouteEntry::read("/healthz", Route::Health, "Whether the process lives", &[TEXT])
         .answered(|| get(health::alive))
@@ -186,10 +190,10 @@ static TABLE: [RouteEntry; 31] = [
     RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
         .answered(|| get(health::metrics)),
     RouteEntry::new(METADATA, Route::Health, Operation::Undescribed)
-        .answered(|| get(resource_metadata::show))
+        .answered(|| get(caller::metadata))
         .open(),
     RouteEntry::new(METADATA_BELOW, Route::Health, Operation::Undescribed)
-        .answered(|| get(resource_metadata::show))
+        .answered(|| get(caller::metadata))
         .open(),
     RouteEntry::new("/sign-in", Route::SignIn, Operation::Undescribed)
         .answered(|| get(sign_in::show).post(sign_in::sign_in)),
@@ -244,7 +248,7 @@ async fn doc(context: RequestContext) -> Result<Response, Problem> {
     if !docs::is_slow(catalog.cache(caller), request, &path) {
         let visitor = request.extensions.get::<Visitor>();
         match docs::answer(PageContext { catalog, caller, visitor }, request, &path) {
-            Err(problem) if problem.is_missing_page(&request.headers) => {}
+            Err(problem) if is_missing_page(&problem, request) => {}
             answer => return answer,
         }
     }
@@ -271,7 +275,7 @@ async fn answered(
         let visitor = request.extensions.get::<Visitor>();
         let context = PageContext { catalog: &catalog, caller: &caller, visitor };
         match answer(context, &request) {
-            Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
+            Err(problem) if is_missing_page(&problem, &request) => context.missing(&address(&request)?),
             answer => answer,
         }
     };
@@ -290,6 +294,11 @@ fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Pr
 /// The path, from the root of the site.
 fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
     decoded(request.uri.path().trim_start_matches('/'))
+}
+
+/// Whether a browser asks for a page that does not exist.
+fn is_missing_page(problem: &Problem, request: &Parts) -> bool {
+    problem.code == ProblemCode::NotFound && reads_pages(&request.headers)
 }
 
 fn is_read(method: &Method) -> bool {

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
-    ACCEPT, ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_NONE_MATCH, ORIGIN, REFERRER_POLICY,
+    ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_NONE_MATCH, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
 use hyper::body::Incoming;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use super::functions::TRACE;
 use super::requested_profile::{self, PathProfile};
 use super::sign_in::Visitor;
-use super::{Hosts, MAX_SLOW, Response, Shared, caller, docs, functions, refused_caller, routes, sign_in};
+use super::{Hosts, MAX_SLOW, Response, Shared, caller, docs, functions, routes, sign_in};
 use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
 use crate::functions::Function;
@@ -125,12 +125,12 @@ impl HttpService {
                 visitor.into_iter().for_each(|visitor| drop(request.extensions.insert(visitor)));
                 session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                 may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
-                let (accept, root) = (accept_header(&request), catalog.root().to_string());
+                let root = catalog.root().to_string();
                 let answered = guarded(self.challenging(route, (catalog, caller), request, body)).await;
                 let answered = answered.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Internal, MISTAKE)));
                 answered.unwrap_or_else(|problem| match route {
                     Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
-                    _ => problem.answer(&accept, &root),
+                    _ => problem.answer(&root),
                 })
             }
             Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
@@ -180,7 +180,7 @@ impl HttpService {
         let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
         let root = path.map(PathProfile::root);
         let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
-        let refused = |refused| refused_caller::problem(&self.shared, refused, resource);
+        let refused = |refused| caller::problem(&self.shared, refused, resource);
         let by_proxy = self.shared.authenticator.by_proxy(request).map_err(refused)?;
         if route == Route::SignIn {
             return Ok((catalog, stranger(), None));
@@ -230,25 +230,24 @@ impl HttpService {
         }
         let (shown, of, lacked) = (catalog.clone(), caller.clone(), LackedRight::default());
         caller.lacked_right = Some(lacked.clone());
-        let (accept, root) = (accept_header(&request), catalog.root().to_string());
         let response = self.route(route, (catalog, caller), request, body).await;
-        let response = response.unwrap_or_else(|problem| problem.answer(&accept, &root));
+        let response = response.unwrap_or_else(|problem| problem.answer(shown.root()));
         let resource = Resource { root: shown.root(), is_mcp: route == Route::Mcp };
-        let challenge = lacked.is_set().then(|| refused_caller::wider(&self.shared, (&shown, &of), resource));
+        let challenge = lacked.is_set().then(|| caller::wider(&self.shared, (&shown, &of), resource));
         Ok(match challenge.flatten() {
-            Some(challenge) => refused_caller::challenged(response, route, challenge),
+            Some(challenge) => caller::challenged(response, route, challenge),
             None => response,
         })
     }
 
     /// The answer to a request that is not admitted: to a browser that may sign in, the form for that.
     fn refused(&self, problem: &Problem, route: Route, request: &Parts, wanted: &Uri) -> Response {
-        let may_sign_in = problem.is_unauthorized() && sign_in::takes_cookies(route, request);
+        let may_sign_in = problem.code == ProblemCode::Unauthorized && sign_in::takes_cookies(route, request);
         if may_sign_in && reads_pages(&request.headers) {
             let wanted = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
             return sign_in::refused(&self.shared, &self.live.for_request(), request, (problem, wanted));
         }
-        problem.answer(&request.headers, "")
+        problem.answer("")
     }
 
     /// The answer of the router.
@@ -300,9 +299,4 @@ impl HttpService {
 /// A caller of whom nothing is known.
 fn stranger() -> Caller {
     Caller { roles: Some(Vec::new()), ..Caller::default() }
-}
-
-/// The `Accept` header, in case there is a problem.
-fn accept_header(request: &Parts) -> HeaderMap {
-    request.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
 }

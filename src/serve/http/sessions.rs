@@ -16,7 +16,6 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::caller_places::{CallerPlace, CallerPlaces};
 use super::{RequestContext, Response};
 use crate::exec::Caller;
 use crate::functions::Services;
@@ -31,9 +30,8 @@ const PAGE: usize = 200;
 /// Most events in one answer, whatever `limit` asks for.
 const MAX_EVENTS: usize = 1_000;
 
-/// Most streams that are open at a time, and those of one caller who has a name.
+/// Most streams that are open at a time.
 const MAX_STREAMS: usize = 64;
-const MAX_STREAMS_OF_ONE: u32 = 16;
 
 /// Interval at which events of other processes are read.
 const POLL: Duration = Duration::from_millis(250);
@@ -43,31 +41,20 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// A stream counts for its caller, and among all.
-type StreamPlace = (CallerPlace, OwnedSemaphorePermit);
-
 /// Places for streams, and the signal that ends them.
 #[derive(Debug)]
 pub(super) struct Streams {
     permits: Arc<Semaphore>,
-    by_caller: CallerPlaces,
     closed: watch::Sender<bool>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        let permits = Arc::new(Semaphore::new(MAX_STREAMS));
-        Self { permits, by_caller: CallerPlaces::default(), closed: watch::channel(false).0 }
+        Self { permits: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
     }
 }
 
 impl Streams {
-    /// A place for a stream of this caller, unless there is none.
-    fn place(&self, caller: &Arc<str>) -> Option<StreamPlace> {
-        let most = if caller.is_empty() { u32::MAX } else { MAX_STREAMS_OF_ONE };
-        Some((self.by_caller.take(caller, most)?, Arc::clone(&self.permits).try_acquire_owned().ok()?))
-    }
-
     /// Ends all open streams.
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
@@ -109,7 +96,7 @@ pub(super) async fn stream_events(
     let session = named(&caller, &id)?;
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     let after = last.or(number(&request, "after")?).unwrap_or(0).max(0);
-    let Some(place) = shared.streams.place(&caller.name) else {
+    let Ok(place) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
     let services = Arc::clone(catalog.services());
@@ -145,7 +132,7 @@ struct Following {
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
     last_sent: Instant,
-    _place: StreamPlace,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Following {

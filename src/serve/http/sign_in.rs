@@ -214,10 +214,10 @@ pub(super) fn refused(
     let page = SignInPage { return_to: wanted, ..SignInPage::default() };
     match ask(shared, catalog, request, StatusCode::UNAUTHORIZED, page) {
         Ok(mut page) => {
-            page.headers_mut().extend(problem.own_headers());
+            page.headers_mut().extend(problem.headers.clone());
             page
         }
-        Err(failed) => failed.answer(&request.headers, ""),
+        Err(failed) => failed.answer(""),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Errors of requests that reach no function: a stable code, the next step, and links back, as JSON or as a page.
+//! Errors of requests that reach no function: a stable code, the next step, and links back, as JSON.
 
 use axum::body::Body;
 use axum::response::IntoResponse;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::media::{Media, preferred};
-use super::{Response, negotiated, no_store};
+use super::{Response, no_store};
 
 /// Stands in a next step for the path below which the profile of the request is served.
 const ROOT: &str = "{root}";
@@ -133,20 +133,19 @@ impl ProblemCode {
 /// The reason why a request has no answer. Made where the failure is noticed, turned into a response by the door.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    code: ProblemCode,
+    pub(crate) code: ProblemCode,
     message: String,
     nearest: Vec<String>,
-    /// Whether `nearest` are tools, which have pages.
-    is_about_tools: bool,
     next_action: Option<String>,
-    headers: HeaderMap,
+    /// Headers of its own, such as the challenge to an unknown caller.
+    pub(crate) headers: HeaderMap,
 }
 
 impl Problem {
     /// A problem with a message.
     pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
-        Self { code, message, nearest, is_about_tools: false, next_action: None, headers }
+        Self { code, message, nearest, next_action: None, headers }
     }
 
     /// The problem of too many requests.
@@ -167,12 +166,6 @@ impl Problem {
         self
     }
 
-    /// Adds safe names of tools that may have been meant.
-    pub(crate) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
-        self.is_about_tools = true;
-        self.nearest(names)
-    }
-
     /// Sets the next step, where it is not the code's usual one.
     pub(crate) fn next(mut self, action: impl Into<String>) -> Self {
         self.next_action = Some(action.into());
@@ -185,20 +178,20 @@ impl Problem {
         self
     }
 
-    /// Whether a browser asks for a page that does not exist.
-    pub(crate) fn is_missing_page(&self, request: &HeaderMap) -> bool {
-        self.code == ProblemCode::NotFound && reads_pages(request)
-    }
-
-    /// The response, as JSON or as a page, whichever the client prefers. Its addresses are below `root`.
-    pub(crate) fn answer(&self, request: &HeaderMap, root: &str) -> Response {
-        let (name, status) = (self.code.as_str(), self.status());
-        let next = self.next_action().replace(ROOT, root);
-        let (media, text) = match reads_pages(request) {
-            true => (Media::Html, self.page(name, status, &next, root)),
-            false => (Media::Json, self.json(name, &next, root)),
-        };
-        let mut response = negotiated(status, media.content_type(), text);
+    /// The response. Its addresses are below `root`.
+    pub(crate) fn answer(&self, root: &str) -> Response {
+        let mut error = Map::new();
+        error.insert("code".into(), self.code.as_str().into());
+        error.insert("message".into(), self.message.as_str().into());
+        if !self.nearest.is_empty() {
+            error.insert("nearest".into(), self.nearest.clone().into());
+        }
+        error.insert("help_path".into(), "root".into());
+        error.insert("next_action".into(), self.next_action().replace(ROOT, root).into());
+        let link = |path: &str| format!("{root}{path}");
+        let links = json!({ "home": link("/"), "tools": link("/tools/README.md"), "functions": link("/v1") });
+        let body = json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string();
+        let mut response = no_store(self.status(), Media::Json.content_type(), body);
         response.headers_mut().extend(self.headers.clone());
         response
     }
@@ -210,16 +203,6 @@ impl Problem {
         let error = json!({ "code": -32600, "message": format!("{code}: {}", self.message), "data": data });
         let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
         no_store(self.status(), Media::Json.content_type(), body)
-    }
-
-    /// Whether the caller is not known.
-    pub(crate) fn is_unauthorized(&self) -> bool {
-        self.code == ProblemCode::Unauthorized
-    }
-
-    /// The headers of its own, such as the challenge to an unknown caller.
-    pub(crate) fn own_headers(&self) -> HeaderMap {
-        self.headers.clone()
     }
 
     /// Whether it is about the choice of a profile.
@@ -234,43 +217,6 @@ impl Problem {
 
     fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-    }
-
-    fn json(&self, name: &str, next: &str, root: &str) -> String {
-        let mut error = Map::new();
-        error.insert("code".into(), name.into());
-        error.insert("message".into(), self.message.as_str().into());
-        if !self.nearest.is_empty() {
-            error.insert("nearest".into(), self.nearest.clone().into());
-        }
-        error.insert("help_path".into(), "root".into());
-        error.insert("next_action".into(), next.into());
-        let link = |path: &str| format!("{root}{path}");
-        let links = json!({ "home": link("/"), "tools": link("/tools/README.md"), "functions": link("/v1") });
-        json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string()
-    }
-
-    fn page(&self, name: &str, status: StatusCode, next: &str, root: &str) -> String {
-        let nearest: Vec<String> = self.nearest.iter().map(|name| self.near(&escaped(name), root)).collect();
-        let nearest = match nearest.as_slice() {
-            [] => String::new(),
-            list => format!("<p>Nearest names:</p>\n<ul>{}</ul>\n", list.concat()),
-        };
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-             content=\"width=device-width, initial-scale=1\">\n<title>{status}</title>\n<main>\n<h1>{status}</h1>\n\
-             <p>{}</p>\n{nearest}<p>What to do: {}.</p>\n<p>Code: <code>{name}</code></p>\n\
-             <nav><a href=\"{root}/\">All tools</a>, <a href=\"{root}/tools/README.md\">as markdown</a></nav>\n</main>\n</html>\n",
-            escaped(&self.message),
-            escaped(next),
-        )
-    }
-
-    fn near(&self, name: &str, root: &str) -> String {
-        match self.is_about_tools {
-            true => format!("<li><a href=\"{root}/tools/{name}\"><code>{name}</code></a></li>"),
-            false => format!("<li><code>{name}</code></li>"),
-        }
     }
 }
 
@@ -287,8 +233,4 @@ impl IntoResponse for Problem {
 /// Whether the client prefers a page to JSON.
 pub(crate) fn reads_pages(request: &HeaderMap) -> bool {
     preferred(request, &[Media::Json, Media::Html]) == Some(Media::Html)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -21,33 +21,27 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// Seconds before its end at which a token is refreshed.
 const REFRESH_BEFORE: u64 = 60;
 
-/// A folder of sign-ins.
-#[derive(Clone, Debug)]
-pub(super) struct TokenStore {
-    folder: PathBuf,
-}
-
 /// A sign-in to one server.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SignIn {
+pub struct SignIn {
     /// The name of the server in the configuration.
-    pub(crate) server: String,
+    pub server: String,
     /// The address of the server; its tokens go nowhere else.
-    pub(crate) url: String,
+    pub url: String,
     /// The authorization server; its refresh token goes nowhere else.
-    pub(crate) issuer: String,
+    pub issuer: String,
     /// The client that signed in.
-    pub(crate) client_id: String,
+    pub(super) client_id: String,
     /// The address at which the browser came back.
-    pub(crate) redirect_uri: String,
+    pub(super) redirect_uri: String,
     /// The scopes that were given.
-    pub(crate) scopes: Vec<String>,
+    pub scopes: Vec<String>,
     /// The scopes that the server has asked for since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) wanted: Vec<String>,
+    pub(super) wanted: Vec<String>,
     /// The second since 1970 at which the token was given, and the seconds that it lives, where that is known.
-    pub(crate) received_at: u64,
-    pub(crate) expires_in: Option<u64>,
+    pub(super) received_at: u64,
+    pub(super) expires_in: Option<u64>,
     /// The tokens; `None` when the sign-in has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tokens: Option<Tokens>,
@@ -76,23 +70,25 @@ impl SignIn {
     }
 
     /// Whether somebody is signed in.
-    pub(crate) fn is_active(&self) -> bool {
-        self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some() || self.seconds_left() > 0)
+    pub fn is_active(&self) -> bool {
+        self.is_refreshable() || (self.tokens.is_some() && self.seconds_left() > 0)
     }
 
     /// Whether it is prolonged without the operator.
-    pub(crate) fn is_refreshable(&self) -> bool {
+    pub fn is_refreshable(&self) -> bool {
         self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some())
     }
 
     /// The second since 1970 at which the token ends.
-    pub(crate) fn ends_at(&self) -> Option<u64> {
+    pub fn ends_at(&self) -> Option<u64> {
         Some(self.received_at.saturating_add(self.expires_in?))
     }
 
     /// Seconds until the token ends; many, where nothing is known.
+    #[expect(clippy::disallowed_methods, reason = "tokens end at a time of the clock")]
     pub(super) fn seconds_left(&self) -> u64 {
-        self.ends_at().map_or(u64::MAX, |end| end.saturating_sub(now()))
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.ends_at().map_or(u64::MAX, |end| end.saturating_sub(now))
     }
 
     /// Whether the token is soon to end, so that it is refreshed first.
@@ -102,34 +98,13 @@ impl SignIn {
     }
 }
 
-/// Seconds since 1970.
-#[expect(clippy::disallowed_methods, reason = "tokens end at a time of the clock")]
-pub(super) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
-}
-
-impl TokenStore {
-    pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder }
-    }
-
-    /// The place of the sign-in to a server.
-    pub(super) fn place(&self, (name, url): (&str, &str)) -> Place {
-        let hash = blake3::hash(format!("{name}\n{url}").as_bytes()).to_hex();
-        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        let shown: String = name.chars().filter(is_plain).take(40).collect();
-        Place { file: self.folder.join(format!("{shown}-{}.json", &hash[..16])) }
-    }
-
-    /// All sign-ins, by the names of their servers.
-    pub(super) fn all(&self) -> Vec<SignIn> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let files = entries.map(|entry| entry.path());
-        let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
-        let mut found: Vec<SignIn> = files.filter_map(|file| read(&file).ok().flatten()).collect();
-        found.sort_by(|one, other| (&one.server, &one.url).cmp(&(&other.server, &other.url)));
-        found
-    }
+/// All sign-ins in a folder, by the names of their servers.
+pub(super) fn all(folder: &Path) -> Vec<SignIn> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
+    let mut found: Vec<SignIn> = files.filter_map(|file| read(&file).ok().flatten()).collect();
+    found.sort_by(|one, other| (&one.server, &one.url).cmp(&(&other.server, &other.url)));
+    found
 }
 
 /// The place of a sign-in.
@@ -143,6 +118,14 @@ pub(super) struct Place {
 pub(crate) struct Stamp(SystemTime, u64, u64);
 
 impl Place {
+    /// The place of the sign-in to a server in a folder.
+    pub(super) fn new(folder: &Path, (name, url): (&str, &str)) -> Self {
+        let hash = blake3::hash(format!("{name}\n{url}").as_bytes()).to_hex();
+        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        let shown: String = name.chars().filter(is_plain).take(40).collect();
+        Self { file: folder.join(format!("{shown}-{}.json", &hash[..16])) }
+    }
+
     /// The stamp of the file; `None` without one.
     pub(super) fn stamp(&self) -> Option<Stamp> {
         let facts = fs::metadata(&self.file).ok()?;
