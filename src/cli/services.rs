@@ -31,9 +31,6 @@ pub(super) fn for_server(
     if let SemanticSearch::Broken(reason) = &services.semantic {
         tracing::warn!("semantic search: {reason}");
     }
-    if let Some(Err(reason)) = repair(args, catalog) {
-        tracing::warn!("no call is repaired: {reason}");
-    }
     services
 }
 
@@ -42,9 +39,6 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     let services = services(args, catalog, EMBEDDING_WAIT, args.connections());
     if let SemanticSearch::Broken(reason) = &services.semantic {
         print_note(format!("semantic search: {reason}"));
-    }
-    if let Some(Err(reason)) = repair(args, catalog) {
-        print_note(format!("no call is repaired: {reason}"));
     }
     let waits = matches!(services.semantic, SemanticSearch::On(_));
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
@@ -75,13 +69,11 @@ fn services(
     patience: Duration,
     connections: Option<Arc<Connections>>,
 ) -> Services {
-    let repair =
-        repair(args, catalog).and_then(Result::ok).map(|model| model as Arc<dyn ChatModel + Send + Sync>);
     let backends = match connections {
         Some(connections) => Backends::over(&args.folder(), connections),
         None => Backends::offline(),
     };
-    Services { repair, backends, ..models(args, &catalog.config.search, patience) }
+    Services { backends, ..models(args, &catalog.config.search, patience) }
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, String> {

@@ -135,7 +135,7 @@ impl Default for Payload {
     }
 }
 
-/// A model that may repair a call, once.
+/// A model that may repair a call that `parse` reads, once.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("required" = ["url", "model"]))]
@@ -148,18 +148,10 @@ pub struct Repair {
     pub api_key_env: Option<String>,
     /// Longest wait for its answer, in seconds.
     pub timeout_seconds: u64,
-    /// Whether calls that change something are repaired in the gateway too. Destructive ones never are.
-    pub writes: bool,
 }
 
 impl Default for Repair {
     fn default() -> Self {
-        Self {
-            url: String::new(),
-            model: String::new(),
-            api_key_env: None,
-            timeout_seconds: 20,
-            writes: false,
-        }
+        Self { url: String::new(), model: String::new(), api_key_env: None, timeout_seconds: 20 }
     }
 }

@@ -30,8 +30,6 @@ pub(super) struct Call {
     pub(super) validated: Option<bool>,
     /// The changes that made the arguments fit.
     pub(super) repaired: Vec<Repair>,
-    /// Whether a model has made the arguments fit.
-    pub(super) repaired_by_model: bool,
     pub(super) is_recorded: bool,
 }
 
@@ -66,7 +64,6 @@ impl Call {
             is_dry_run: false,
             validated: None,
             repaired: Vec::new(),
-            repaired_by_model: false,
             is_recorded: false,
         }
     }
@@ -152,9 +149,6 @@ impl Call {
         meta.insert("warnings".into(), warnings.map(String::as_str).collect());
         if self.is_dry_run {
             meta.insert("dry_run".into(), true.into());
-        }
-        if self.repaired_by_model {
-            meta.insert("repaired_by_model".into(), self.arguments().clone());
         }
         if let (Some(false), Some(mode)) = (self.validated, self.no_schema_mode()) {
             meta.insert("validated".into(), false.into());

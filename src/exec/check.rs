@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use tokio::task::spawn_blocking;
-
 use super::backend::Backends;
 use super::backend::failure::no_backend;
 use super::call::Call;
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use super::{EffectLimit, call_fields, resolve, select};
-use crate::arguments::{Repair, RepairKind, RepairQuestion, corrected, decoded, validate};
+use crate::arguments::{Repair, corrected, validate};
 use crate::catalog::{Callable, Tool};
 use crate::help::{self, Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
@@ -23,12 +20,7 @@ pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>, Refusal> {
     call.tool = Some(Arc::clone(&tool));
     separate(call, &tool)?;
     leave_out_hidden(call, &tool);
-    let is_alone = call.request.extra_fields.is_empty();
-    call.repaired = match read_arguments(call, &tool) {
-        // Fields beside `args` would be lost.
-        Err(refusal) if is_alone => repair_by_model(call, &tool, refusal).await?,
-        read => read?,
-    };
+    call.repaired = read_arguments(call, &tool)?;
     if let Some(schema) = &tool.definition.result_schema {
         select::check(&call.request.select, schema.value())?;
     }
@@ -75,62 +67,6 @@ fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> 
     request.args = valid;
     call.is_dry_run = request.dry_run.unwrap_or(call.is_dry_run);
     Ok(repaired)
-}
-
-/// Arguments that a model has made fit, with the changes; else the refusal, with the reason in `details.repair` if a model was
-/// asked.
-async fn repair_by_model(call: &mut Call, tool: &Tool, refusal: Refusal) -> Result<Vec<Repair>, Refusal> {
-    let Some(question) = question(call, tool, &refusal) else { return Err(refusal) };
-    let Some(model) = call.context.repair_model() else { return Err(refusal) };
-    let asking = spawn_blocking(move || question.ask(&*model));
-    let answer = asking.await.unwrap_or_else(|_| Err("the model could not be asked".into()));
-    match answer.and_then(|answer| checked(call, tool, &answer)) {
-        Ok((arguments, mut repaired, notes)) => {
-            call.request.args = arguments;
-            call.request.warnings.push("the arguments did not fit, and a model has corrected them".into());
-            call.request.warnings.extend(notes);
-            call.repaired_by_model = true;
-            repaired.insert(0, Repair { pointer: String::new(), repair: RepairKind::Model });
-            Ok(repaired)
-        }
-        Err(reason) => Err(refusal.detail("repair", call.secrets().text(&reason))),
-    }
-}
-
-/// The question about a call that a model may repair. A call with a secret is sent to no model.
-fn question(call: &Call, tool: &Tool, refusal: &Refusal) -> Option<RepairQuestion> {
-    let allowed = match tool.effect {
-        Effect::Read => true,
-        Effect::Write => call.config().repair.as_ref()?.writes,
-        Effect::Destructive => false,
-    };
-    if !allowed || refusal.code != ErrorCode::ValidationError {
-        return None;
-    }
-    let (shown, hidden) = call.secrets().split(tool.parameters.schema(), call.arguments());
-    let given = match &shown {
-        Value::String(text) => text.clone(),
-        Value::Null => return None,
-        value => value.to_string(),
-    };
-    let is_open = hidden.is_empty() && call.secrets().text(&given) == given;
-    RepairQuestion::of(tool, &given, &refusal.message, &refusal.field_errors).filter(|_| is_open)
-}
-
-/// Arguments, with the changes that made them fit, and these in words.
-type Fit = (Value, Vec<Repair>, Vec<String>);
-
-/// The answer of the model, validated like the arguments of any call.
-fn checked(call: &Call, tool: &Tool, answer: &str) -> Result<Fit, String> {
-    let mut arguments = decoded(answer)
-        .ok()
-        .filter(Value::is_object)
-        .ok_or_else(|| "the model's answer is not one JSON object".to_string())?;
-    let mut notes = Vec::new();
-    let repaired = validate(tool, call.secrets(), &mut arguments, Default::default(), &mut notes).map_err(
-        |invalid| format!("the model's answer does not fit either: {}", Refusal::from(invalid).message),
-    )?;
-    Ok((arguments, repaired, notes))
 }
 
 /// Passes a call whose arguments are valid, or says why not. A dry run gets a warning about the gate that would stop it.

@@ -1,7 +1,6 @@
 //! The context of a call: catalog, caller, state, backends.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,7 +8,6 @@ use serde_json::Value;
 use super::Caller;
 use super::backend::{BackendError, Backends};
 use crate::catalog::Catalog;
-use crate::model::ChatModel;
 use crate::state::StateStore;
 
 /// The context of a call.
@@ -32,8 +30,6 @@ pub trait CallContext: Send + Sync {
     fn count(&self, outcome: &str, took: Duration);
     /// The backends of the catalog.
     fn backends(&self) -> &Backends;
-    /// The model that may repair the arguments of a call.
-    fn repair_model(&self) -> Option<Arc<dyn ChatModel + Send + Sync>>;
     /// Whether any tool has a `context_shift`.
     fn has_context_shifts(&self) -> bool;
     /// Runs a function of toolcrib as a tool.

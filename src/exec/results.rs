@@ -1,9 +1,10 @@
-//! Results that are too long for a context: the first part is returned with the [shape](shape_of) of the whole, all of it is
-//! stored, and a [cursor](Position) gives the rest.
+//! Results that are too long for a context: the beginning is returned with the [shape](shape_of) of the whole, all of it is
+//! stored, and a cursor gives the rest.
 //!
-//! Parts are whole items of lists, whole fields of objects, and pieces of texts. Nothing is cut within JSON, a character or
-//! base64: a text in base64 that is too long is left out, with its size in its place.
+//! A long list is cut between its items, and a text between characters. Anything else is read on as pieces of its JSON. A text in
+//! base64 is never cut: it is left out, with its size in its place.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde_json::{Map, Value, json};
@@ -17,15 +18,30 @@ use crate::tool::clean_line;
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
-
-/// Bytes of the id of a stored result. It is in the cursor beside each part, and is its caller's alone.
+/// Bytes of the id of a stored result. It is in the cursor of each part, and is its caller's alone.
 const ID_BYTES: usize = 11;
+/// Bytes from which a text may be base64: shorter ones are words.
+const MIN_BASE64: usize = 256;
+/// Fewest bytes of a text that are shown: a character has up to four.
+const MIN_PIECE: usize = 4;
+/// Levels of objects around the long part of a result.
+const MAX_AROUND: usize = 8;
 
-/// A part of a stored result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// `items`, `fields` or `part`, its place, and `next` if there is more.
-    pub fields: Map<String, Value>,
+/// The beginning of a long value.
+struct Beginning {
+    /// The value, with the beginning of its long part.
+    page: Value,
+    /// Pointer, shown items or bytes, and size of the long part.
+    more: Map<String, Value>,
+    /// The pointer to the long part, and the position at which it goes on.
+    next: Option<(String, Position)>,
+}
+
+/// The position of the next part in the long part of a result.
+#[derive(Clone, Copy)]
+enum Position {
+    Item(usize),
+    Byte(usize),
 }
 
 /// The result; of a long one its beginning, and `meta.more` has its shape, its size and the cursor of the rest.
@@ -34,47 +50,51 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
     if !is_longer(&result, limit) {
         return result;
     }
-    let (shape, text) = (shape_of(&result), result.to_string());
-    let FirstPage { page, mut more, next } = beginning_of(result, limit);
+    let shape = shape_of(&result);
+    let Beginning { page, mut more, next } = beginning_of(&result, limit);
     more.extend(shape.map(|shape| ("shape".to_string(), shape.into())));
-    match next {
-        None => notes.warnings.push(format!("the result is longer than {limit} bytes; data is left out")),
-        Some(next) => match store(call.state(), &call.context.caller().name, text).await {
-            Ok(id) => {
-                let cursor = next.cursor(&id);
-                notes.warnings.push(format!(
+    notes.warnings.push(match next {
+        None => format!("the result is longer than {limit} bytes; data is left out"),
+        Some(next) => match store(call.state(), &call.context.caller().name, result, next).await {
+            Ok(cursor) => {
+                let warning = format!(
                     "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
-                ));
+                );
                 more.insert("cursor".into(), cursor.into());
+                warning
             }
             Err(error) => {
-                let warning = format!(
-                    "the result is cut after {limit} bytes, and the rest could not be stored ({error})"
-                );
-                notes.warnings.push(warning);
+                format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})")
             }
         },
-    }
+    });
     notes.continuation = Some(Value::Object(more));
     page
 }
 
-/// Stores a result for its caller; its id.
-async fn store(state: &StateStore, caller: &str, text: String) -> Result<String, String> {
+/// Stores a result for its caller, with the pointer to its long part, and returns the cursor of the next part.
+async fn store(
+    state: &StateStore,
+    caller: &str,
+    result: Value,
+    (at, position): (String, Position),
+) -> Result<String, String> {
     let mut id = random_id("re");
     id.truncate(ID_BYTES);
+    let text = json!({ "at": at, "result": result }).to_string();
     let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + RESULT_TTL_MS };
-    let stored = state.store_result(&kept).await.map_err(|error| error.to_string());
-    stored.map(|()| kept.id)
+    state.store_result(&kept).await.map_err(|error| error.to_string())?;
+    Ok(position.cursor(&kept.id))
 }
 
-/// The next part of a stored result, at most `limit` bytes; with `select`, these fields of the whole result.
+/// The fields of the next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, these
+/// fields of the whole result.
 pub async fn next_page(
     state: &StateStore,
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
-) -> Result<Part, Refusal> {
+) -> Result<Map<String, Value>, Refusal> {
     let no_cursor = || {
         let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
         Refusal::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
@@ -91,348 +111,161 @@ pub async fn next_page(
         let message = "the rest of this result is no longer stored";
         return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
     };
-    let result: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
+    let stored: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
+    let result = stored.get("result").ok_or_else(no_cursor)?;
     if !pointers.is_empty() {
-        return selected(state, caller, select::take(&result, &pointers), limit).await;
+        let (fields, missing) = select::take(result, &pointers);
+        select::check_all_found(&missing)?;
+        return selected(state, caller, fields, limit).await;
     }
-    let page = page_at(&result, &position, limit).ok_or_else(no_cursor)?;
-    let next = page.next.map(|next| ("next".to_string(), next.cursor(id).into()));
-    Ok(Part { fields: page.fields.into_iter().chain(next).collect() })
+    let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
+    let long = result.pointer(at).ok_or_else(no_cursor)?;
+    let (mut fields, next) = part_at(long, position, limit).ok_or_else(no_cursor)?;
+    fields.extend(next.map(|next| ("next".to_string(), next.cursor(id).into())));
+    Ok(fields)
 }
 
 /// Selected fields; of long ones the beginning, and `next` for the rest.
 async fn selected(
     state: &StateStore,
     caller: &str,
-    (selected, missing): (Value, Vec<select::Missing>),
+    selected: Value,
     limit: usize,
-) -> Result<Part, Refusal> {
-    select::check_all_found(&missing)?;
-    let mut fields = Map::new();
+) -> Result<Map<String, Value>, Refusal> {
     if !is_longer(&selected, limit) {
-        fields.insert("fields".into(), selected);
-        return Ok(Part { fields });
+        return Ok(Map::from_iter([("fields".to_string(), selected)]));
     }
-    let text = selected.to_string();
-    let FirstPage { page, more, next } = beginning_of(selected, limit);
-    fields.insert("fields".into(), page);
-    fields.insert("more".into(), more.into());
+    let Beginning { page, more, next } = beginning_of(&selected, limit);
+    let mut fields = Map::from_iter([("fields".to_string(), page), ("more".to_string(), more.into())]);
     if let Some(next) = next {
-        let id = store(state, caller, text).await.map_err(|error| {
+        let cursor = store(state, caller, selected, next).await.map_err(|error| {
             let message =
                 format!("the selected fields are too long, and the rest cannot be stored ({error})");
             Refusal::new(ErrorCode::StateUnavailable, message, "select less, or try again")
         })?;
-        fields.insert("next".into(), next.cursor(&id).into());
+        fields.insert("next".into(), cursor.into());
     }
-    Ok(Part { fields })
-}
-
-/// Longest path of a cursor; JSON is nested less deeply.
-const MAX_PATH: usize = 140;
-
-/// A position in a value, by the indexes of children.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Position {
-    /// Path of the long part.
-    base: Vec<usize>,
-    /// Path from there to the next child; of a position within a text, to the text.
-    path: Vec<usize>,
-    /// The byte of a text.
-    byte: Option<usize>,
+    Ok(fields)
 }
 
 impl Position {
-    /// Another position in the same long part.
-    fn moved(&self, path: Vec<usize>, byte: Option<usize>) -> Self {
-        Self { base: self.base.clone(), path, byte }
-    }
-
-    /// The cursor of this position: `ID.`, then `k` and an index for each level of the long part, `i` and an index for each
-    /// below it, `b` and a byte.
-    fn cursor(&self, id: &str) -> String {
-        let step = |mark: char| move |index: &usize| format!("{mark}{index}");
-        let steps = self.base.iter().map(step('k')).chain(self.path.iter().map(step('i')));
-        let steps: String = steps.chain(self.byte.iter().map(step('b'))).collect();
-        format!("{id}.{steps}")
+    /// The cursor of this position: `ID.`, then `i` and an item, or `b` and a byte.
+    fn cursor(self, id: &str) -> String {
+        match self {
+            Position::Item(index) => format!("{id}.i{index}"),
+            Position::Byte(byte) => format!("{id}.b{byte}"),
+        }
     }
 
     /// The id and the position of a cursor.
     fn read(cursor: &str) -> Option<(&str, Self)> {
         let (id, place) = cursor.trim().split_once('.')?;
         let is_id = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let (mut position, mut rest) = (Self::default(), place);
-        while let Some(mark) = rest.chars().next() {
-            let digits = rest.get(1..)?;
-            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-            let index = digits[..end].parse().ok()?;
-            rest = &digits[end..];
-            match mark {
-                'k' if position.path.is_empty() => position.base.push(index),
-                'i' => position.path.push(index),
-                'b' if rest.is_empty() => position.byte = Some(index),
-                _ => return None,
-            }
-        }
-        let is_whole = position.byte.is_some() || !position.path.is_empty();
-        let is_short = position.base.len() + position.path.len() <= MAX_PATH;
-        (id.len() <= 64 && id.starts_with("re_") && id.chars().all(is_id) && is_whole && is_short)
-            .then_some((id, position))
+        let kind: fn(usize) -> Self = if place.starts_with('i') { Position::Item } else { Position::Byte };
+        let digits =
+            place.strip_prefix(['i', 'b']).filter(|rest| rest.bytes().all(|b| b.is_ascii_digit()))?;
+        let is_ours = id.len() <= 64 && id.starts_with("re_") && id.chars().all(is_id);
+        digits.parse().ok().filter(|_| is_ours).map(|position| (id, kind(position)))
     }
 }
 
-/// Bytes from which a text may be base64: shorter ones are words.
-const MIN_BASE64: usize = 256;
-/// Fewest bytes of a text that are shown: a character has up to four.
-const MIN_PIECE: usize = 4;
-/// Levels of objects around the long part of a result.
-const MAX_AROUND: usize = 8;
-
-/// The first part of a long value.
-struct FirstPage {
-    /// The value, with the beginning of its long part.
-    page: Value,
-    /// Pointer, shown items or bytes, and size of the long part.
-    more: Map<String, Value>,
-    /// The position of the next part, if there is one.
-    next: Option<Position>,
-}
-
-/// The next part of a value.
-struct NextPage {
-    /// `items`, `fields` or `part`, and its place.
-    fields: Map<String, Value>,
-    /// The position of the part after it, if there is one.
-    next: Option<Position>,
-}
-
-/// The first part of a value that is longer than `limit`: all that is beside its long part, and the beginning of that.
-fn beginning_of(value: Value, limit: usize) -> FirstPage {
-    let (base, at) = long_part(&value, limit);
+/// The beginning of a value that is longer than `limit`: all that is next to its long part, and the beginning of that part.
+fn beginning_of(value: &Value, limit: usize) -> Beginning {
+    let at = long_part(value, limit);
     let long = value.pointer(&at).unwrap_or(&Value::Null);
-    let room = (limit + length(long)).saturating_sub(length(&value)).max(MIN_PIECE);
+    let room = (limit + length(long)).saturating_sub(length(value)).max(MIN_PIECE);
     let mut more = Map::new();
     if !at.is_empty() || !long.is_string() {
         more.insert("at".into(), at.as_str().into());
     }
-    let (begun, path) = beginning(long, room);
-    more.extend(extent(long, &begun));
-    let next = path.map(|(path, byte)| Position { base, path, byte });
-    let mut page = value;
+    let (begun, next) = match long {
+        Value::Array(items) if items.iter().all(|item| length(item) < limit) => {
+            let shown = fitting(items, room);
+            more.insert("shown".into(), shown.into());
+            more.insert("of".into(), items.len().into());
+            more.insert("bytes".into(), length(long).into());
+            let next = (shown < items.len()).then_some(Position::Item(shown));
+            (items.iter().take(shown).cloned().collect(), next)
+        }
+        Value::String(data) if is_base64(data) => {
+            more.insert("shown_bytes".into(), 0.into());
+            more.insert("bytes".into(), data.len().into());
+            (format!("[base64, {} characters, left out]", data.len()).into(), None)
+        }
+        _ => {
+            let text = text_of(long);
+            let end = text.floor_char_boundary(room);
+            if !long.is_string() {
+                more.insert("format".into(), "json".into());
+            }
+            more.insert("shown_bytes".into(), end.into());
+            more.insert("bytes".into(), text.len().into());
+            (text[..end].into(), (end < text.len()).then_some(Position::Byte(end)))
+        }
+    };
+    let mut page = value.clone();
     if let Some(place) = page.pointer_mut(&at) {
         *place = begun;
     }
-    FirstPage { page, more, next }
+    Beginning { page, more, next: next.map(|next| (at, next)) }
 }
 
-/// The part that makes a value long: the list, object or text that is most of it. Its path and its pointer.
-fn long_part(value: &Value, limit: usize) -> (Vec<usize>, String) {
-    let (mut path, mut pointer, mut long) = (Vec::new(), String::new(), value);
-    let (whole, mut bytes) = (length(value), length(value));
-    while let Value::Object(fields) = long
-        && path.len() < MAX_AROUND
-    {
-        let sizes = fields.iter().map(|(name, field)| (name, field, length(field))).enumerate();
-        let Some((index, (name, field, size))) = sizes.max_by_key(|(_, (_, _, size))| *size) else { break };
+/// The pointer to the part that makes a value long: the list, object or text that is most of it.
+fn long_part(value: &Value, limit: usize) -> String {
+    let (mut pointer, mut long, whole) = (String::new(), value, length(value));
+    for _ in 0..MAX_AROUND {
+        let fields = long.as_object().into_iter().flatten().map(|(name, field)| (name, field, length(field)));
+        let Some((name, field, size)) = fields.max_by_key(|(.., size)| *size) else { break };
         let has_parts = matches!(field, Value::String(_) | Value::Array(_) | Value::Object(_));
-        if !has_parts || size * 2 <= bytes || (whole - size) * 2 > limit {
+        if !has_parts || size * 2 <= length(long) || (whole - size) * 2 > limit {
             break;
         }
-        path.push(index);
         pointer = pointer_join(&pointer, name);
-        (long, bytes) = (field, size);
+        long = field;
     }
-    (path, pointer)
+    pointer
 }
 
-type Path = (Vec<usize>, Option<usize>);
-
-/// The beginning of a value that is longer than `room`, and the path to its next part.
-fn beginning(value: &Value, room: usize) -> (Value, Option<Path>) {
-    let count = children(value);
-    let taken = fitting(value, 0, room);
-    let (first, path) = match value {
-        Value::String(text) if is_base64(text) => return (left_out(text), None),
-        Value::String(text) => {
-            let end = text.floor_char_boundary(room.max(MIN_PIECE));
-            return (text[..end].into(), (end < text.len()).then(|| (Vec::new(), Some(end))));
+/// The part at a position and the position after it; `None` where the value has no such position.
+fn part_at(long: &Value, at: Position, limit: usize) -> Option<(Map<String, Value>, Option<Position>)> {
+    let (fields, next) = match (at, long) {
+        (Position::Item(from), Value::Array(items)) => {
+            let rest = items.get(from..)?;
+            let end = from + fitting(rest, limit).max(1).min(rest.len());
+            let fields = json!({ "items": items[from..end], "from": from, "of": items.len() });
+            (fields, (end < items.len()).then_some(Position::Item(end)))
         }
-        _ if taken > 0 || count == 0 => (None, (taken < count).then(|| (vec![taken], None))),
-        _ => {
-            let (first, path) =
-                child(value, 0).map_or((Value::Null, None), |(_, first)| beginning(first, room));
-            let path = match path {
-                Some((mut path, byte)) => {
-                    path.insert(0, 0);
-                    Some((path, byte))
-                }
-                None => (count > 1).then(|| (vec![1], None)),
-            };
-            (Some(first), path)
+        (Position::Item(_), _) => return None,
+        (Position::Byte(from), long) => {
+            let text = text_of(long);
+            let rest = text.get(from..)?;
+            let end = from + rest.floor_char_boundary(limit.max(MIN_PIECE));
+            let fields = json!({ "part": text[from..end], "from": from, "bytes": text.len() });
+            (fields, (end < text.len()).then_some(Position::Byte(end)))
         }
     };
-    let begun = match (value, first) {
-        (Value::Array(_), Some(first)) => vec![first].into(),
-        (Value::Array(items), None) => items.iter().take(taken).cloned().collect(),
-        (Value::Object(fields), Some(first)) => {
-            fields.keys().take(1).map(|name| (name.clone(), first.clone())).collect()
-        }
-        (Value::Object(fields), None) => {
-            fields.iter().take(taken).map(|(name, field)| (name.clone(), field.clone())).collect()
-        }
-        (plain, _) => plain.clone(),
-    };
-    (begun, path)
-}
-
-/// Shown and whole size of a part.
-fn extent(long: &Value, begun: &Value) -> Vec<(String, Value)> {
-    let sizes = match (long, begun) {
-        (Value::String(text), begun) => {
-            let shown = if is_base64(text) { 0 } else { begun.as_str().map_or(0, str::len) };
-            json!({ "shown_bytes": shown, "bytes": text.len() })
-        }
-        (long, begun) => json!({ "shown": children(begun), "of": children(long), "bytes": length(long) }),
-    };
-    sizes.as_object().cloned().unwrap_or_default().into_iter().collect()
-}
-
-/// The part at a position, at most `limit` bytes; `None` where the value has no such position.
-fn page_at(value: &Value, at: &Position, limit: usize) -> Option<NextPage> {
-    let base = at.base.iter().try_fold(value, |value, index| child(value, *index).map(|(_, child)| child))?;
-    let (mut path, mut byte) = (at.path.clone(), at.byte);
-    loop {
-        let index = if byte.is_none() { path.pop()? } else { 0 };
-        let (pointer, holder) = descend(base, &path)?;
-        let mut fields = Map::new();
-        if !path.is_empty() {
-            fields.insert("at".into(), pointer.into());
-        }
-        if let Some(from) = byte {
-            let Value::String(text) = holder else { return None };
-            if from > text.len() || !text.is_char_boundary(from) {
-                return None;
-            }
-            let end = text.floor_char_boundary(from.saturating_add(limit.max(MIN_PIECE)));
-            fields.extend(piece(text, from, end));
-            let next = if end < text.len() { Some((path, Some(end))) } else { following(base, path) };
-            return Some(NextPage { fields, next: next.map(|(path, byte)| at.moved(path, byte)) });
-        }
-        let count = children(holder);
-        if index > count || !matches!(holder, Value::Array(_) | Value::Object(_)) {
-            return None;
-        }
-        let taken = fitting(holder, index, limit);
-        if taken > 0 || index == count {
-            fields.extend(taken_children(holder, index, taken));
-            path.push(index + taken);
-            let next = if index + taken < count { Some((path, None)) } else { after(base, path) };
-            return Some(NextPage { fields, next: next.map(|(path, byte)| at.moved(path, byte)) });
-        }
-        let (name, long) = child(holder, index)?;
-        path.push(index);
-        match long {
-            Value::String(text) if is_base64(text) => {
-                fields.insert(
-                    "at".into(),
-                    pointer_join(&descend(base, &path[..path.len() - 1])?.0, name).into(),
-                );
-                fields.insert("part".into(), left_out(text));
-                fields.insert("bytes".into(), text.len().into());
-                let next = following(base, path);
-                return Some(NextPage { fields, next: next.map(|(path, byte)| at.moved(path, byte)) });
-            }
-            Value::String(_) => byte = Some(0),
-            _ => path.push(0),
-        }
-    }
-}
-
-fn piece(text: &str, from: usize, end: usize) -> [(String, Value); 3] {
-    [
-        ("part".into(), text[from..end].into()),
-        ("from".into(), from.into()),
-        ("bytes".into(), text.len().into()),
-    ]
-}
-
-fn taken_children(holder: &Value, from: usize, taken: usize) -> Vec<(String, Value)> {
-    let (name, value): (&str, Value) = match holder {
-        Value::Object(fields) => {
-            let fields = fields.iter().skip(from).take(taken);
-            ("fields", fields.map(|(name, field)| (name.clone(), field.clone())).collect())
-        }
-        Value::Array(items) => ("items", items.iter().skip(from).take(taken).cloned().collect()),
-        plain => ("items", plain.clone()),
-    };
-    let places = [("from".into(), from.into()), ("of".into(), children(holder).into())];
-    [(name.to_string(), value)].into_iter().chain(places).collect()
-}
-
-/// The path after the child at the end of this one.
-fn following(base: &Value, mut path: Vec<usize>) -> Option<Path> {
-    *path.last_mut()? += 1;
-    after(base, path)
-}
-
-/// This path, or the first one after it that has something.
-fn after(base: &Value, mut path: Vec<usize>) -> Option<Path> {
-    loop {
-        let index = path.pop()?;
-        if index < children(descend(base, &path)?.1) {
-            path.push(index);
-            return Some((path, None));
-        }
-        *path.last_mut()? += 1;
-    }
-}
-
-/// The value at the end of a path, and its pointer.
-fn descend<'v>(base: &'v Value, path: &[usize]) -> Option<(String, &'v Value)> {
-    path.iter().try_fold((String::new(), base), |(pointer, value), index| {
-        let (name, child) = child(value, *index)?;
-        Some((pointer_join(&pointer, name), child))
-    })
-}
-
-/// The child at this index, with its name.
-fn child(value: &Value, index: usize) -> Option<(String, &Value)> {
-    match value {
-        Value::Array(items) => items.get(index).map(|item| (index.to_string(), item)),
-        Value::Object(fields) => fields.iter().nth(index).map(|(name, field)| (name.clone(), field)),
+    match fields {
+        Value::Object(fields) => Some((fields, next)),
         _ => None,
     }
 }
 
-fn children(value: &Value) -> usize {
+/// A text, or the JSON of anything else.
+fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
-        Value::Array(items) => items.len(),
-        Value::Object(fields) => fields.len(),
-        _ => 0,
+        Value::String(text) => text.into(),
+        other => other.to_string().into(),
     }
 }
 
-/// The number of children after `from` that fit into `room` bytes. A value without parts always fits.
-fn fitting(value: &Value, from: usize, room: usize) -> usize {
-    let mut left = room;
-    let mut fits = |bytes: usize, child: &Value, is_first: bool| {
-        let has_parts = matches!(child, Value::String(_) | Value::Array(_) | Value::Object(_));
-        let fits = bytes <= left || (is_first && !has_parts);
-        left = left.saturating_sub(bytes);
-        fits
+/// The number of items that fit into `room` bytes.
+fn fitting(items: &[Value], room: usize) -> usize {
+    let mut bytes = 0;
+    let fits = |item: &&Value| {
+        bytes += length(item) + 1;
+        bytes <= room
     };
-    match value {
-        Value::Array(items) => {
-            let items = items.iter().skip(from).enumerate();
-            items.take_while(|(index, item)| fits(length(item) + 1, item, *index == 0)).count()
-        }
-        Value::Object(fields) => {
-            let fields = fields.iter().skip(from).enumerate();
-            let bytes = |name: &str, field: &Value| length(field) + name.len() + 4;
-            fields.take_while(|(index, (name, field))| fits(bytes(name, field), field, *index == 0)).count()
-        }
-        _ => 0,
-    }
+    items.iter().take_while(fits).count()
 }
 
 /// Whether a text is data in base64 rather than words.
@@ -448,11 +281,6 @@ fn is_base64(text: &str) -> bool {
         && has(u8::is_ascii_uppercase)
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_digit)
-}
-
-/// The words in place of a text in base64.
-fn left_out(text: &str) -> Value {
-    format!("[base64, {} characters, left out]", text.len()).into()
 }
 
 /// A writer that counts bytes, and fails at a limit.

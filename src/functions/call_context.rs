@@ -1,6 +1,5 @@
 //! The context of a call of a tool: the caller's catalog view, the services, and our functions as tools.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,7 +8,6 @@ use super::{Function, FunctionContext};
 use crate::catalog::Catalog;
 use crate::exec::backend::{BackendError, Backends};
 use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
-use crate::model::ChatModel;
 use crate::state::StateStore;
 
 impl CallContext for FunctionContext {
@@ -50,10 +48,6 @@ impl CallContext for FunctionContext {
 
     fn backends(&self) -> &Backends {
         &self.services.backends
-    }
-
-    fn repair_model(&self) -> Option<Arc<dyn ChatModel + Send + Sync>> {
-        self.services.repair.clone()
     }
 
     fn has_context_shifts(&self) -> bool {

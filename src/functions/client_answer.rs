@@ -9,8 +9,6 @@ use super::{Answer, Function};
 use crate::exec::backend::McpAnswer;
 use crate::exec::standing_scope;
 
-/// Metadata of a call that a model may need, beside warnings, context and the rest of a cut result.
-const TELLING: [&str; 2] = ["repaired_by_model", "replayed"];
 /// Most standing warnings of one session that are remembered: from then on they are repeated.
 const MAX_WARNINGS: usize = 500;
 /// The text of an empty text: some providers refuse a block without one.
@@ -254,9 +252,7 @@ fn notes(body: &Map<String, Value>, given: &mut GivenNotes) -> Map<String, Value
     if !warnings.is_empty() {
         told.insert("warnings".into(), json!(warnings));
     }
-    for name in TELLING {
-        told.extend(meta(name).map(|value| (name.to_string(), value.clone())));
-    }
+    told.extend(meta("replayed").map(|replayed| ("replayed".to_string(), replayed.clone())));
     if let Some(context) = meta("context").filter(|context| given.is_new_context(context)) {
         told.insert("context".into(), context.clone());
     }

@@ -28,8 +28,6 @@ pub struct Services {
     pub semantic: SemanticSearch,
     /// The model behind the scorer `llm` of `pick`, or the reason why it cannot be asked.
     pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
-    /// The model that may repair the arguments of a call of a tool, once.
-    pub repair: Option<Arc<dyn ChatModel + Send + Sync>>,
     /// The store of state.
     pub state: Arc<StateStore>,
     /// The backends of tools.
@@ -68,7 +66,7 @@ impl Default for Services {
         let state = Arc::new(StateStore::in_memory());
         let (backends, counts) = Default::default();
         let semantic = SemanticSearch::Off;
-        Self { semantic, llm: None, repair: None, state, backends, counts }
+        Self { semantic, llm: None, state, backends, counts }
     }
 }
 

@@ -27,6 +27,6 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
     let most = context.view.catalog().config.exec.result_bytes;
     let limit = asked.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
     let (state, caller) = (&*context.services.state, &context.caller.name);
-    let part = next_page(state, caller, &asked.cursor, (asked.select, limit)).await?;
-    Ok(Answer::new(part.fields, None))
+    let fields = next_page(state, caller, &asked.cursor, (asked.select, limit)).await?;
+    Ok(Answer::new(fields, None))
 }

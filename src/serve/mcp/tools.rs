@@ -161,7 +161,7 @@ fn passed_on(
     result.result_type = Some(ResultType::COMPLETE);
     let about = &mut result.meta.get_or_insert_default().0;
     about.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
-    let notes = ["repaired", "repaired_by_model", "warnings"].into_iter();
+    let notes = ["repaired", "warnings"].into_iter();
     let meta = answer.body().get("meta");
     let note =
         |name: &'static str| answer.body().get(name).or_else(|| meta?.get(name)).map(|note| (name, note));
