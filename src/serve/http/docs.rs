@@ -198,9 +198,8 @@ pub(super) async fn registry(context: RequestContext) -> Result<Response, Proble
 /// `GET /llms.txt`.
 pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
     made(context, |cache| {
-        let llms = &cache.index()?.llms;
-        let pieces = (0..llms.brief_pieces()).map(|piece| llms.brief(cache.view().catalog(), piece));
-        Ok(Tagged::new(pieces.collect::<String>(), Media::Text).answer())
+        let brief = cache.index()?.llms.brief(cache.view().catalog());
+        Ok(Tagged::new(brief, Media::Text).answer())
     })
     .await
 }
@@ -208,10 +207,8 @@ pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
 /// `GET /llms-full.txt`.
 pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
     made(context, |cache| {
-        let llms = &cache.index()?.llms;
-        let pieces =
-            (0..llms.full_pieces()).map(|piece| llms.full(|index| cache.view().markdown(index), piece));
-        Ok(Tagged::new(pieces.collect::<String>(), Media::Text).answer())
+        let full = cache.index()?.llms.full(|index| cache.view().markdown(index));
+        Ok(Tagged::new(full, Media::Text).answer())
     })
     .await
 }
