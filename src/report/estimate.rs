@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::table::grouped;
+use super::layout::grouped;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::{self, Mode, SearchBy};
 use crate::provider::{self, PayloadRequest, Provider};

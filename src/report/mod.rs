@@ -9,6 +9,7 @@
 
 mod budget;
 mod estimate;
+mod layout;
 mod meter;
 pub mod retrieval;
 mod rows;
@@ -27,7 +28,7 @@ pub use estimate::{AutoMode, auto_mode, mode_of};
 pub use meter::{Counted, Meter};
 pub use rows::{Measured, ModeReport, ToolReport};
 
-pub(crate) use table::grouped;
+pub(crate) use layout::grouped;
 
 /// Options of the report.
 #[derive(Clone, Copy, Debug)]

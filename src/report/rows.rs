@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
+use super::layout::tenth;
 use super::meter::{Counted, Meter};
-use super::table::tenth;
 use super::with_modes;
 use crate::catalog::Profile;
 use crate::config::{Deferred, Mode};

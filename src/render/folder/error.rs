@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::MANIFEST;
-
 /// Most paths that a message names; the others are counted.
 const NAMED: usize = 5;
 
@@ -75,9 +73,9 @@ impl FolderError {
             FolderError::Render { .. } => {
                 "correct the part that the message names; nothing was written".into()
             }
-            FolderError::Occupied { .. } => format!(
-                "move these away or delete them, or choose another folder; only files listed in {MANIFEST} are ever replaced"
-            ),
+            FolderError::Occupied { .. } => {
+                "move these away or delete them, or choose another folder; only files listed in .toolcrib.json are ever replaced".into()
+            }
             FolderError::Symlink { .. } => "replace the link with a real folder, or remove it".into(),
             FolderError::NotAFolder { .. } => "choose another folder, or move this away".into(),
             FolderError::Manifest { .. } => {

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::table::{aligned, grouped, wrapped};
+use super::layout::{aligned, grouped, wrapped};
 use crate::catalog::Catalog;
 use crate::search::{SearchResult, Verdict};
 use crate::tool::clean_line;
