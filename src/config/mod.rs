@@ -10,17 +10,14 @@ mod env_file;
 mod environment;
 mod eval;
 mod exec;
-mod issuer;
 mod overlay;
 mod payload;
 mod preset;
-mod proxy;
 mod read;
 mod search;
 mod selector;
 mod serve;
 mod server;
-mod server_auth;
 mod state;
 
 use std::path::PathBuf;
@@ -36,18 +33,17 @@ pub use env_file::{env_line, env_variables};
 pub use environment::Environment;
 pub use eval::Eval;
 pub use exec::{BATCH_SECONDS, Exec, RequireDoc, TrustHints};
-pub(crate) use issuer::is_safe_address;
-pub use issuer::{IssuerGrant, ServeIssuer};
 pub use overlay::{Overlay, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Repair, SearchBy};
 pub use preset::preset_names;
-pub use proxy::{Network, ServeProxy};
 pub use read::{LeftOut, Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
-pub use serve::{Serve, ServeLimits, ServeMode, ServeToken, ToolList};
-pub use server::{Server, Start};
-pub use server_auth::{ActsAs, ServerAuth};
+pub(crate) use serve::is_safe_address;
+pub use serve::{
+    IssuerGrant, Network, Serve, ServeIssuer, ServeLimits, ServeMode, ServeProxy, ServeToken, ToolList,
+};
+pub use server::{ActsAs, Server, ServerAuth, Start};
 pub use state::{State, WhenUnwritable};
 
 /// The name that stands for every profile in `profiles` of the server and of grants.

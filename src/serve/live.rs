@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
 use tokio::sync::watch;
 
-use super::background_indexer::BackgroundIndexer;
-use super::listing_policy::{ListingOptions, Listings};
+use super::listed_tools::{ListingOptions, Listings};
 use super::profile_caches::{CacheBuilder, ProfileCaches};
 use crate::catalog::{Checked, Findings, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE, Server};
@@ -19,8 +19,13 @@ use crate::credentials::wants_caller_token;
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::functions::{CatalogView, Services};
+use crate::guard::guarded_now;
 use crate::render::Templates;
 use crate::sources::{Addresses, Awaited};
+
+/// Pause before indexing, so that a start or a reload has the cores to itself: first answers are small, and need no
+/// search.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// One generation of the catalog with everything made from it; immutable.
 #[derive(Debug)]
@@ -41,13 +46,6 @@ pub struct Generation {
     pub(super) caller_headers: Vec<HeaderName>,
     /// Whether some server is called with the token of the caller.
     pub(super) wants_caller_tokens: bool,
-}
-
-/// The reason why the catalog on disk is not served; the last good one is, meanwhile.
-#[derive(Debug)]
-pub struct StaleCatalog {
-    /// The findings, errors first.
-    pub findings: Vec<Finding>,
 }
 
 /// Options that stay the same for every generation.
@@ -78,7 +76,8 @@ pub struct LiveCatalog {
     addresses: Addresses,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
-    stale: ArcSwapOption<StaleCatalog>,
+    /// The findings that keep the catalog on disk from being served, errors first; the last good one is served meanwhile.
+    stale: ArcSwapOption<Vec<Finding>>,
     changed: watch::Sender<()>,
     reloads: Reloads,
 }
@@ -227,7 +226,7 @@ impl LiveCatalog {
         options: ServeOptions,
         templates: Arc<Templates>,
     ) -> Result<Self, UnknownProfile> {
-        let stale = StaleCatalog::of(&checked);
+        let stale = stale(&checked);
         let catalog = &checked.catalog;
         let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
         let generation = Generation::new(checked, (&options, &listings), &templates, None)?;
@@ -308,7 +307,7 @@ impl LiveCatalog {
     }
 
     /// The findings that keep the catalog on disk from being served, if any do.
-    pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
+    pub fn stale(&self) -> Option<Arc<Vec<Finding>>> {
         self.stale.load_full()
     }
 
@@ -326,7 +325,7 @@ impl LiveCatalog {
 
     /// Takes over a rebuilt catalog, unless it lacks input that the last one had.
     pub fn replace(&self, checked: Checked, is_worse: bool, templates: &Arc<Templates>) {
-        let stale = StaleCatalog::of(&checked);
+        let stale = stale(&checked);
         if is_worse {
             self.reloads.kept.fetch_add(1, Ordering::Relaxed);
             return self.stale.store(stale.map(Arc::new));
@@ -356,12 +355,48 @@ impl LiveCatalog {
     pub fn fail(&self, problem: String) {
         self.reloads.failed.fetch_add(1, Ordering::Relaxed);
         let finding = Finding::new(crate::finding::Code::ConfigInvalid, problem);
-        self.stale.store(Some(Arc::new(StaleCatalog { findings: vec![finding] })));
+        self.stale.store(Some(Arc::new(vec![finding])));
     }
 }
 
-impl StaleCatalog {
-    fn of(checked: &Checked) -> Option<Self> {
-        checked.lost_input().then(|| Self { findings: checked.findings.errors().cloned().collect() })
+/// The errors that keep a catalog from being served.
+fn stale(checked: &Checked) -> Option<Vec<Finding>> {
+    checked.lost_input().then(|| checked.findings.errors().cloned().collect())
+}
+
+/// The thread that builds the search indexes of a new catalog at once, and not at the first search. It ends when this is
+/// dropped.
+#[derive(Debug)]
+struct BackgroundIndexer {
+    views: Sender<Weak<CatalogView>>,
+}
+
+impl BackgroundIndexer {
+    /// Starts the thread. Without it, searches build the indexes themselves.
+    fn start() -> Self {
+        let (views, wanted) = channel();
+        let _ = std::thread::Builder::new().name("words".into()).spawn(move || index(&wanted));
+        Self { views }
+    }
+
+    /// Builds the indexes of these in the background. A dropped catalog view is no longer wanted.
+    fn add<'e>(&self, views: impl Iterator<Item = &'e Arc<CatalogView>>) {
+        for view in views {
+            let _ = self.views.send(Arc::downgrade(view));
+        }
+    }
+}
+
+fn index(wanted: &Receiver<Weak<CatalogView>>) {
+    for view in wanted {
+        if view.upgrade().is_none_or(|view| view.is_indexed()) {
+            continue;
+        }
+        std::thread::sleep(PAUSE);
+        if let Some(view) = view.upgrade() {
+            // A failure here happens again where the index is used, and is reported there; the next catalog view is
+            // indexed all the same.
+            let _ = guarded_now(|| view.build_indexes());
+        }
     }
 }

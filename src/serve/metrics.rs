@@ -1,15 +1,21 @@
-//! Metrics of the server, in the text format of Prometheus. No label comes from a request.
+//! Metrics of the server, in the text format of Prometheus; no label comes from a request. Limits of each call of a function,
+//! through any door: a place among the calls that run at once, a limit of time, and a count of its outcome.
 
 use std::fmt::Write;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use http::StatusCode;
+use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use super::RequestCatalog;
 use crate::catalog::Catalog;
-use crate::functions::{Counters, Function, SemanticSearch};
+use crate::config::ServeLimits;
+use crate::functions::{Answer, Counters, Function, FunctionContext, SemanticSearch, ToolCall};
 use crate::search::semantic::SemanticStatus;
 
 /// Kind of an address.
@@ -138,4 +144,129 @@ fn meaning(to: &mut String, meaning: &SemanticSearch) {
     counter(to, "toolcrib_semantic_texts_total", [("", counts.embedded)]);
     gauge(to, "toolcrib_semantic_vectors", progress.embedded as u64);
     gauge(to, "toolcrib_semantic_vectors_wanted", progress.wanted as u64);
+}
+
+/// The limits and counters of all functions.
+#[derive(Debug)]
+pub struct CallLimiter {
+    permits: Semaphore,
+    time: Duration,
+    metrics: Arc<Metrics>,
+}
+
+/// A call with a place, which is free again when this is dropped.
+#[derive(Debug)]
+pub struct CallPermit<'g> {
+    limiter: &'g CallLimiter,
+    function: &'static Function,
+    _permit: SemaphorePermit<'g>,
+}
+
+/// The limit that a call has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LimitReached {
+    /// Too many calls run at once.
+    #[error("too many calls run at once")]
+    Overloaded,
+    /// The call took longer than this.
+    #[error("there was no answer within {} seconds", .0.as_secs())]
+    Timeout(Duration),
+}
+
+impl CallLimiter {
+    /// A limiter with these limits, which counts in these metrics.
+    pub fn new(limits: &ServeLimits, metrics: Arc<Metrics>) -> Self {
+        let permits = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
+        Self { permits, time: limits.call_time(), metrics }
+    }
+
+    /// Takes a place among the calls that run at once.
+    pub fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, LimitReached> {
+        match self.permits.try_acquire() {
+            Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),
+            Err(_) => {
+                self.metrics.called(function, LimitReached::Overloaded.code());
+                Err(LimitReached::Overloaded)
+            }
+        }
+    }
+}
+
+impl CallPermit<'_> {
+    /// Calls the function.
+    pub async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, LimitReached> {
+        let calling = Box::pin(self.function.call(context, arguments));
+        self.answer(context, calling).await
+    }
+
+    /// Calls a tool by its own name.
+    pub async fn call_tool(
+        self,
+        context: &FunctionContext,
+        call: ToolCall<'_>,
+    ) -> Result<Answer, LimitReached> {
+        self.answer(context, Box::pin(call.call(context))).await
+    }
+
+    /// Waits for the answer of a call, up to its timeout. Boxed, so that the futures of the doors stay small.
+    async fn answer(
+        self,
+        context: &FunctionContext,
+        calling: Pin<Box<impl Future<Output = Answer>>>,
+    ) -> Result<Answer, LimitReached> {
+        let CallLimiter { time, metrics, .. } = self.limiter;
+        // A function that runs tools has a longer timeout of its own, with a better error.
+        let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
+        let answer = timeout(time, calling).await;
+        let answer = answer.map_err(|_| LimitReached::Timeout(time));
+        let outcome = match &answer {
+            Ok(answer) => answer.error().map_or("ok", |code| code.as_str()),
+            Err(stopped) => stopped.code(),
+        };
+        metrics.called(self.function, outcome);
+        tracing::debug!(
+            function = self.function.name(),
+            outcome,
+            trace_id = context.trace.id(),
+            caller = &*context.caller.name,
+            session = context.caller.session.as_deref(),
+            "called"
+        );
+        answer
+    }
+}
+
+impl LimitReached {
+    /// The code, as in HTTP.
+    pub fn code(self) -> &'static str {
+        match self {
+            LimitReached::Overloaded => "OVERLOADED",
+            LimitReached::Timeout(_) => "TIMEOUT",
+        }
+    }
+
+    /// The next step.
+    pub fn next_action(self) -> &'static str {
+        match self {
+            LimitReached::Overloaded => "try again in a second",
+            LimitReached::Timeout(_) => "ask for less, or try again",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beyond_the_limit_a_call_is_stopped_and_counted_until_there_is_room() {
+        let metrics = Arc::new(Metrics::default());
+        let limits = ServeLimits { calls: 1, ..ServeLimits::default() };
+        let limiter = CallLimiter::new(&limits, metrics);
+        let function = &Function::all()[0];
+        let first = limiter.acquire(function).unwrap();
+        assert_eq!(limiter.acquire(function).unwrap_err(), LimitReached::Overloaded);
+        drop(first);
+        assert!(limiter.acquire(function).is_ok());
+    }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::listing_policy::Listings;
+use super::listed_tools::Listings;
 use super::response::response_cache::ResponseCache;
 use crate::catalog::{Catalog, Findings, UnknownProfile};
 use crate::exec::Caller;

@@ -115,7 +115,7 @@ impl RequestCatalog {
 
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
     pub fn notice(&self) -> Option<String> {
-        let count = self.live.stale()?.findings.len();
+        let count = self.live.stale()?.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
         let shown = match self.generation.complete {
             true => "this is the last valid one",

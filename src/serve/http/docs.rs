@@ -19,25 +19,10 @@ use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 use crate::serve::response::response_cache::ResponseCache;
 use crate::serve::response::{Tagged, by_accept, with};
 
-/// The form in the ending of an address.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Markdown,
-    Page,
-    Negotiated,
-}
-
-impl Form {
-    const ALL: [Form; 3] = [Form::Markdown, Form::Page, Form::Negotiated];
-
-    fn ending(self) -> &'static str {
-        match self {
-            Form::Markdown => ".md",
-            Form::Page => ".html",
-            Form::Negotiated => "",
-        }
-    }
-}
+/// The endings of an address: markdown, a page, and the form that the client prefers.
+const MARKDOWN: &str = ".md";
+const PAGE: &str = ".html";
+const NEGOTIATED: &str = "";
 
 /// The path below `/tools/`.
 pub(super) fn path(request: &Parts) -> Result<Cow<'_, str>, Problem> {
@@ -50,8 +35,7 @@ pub(super) fn is_slow(cache: &ResponseCache, request: &Parts, path: &str) -> boo
     if is_of_index(path) {
         return !cache.is_laid_out();
     }
-    let is_negotiated = !path.ends_with(Form::Markdown.ending());
-    path.ends_with(Form::Page.ending()) || (is_negotiated && preferred_media(request) == Some(Media::Html))
+    path.ends_with(PAGE) || (!path.ends_with(MARKDOWN) && preferred_media(request) == Some(Media::Html))
 }
 
 fn is_of_index(path: &str) -> bool {
@@ -66,36 +50,31 @@ pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> R
         let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
         return index.files.get(path).ok_or_else(missing).map(Tagged::answer);
     }
-    let forms = Form::ALL.into_iter();
-    let mut named = forms.filter_map(|form| Some((form, path.strip_suffix(form.ending())?)));
-    let (form, name) = named.next().unwrap_or((Form::Negotiated, path));
+    let mut forms = [MARKDOWN, PAGE].into_iter();
+    let named = forms.find_map(|form| Some((form, path.strip_suffix(form)?)));
+    let (form, name) = named.unwrap_or((NEGOTIATED, path));
     if is_unknown(cache, request, name, path) {
         return Err(Problem::new(ProblemCode::NotFound, "there is no such tool"));
     }
     let (form, index) = match find(cache, name) {
         Ok(index) => (form, index),
         // The ending may be part of the name.
-        Err(_) if name.len() < path.len() && is_name(cache, path) => (Form::Negotiated, find(cache, path)?),
+        Err(_) if name.len() < path.len() && is_name(cache, path) => (NEGOTIATED, find(cache, path)?),
         Err(problem) => return Err(problem),
     };
     let Some(tool) = cache.view().catalog().tools.get(index) else {
         return Err(Problem::new(ProblemCode::Internal, "this tool has no place"));
     };
     if tool.safe_name != name {
-        return Ok(redirect(&format!(
-            "{}/tools/{}{}",
-            context.catalog.root(),
-            tool.safe_name,
-            form.ending()
-        )));
+        return Ok(redirect(&format!("{}/tools/{}{}", context.catalog.root(), tool.safe_name, form)));
     }
     if cache.view().is_forbidden(index) {
         return Err(Problem::forbidden(&tool.safe_name));
     }
     match form {
-        Form::Markdown => Ok(doc(cache, index)?.answer()),
-        Form::Page => Ok(page(context, tool)?.answer()),
-        Form::Negotiated => negotiated(context, request, index, tool),
+        MARKDOWN => Ok(doc(cache, index)?.answer()),
+        PAGE => Ok(page(context, tool)?.answer()),
+        _ => negotiated(context, request, index, tool),
     }
 }
 

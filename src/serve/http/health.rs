@@ -75,7 +75,7 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
             detail["state_problem"] = problem.into();
         }
         if let Some(stale) = stale {
-            detail["trouble"] = json!({ "findings": stale.findings, "count": stale.findings.len() });
+            detail["trouble"] = json!({ "findings": &*stale, "count": stale.len() });
         }
     }
     detail

@@ -82,8 +82,8 @@ impl<'v> PageContext<'v> {
         let stale =
             self.catalog.live.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
         let shown = self.cache().findings();
-        let mut listed = stale.findings.clone();
-        listed.extend(shown.iter().filter(|known| !stale.findings.contains(known)).cloned());
+        let mut listed = stale.to_vec();
+        listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
         Some(listed)
     }
 

@@ -80,14 +80,6 @@ struct Session {
     until: i64,
 }
 
-/// The fields of a form.
-#[derive(Debug, Default)]
-struct Fields {
-    csrf: String,
-    token: String,
-    return_to: String,
-}
-
 impl Visitor {
     /// The person whom a proxy names.
     pub(super) fn of_proxy(caller: Caller) -> Self {
@@ -260,14 +252,13 @@ fn rendered(
 /// `POST /sign-in`: a token, typed by a person.
 pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, body, .. } = context;
-    let fields = fields(&shared, &request, body).await?;
+    let [csrf, token, return_to] = fields(&shared, &request, body).await?;
     let asks_again = |status: StatusCode, problem: &str| {
-        let page =
-            SignInPage { return_to: &fields.return_to, problem: Some(problem), ..SignInPage::default() };
+        let page = SignInPage { return_to: &return_to, problem: Some(problem), ..SignInPage::default() };
         ask(&shared, &catalog, &request, status, page)
     };
     match cookie_value(&shared, &request, FORM) {
-        Some(secret) if is_form_of(&secret, &fields.csrf) => {}
+        Some(secret) if is_form_of(&secret, &csrf) => {}
         Some(_) => return asks_again(StatusCode::FORBIDDEN, "This form was too old. Please sign in again."),
         None => {
             let problem =
@@ -275,7 +266,7 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
             return asks_again(StatusCode::FORBIDDEN, problem);
         }
     }
-    let verified = match shared.authenticator.verified(fields.token.trim()).await {
+    let verified = match shared.authenticator.verified(token.trim()).await {
         Ok(verified) => verified,
         Err(AuthError::IssuerAway) => {
             return asks_again(StatusCode::SERVICE_UNAVAILABLE, "The issuer of this token does not answer.");
@@ -308,15 +299,16 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
         set_cookie(&shared, &request, SESSION, value, Some(session.until - now())),
         set_cookie(&shared, &request, FORM, String::new(), Some(0)),
     ];
-    Ok(see_other(safe(&fields.return_to), cookies))
+    Ok(see_other(safe(&return_to), cookies))
 }
 
 /// `POST /sign-out`.
 pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, body, .. } = context;
-    let (fields, state) = (fields(&shared, &request, body).await?, &*catalog.services().state);
+    let [csrf, ..] = fields(&shared, &request, body).await?;
+    let state = &*catalog.services().state;
     let session = session(&shared, state, &request).await?;
-    if session.is_some_and(|(value, _)| !is_form_of(&value, &fields.csrf)) {
+    if session.is_some_and(|(value, _)| !is_form_of(&value, &csrf)) {
         let message = "this form is of another session, or of another site";
         return Err(Problem::new(ProblemCode::FormRefused, message));
     }
@@ -344,8 +336,8 @@ fn see_other(path: &str, cookies: [Option<HeaderValue>; 2]) -> Response {
     with(StatusCode::SEE_OTHER, headers, Body::empty())
 }
 
-/// The fields of a form.
-async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<Fields, Problem> {
+/// The fields of a form: the value that proves its page, the token, and the address to return to.
+async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<[String; 3], Problem> {
     let kind = request.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -354,17 +346,9 @@ async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<Fields, 
         return Err(problem.next("sign in with a browser, or send `Authorization: Bearer TOKEN`"));
     }
     let body = functions::whole(shared, body).await?;
-    let mut fields = Fields::default();
-    for (name, value) in form_urlencoded::parse(&body) {
-        let field = match &*name {
-            "csrf" => &mut fields.csrf,
-            "token" => &mut fields.token,
-            "return" => &mut fields.return_to,
-            _ => continue,
-        };
-        *field = value.into_owned();
-    }
-    Ok(fields)
+    let fields: HashMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
+    let field = move |name: &str| fields.get(name).cloned().unwrap_or_default();
+    Ok([field("csrf"), field("token"), field("return")])
 }
 
 /// Marks an answer that is for one person: no shared cache keeps it, no page of another origin loads it, and a browser
