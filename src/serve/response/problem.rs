@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::media::{Media, preferred};
-use super::{Response, no_store};
+use super::{Response, negotiated, no_store};
 
 /// Stands in a next step for the path below which the profile of the request is served.
 const ROOT: &str = "{root}";
@@ -191,7 +191,7 @@ impl Problem {
         let link = |path: &str| format!("{root}{path}");
         let links = json!({ "home": link("/"), "tools": link("/tools/README.md"), "functions": link("/v1") });
         let body = json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string();
-        let mut response = no_store(self.status(), Media::Json.content_type(), body);
+        let mut response = negotiated(self.status(), Media::Json.content_type(), body);
         response.headers_mut().extend(self.headers.clone());
         response
     }

@@ -103,9 +103,9 @@ fn found((status, text): (u16, String)) -> Result<bool, (u16, String)> {
 
 fn page(server: &Server, choice: Choice<'_>, tool: &str) -> Result<bool, (u16, String)> {
     let (status, text) = send(server, choice, &format!("/tools/{tool}.html"), None, "text/html");
-    match text.split_once("Code: <code>") {
-        Some((_, code)) => Err((status, code.split('<').next().unwrap().into())),
-        None => Ok(status == 200),
+    match serde_json::from_str::<Value>(&text) {
+        Ok(body) => Err((status, body["error"]["code"].as_str().unwrap().into())),
+        Err(_) => Ok(status == 200),
     }
 }
 
