@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::properties::{has_all, wrapped};
+use super::names::{has_all, wrapped};
 use super::read::ArgumentReader;
 use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;

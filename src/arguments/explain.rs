@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::correct::Corrected;
-use super::properties::property;
+use super::names::property;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_split};
 use crate::secret::{REDACTED, SecretPolicy};

@@ -1,9 +1,9 @@
 //! The arguments of a call: read, coerced to the schema of its tool and validated; else explained, and corrected.
 //!
 //! 1. [`read`] reads arguments from an object or JSON text; [`exact_numbers`] keeps all digits.
-//! 2. [`properties`] looks names up in a schema, and finds arguments below a wrapper.
+//! 2. [`names`] looks names up in a schema, and finds arguments below a wrapper.
 //! 3. [`coerce`] changes values, and [`names`] changes names, into the one valid thing that they can mean.
-//! 4. [`mod@validate`] lets the canonical schema decide; [`null_policy`] refuses a null that may mean something.
+//! 4. [`mod@validate`] lets the canonical schema decide; [`repair`] refuses a null that may mean something.
 //! 5. [`explain`] says which fields do not fit, and [`correct`] makes arguments that do; [`model_repair`] asks a model.
 
 mod coerce;
@@ -12,8 +12,6 @@ mod exact_numbers;
 mod explain;
 mod model_repair;
 mod names;
-mod null_policy;
-mod properties;
 mod read;
 mod repair;
 mod validate;
@@ -27,6 +25,6 @@ pub(crate) use correct::{Corrected, corrected, with_placeholders};
 pub(crate) use exact_numbers::holds_float;
 pub(crate) use explain::{InvalidArguments, in_words};
 pub(crate) use model_repair::RepairQuestion;
-pub(crate) use properties::{WRAPPERS, has_property};
+pub(crate) use names::{WRAPPERS, has_property};
 pub(crate) use read::{ArgumentReader, decoded, exactly, make_object};
 pub(crate) use validate::{fits_at_a_glance, validate};

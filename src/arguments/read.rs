@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::correct::ready_made;
 use super::exact_numbers::{ExactNumbers, holds_float};
 use super::explain::{FieldError, InvalidArguments};
-use super::properties::properties;
+use super::names::properties;
 use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;
 use crate::finding::from_json;

@@ -7,8 +7,8 @@ use super::correct::corrected;
 use super::exact_numbers::inexact_integers;
 use super::explain::{FieldError, InvalidArguments, invalid_arguments};
 use super::names::{coerce_accepted_names, coerce_names, is_property_name};
-use super::null_policy;
-use super::properties::{has_all, wrapped};
+use super::names::{has_all, wrapped};
+use super::repair;
 use super::repair::{Repair, describe_repairs};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
@@ -42,7 +42,7 @@ pub(crate) fn validate(
     }
     match coerce_to_schema(tool, arguments.clone()) {
         Ok((fit, repaired)) => {
-            null_policy::check(tool, &fit, &repaired)?;
+            repair::check(tool, &fit, &repaired)?;
             describe_repairs(&repaired, notes);
             *arguments = coerce_accepted_names(tool, fit, notes);
             Ok(repaired)
@@ -82,7 +82,7 @@ fn coerce_names_and_values(
     if let Some((value, changes)) = &coerced
         && let Ok((fit, repaired)) = coerce_to_schema(tool, value.clone())
     {
-        null_policy::check(tool, &fit, &repaired)?;
+        repair::check(tool, &fit, &repaired)?;
         notes.extend(wrapper.map(|(key, _)| format!("the arguments were one level too deep, below `{key}`")));
         notes.extend_from_slice(changes);
         describe_repairs(&repaired, notes);

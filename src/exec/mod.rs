@@ -2,24 +2,18 @@
 //!
 //! [`execute`] shows every phase of a call, in order. A [`Refusal`] in any phase takes the call to the last one.
 
-mod answer_part;
 mod approval;
 pub mod backend;
 mod call;
-mod call_fields;
-mod caller;
 mod check;
 mod context;
 mod envelope;
-mod fingerprint;
 mod record;
 mod request;
 mod reservation;
-mod resolve;
 mod results;
 mod select;
 mod send;
-mod sent;
 mod steps;
 
 use std::sync::Arc;
@@ -34,14 +28,14 @@ use call::{Call, Checked, RunNotes};
 use check::check;
 use record::record;
 use reservation::reserve;
+use send::{Certainty, RunFailure};
 use send::{preview, send};
-use sent::{Certainty, RunFailure};
 
-pub use answer_part::{part_of, reached};
 pub use approval::binding;
-pub use caller::{Caller, EVERY_ROLE, LackedRight};
 pub use context::{CallContext, Doc, FunctionFuture};
+pub use context::{Caller, EVERY_ROLE, LackedRight};
 pub use envelope::{CallResult, Outcome};
+pub use envelope::{part_of, reached};
 pub use record::standing_scope;
 pub use request::{CallRequest, EffectLimit};
 pub use results::next_page;

@@ -9,10 +9,10 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::Outcome;
+use super::call::fingerprint;
 use super::call::{Checked, RunNotes};
-use super::fingerprint::fingerprint;
 use super::record::{KEY_IN_MEMORY, require_writable, unwritable};
-use super::sent::{Certainty, RunFailure};
+use super::send::{Certainty, RunFailure};
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};

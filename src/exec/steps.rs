@@ -5,8 +5,6 @@
 //!    the same call goes on where an earlier one failed.
 //! 3. The first failure ends the run, and says what was done. A dry run runs the reads, and tells the request of each write.
 
-mod values;
-
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,18 +12,17 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use self::values::{Earlier, Unresolved, Values};
 use super::backend::{Backends, Begun};
-use super::call::{Checked, RunNotes};
-use super::fingerprint::fingerprint;
+use super::call::{Checked, RunNotes, fingerprint};
+use super::envelope::{part_of, reached};
 use super::request::{EffectLimit, LONGEST_KEY, StepOf};
-use super::sent::{Certainty, RunFailure, SentArguments};
+use super::send::{Certainty, RunFailure, SentArguments};
 use super::{CallRequest, CallResult, Outcome};
 use crate::catalog::Tool;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::sources::mcp::FilledSecrets;
 use crate::state::random_id;
-use crate::tool::{Backend, Effect, Step, StepsBackend};
+use crate::tool::{Backend, Effect, Reference, Step, StepsBackend};
 
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
@@ -382,4 +379,110 @@ fn out_of_time(may_have_run: bool) -> Refusal {
     let next = "check whether it was done before you send the call again";
     let refusal = Refusal::new(ErrorCode::BackendTimeout, message, next);
     if may_have_run { refusal.detail("may_have_run", true) } else { refusal }
+}
+
+/// Deepest level of a value.
+const DEEPEST: usize = 64;
+
+/// The outcome of an earlier step, for later ones.
+enum Earlier {
+    /// Its answer.
+    Answer(Map<String, Value>),
+    /// Its conditions did not hold.
+    Skipped,
+    /// A dry run did not run it.
+    NotRun,
+}
+
+/// A value that cannot be made.
+enum Unresolved {
+    /// It needs the answer of this step, which a dry run did not run.
+    NotRun(String),
+    /// It does not fit, for this reason.
+    Unfit(String),
+}
+
+/// The values that references stand for.
+struct Values<'c> {
+    arguments: &'c Value,
+    /// The schema of the arguments, for their defaults.
+    schema: &'c Value,
+    earlier: HashMap<&'c str, Earlier>,
+}
+
+impl Values<'_> {
+    /// Whether each of these arguments has this value, or one of this list.
+    fn meet<'w>(&self, conditions: impl IntoIterator<Item = (&'w String, &'w Value)>) -> bool {
+        conditions.into_iter().all(|(pointer, wanted)| {
+            let given = self.argument(pointer).unwrap_or(&Value::Null);
+            given == wanted || wanted.as_array().is_some_and(|several| several.contains(given))
+        })
+    }
+
+    /// The fields with their references replaced. A reference to nothing leaves its field out.
+    fn fields(&self, fields: &Map<String, Value>, depth: usize) -> Result<Value, Unresolved> {
+        let mut replaced = Map::with_capacity(fields.len());
+        for (name, field) in fields {
+            if let Some(value) = self.value(field, depth + 1)? {
+                replaced.insert(name.clone(), value);
+            }
+        }
+        Ok(Value::Object(replaced))
+    }
+
+    /// The value with its references replaced; `None` for a reference to nothing.
+    fn value(&self, value: &Value, depth: usize) -> Result<Option<Value>, Unresolved> {
+        Ok(Some(match value {
+            _ if depth > DEEPEST => return Err(Unresolved::Unfit("they are nested too deeply".into())),
+            Value::Object(fields) => match Reference::of(fields) {
+                Some(reference) => return self.referred(reference.map_err(Unresolved::Unfit)?, depth),
+                None => self.fields(fields, depth)?,
+            },
+            Value::Array(items) => {
+                let item = |item| self.value(item, depth + 1).transpose();
+                Value::Array(items.iter().filter_map(item).collect::<Result<_, _>>()?)
+            }
+            plain => plain.clone(),
+        }))
+    }
+
+    /// An argument; the default of its schema where the call does not have it.
+    fn argument(&self, pointer: &str) -> Option<&Value> {
+        let default = || self.schema.get("properties")?.pointer(pointer)?.get("default");
+        let is_field = pointer.rfind('/') == Some(0);
+        self.arguments.pointer(pointer).or_else(|| default().filter(|_| is_field))
+    }
+
+    fn referred(&self, reference: Reference<'_>, depth: usize) -> Result<Option<Value>, Unresolved> {
+        let (step, pointer) = match reference {
+            Reference::Argument(pointer) => return Ok(self.argument(pointer).cloned()),
+            Reference::Text(parts) => return self.text(parts, depth).map(|text| Some(text.into())),
+            Reference::Answer(step, pointer) => (step, pointer),
+        };
+        match self.earlier.get(step) {
+            Some(Earlier::Answer(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
+                let there = reached(answer, pointer);
+                Unresolved::Unfit(format!(
+                    "the answer of the step `{step}` has nothing at `{pointer}`{there}"
+                ))
+            }),
+            Some(Earlier::Skipped) => Ok(None),
+            Some(Earlier::NotRun) | None => Err(Unresolved::NotRun(step.to_string())),
+        }
+    }
+
+    fn text(&self, parts: &[Value], depth: usize) -> Result<String, Unresolved> {
+        let mut text = String::new();
+        for part in parts {
+            match self.value(part, depth + 1)? {
+                None | Some(Value::Null) => {}
+                Some(Value::String(part)) => text.push_str(&part),
+                Some(Value::Object(_) | Value::Array(_)) => {
+                    return Err(Unresolved::Unfit("a part of `$text` is no text".into()));
+                }
+                Some(plain) => text.push_str(&plain.to_string()),
+            }
+        }
+        Ok(text)
+    }
 }

@@ -6,15 +6,16 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
-use super::category_entries::category_entries;
-use super::help_cache::{HelpCache, HelpTarget};
 use super::served_skills::ServedSkill;
-use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile};
+use crate::catalog::{
+    Catalog, CategoryNode, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile,
+};
 use crate::exec::EVERY_ROLE;
-use crate::help::{self, Groups, HelpOptions};
+use crate::help;
+use crate::help::{EffectFilter, Format, Groups, HelpOptions};
 use crate::render::{Doc, Docs, TemplateError, Templates};
-use crate::search::semantic::{self, VectorSlot};
-use crate::search::{Index, IndexEntry};
+use crate::search::semantic::VectorSlot;
+use crate::search::{Field, Index, IndexEntry, semantic};
 use crate::tokens::estimate;
 use crate::tool::DescriptionMode;
 
@@ -336,4 +337,96 @@ impl CatalogView {
             other => Err(other),
         }
     }
+}
+
+/// Most tools of a category whose words are in its index entry.
+const MAX_TOOLS: usize = 300;
+
+/// Index entries of the categories, in the order of the tree.
+pub(super) fn category_entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<IndexEntry> {
+    let entry = |node: &CategoryNode| {
+        let mut texts = vec![
+            (Field::Name, node.name.clone()),
+            (Field::Alias, node.path.clone()),
+            (Field::Short, node.summary.clone()),
+        ];
+        texts.extend(node.tags.iter().map(|tag| (Field::Label, tag.clone())));
+        for tool in node.tools.iter().take(MAX_TOOLS).map(|&tool| &catalog.tools[tool]) {
+            texts.push((Field::Parameter, tool.name.clone()));
+            texts.push((Field::Long, tool.short.clone()));
+        }
+        IndexEntry { exact: vec![node.path.clone()], texts }
+    };
+    tree.nodes().iter().map(entry).collect()
+}
+
+/// Formats of one target: of an op, short or full, with examples, with schemas; of a group, short or full, all of it,
+/// reads or writes.
+const WAYS: usize = 6;
+
+/// The answers on one target; allocated at its first use.
+type Answers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
+
+/// Target of help.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum HelpTarget {
+    /// The tool at this position of the catalog.
+    Op(usize),
+    /// The group at this position of the groups, or a part of it.
+    Group(usize, EffectFilter),
+    /// Ops with a common beginning.
+    Beginning(String),
+    /// The function of toolcrib with this name.
+    Function(&'static str),
+    /// The events of the caller's session.
+    Session,
+}
+
+/// Cached help of one catalog view. Reading takes no lock.
+#[derive(Debug, Default)]
+pub(super) struct HelpCache {
+    ops: Vec<Answers>,
+    groups: OnceLock<(Groups, Vec<Answers>)>,
+}
+
+impl HelpCache {
+    /// A cache for this many tools.
+    pub(super) fn of(tools: usize) -> Self {
+        Self { ops: empty_slots(tools), groups: OnceLock::new() }
+    }
+
+    /// The groups, each with its slots; `make` makes them at their first use.
+    pub(super) fn groups(&self, make: impl FnOnce() -> Groups) -> &(Groups, Vec<Answers>) {
+        self.groups.get_or_init(|| {
+            let groups = make();
+            let answers = empty_slots(groups.all().len());
+            (groups, answers)
+        })
+    }
+
+    /// The slot of the answer on a target, if it is cached.
+    pub(super) fn slot(
+        &self,
+        target: &HelpTarget,
+        wanted: HelpOptions,
+        make_groups: impl FnOnce() -> Groups,
+    ) -> Option<&OnceLock<Bytes>> {
+        let is_full = usize::from(wanted.format == Format::Full);
+        let (answers, way) = match target {
+            HelpTarget::Op(index) => {
+                let examples = usize::from(wanted.examples) * 2 * is_full;
+                (self.ops.get(*index)?, is_full * 2 + examples + usize::from(wanted.schemas))
+            }
+            HelpTarget::Group(group, only) => {
+                let only = EffectFilter::ALL.iter().position(|one| one == only)?;
+                (self.groups(make_groups).1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
+            }
+            HelpTarget::Beginning(_) | HelpTarget::Function(_) | HelpTarget::Session => return None,
+        };
+        answers.get_or_init(Box::default).get(way)
+    }
+}
+
+fn empty_slots(things: usize) -> Vec<Answers> {
+    (0..things).map(|_| OnceLock::new()).collect()
 }

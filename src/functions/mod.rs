@@ -12,17 +12,12 @@
 mod answer;
 mod arguments;
 mod call;
-mod call_context;
 mod catalog_view;
-mod category_entries;
 mod client_answer;
 mod context;
 mod counters;
-mod data_blocks;
 mod discovery;
-mod example;
 mod function;
-mod help_cache;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;
@@ -33,7 +28,6 @@ mod tool_exec;
 mod tool_help;
 mod tool_search;
 mod trace;
-mod trace_id;
 
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
@@ -43,16 +37,16 @@ use function::{AnswerFuture, Handler, MaybeAsync, TimeLimit};
 
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
+pub use answer::{BlockData, linked_data};
 pub use catalog_view::{CatalogView, DocPage, IndexPage};
 pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
+pub use context::Trace;
 pub use context::{FunctionContext, SemanticSearch, Services};
 pub use counters::Counters;
-pub use data_blocks::{BlockData, linked_data};
 pub use function::{Function, FunctionList};
 pub use search::{SearchOutcome, SearchQuery};
 pub use served_skills::{ServedSkill, SkillFile};
 pub use tool_exec::ToolCall;
-pub use trace_id::Trace;
 
 /// Finds tools by what they do.
 const TOOL_SEARCH: Function = Function::new("tool_search", Handler::Async(tool_search::run))
@@ -64,33 +58,33 @@ const TOOL_EXEC: Function = Function::new("tool_exec", Handler::RawAsync(tool_ex
     .listed(&[Gateway, All])
     .runs(EffectLimit::None, TimeLimit::Calls(2))
     .idempotent()
-    .example(example::call);
+    .example(function::call);
 
 /// Every function, in the order in which lists show them.
 static ALL: [Function; 14] = [
     Function::new("read_tool_doc", Handler::MaybeAsync(read_tool_doc::run))
         .listed(&[Discovery, Hybrid, All, SplitAll])
         .traced(EventKind::Read)
-        .example(example::doc),
+        .example(function::doc),
     TOOL_SEARCH,
     Function::new("tool_help", Handler::MaybeAsync(tool_help::run))
         .listed(&[Gateway, SplitGateway, All, SplitAll])
         .traced(EventKind::Read)
-        .example(example::help),
+        .example(function::help),
     TOOL_EXEC,
     Function::new("tool_exec_read", Handler::RawAsync(tool_exec::run))
         .listed(&[SplitGateway, SplitAll])
         .runs(EffectLimit::ReadsOnly, TimeLimit::Calls(2))
-        .example(example::read),
+        .example(function::read),
     Function::new("tool_exec_write", Handler::RawAsync(tool_exec::run))
         .listed(&[SplitGateway, SplitAll])
         .runs(EffectLimit::WritesOnly, TimeLimit::Calls(2))
         .idempotent()
-        .example(example::write),
+        .example(function::write),
     Function::new("tool_batch", Handler::RawAsync(tool_batch::run))
         .listed(&[Gateway, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Batch)
-        .example(example::batch),
+        .example(function::batch),
     Function::new("read_result", Handler::Async(read_result::run)),
     Function::new("list", Handler::Async(discovery::list))
         .listed(&[Discovery, All, SplitAll])
@@ -104,11 +98,11 @@ static ALL: [Function; 14] = [
     Function::new("expand_tool", Handler::MaybeAsync(discovery::expand_tool))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Expand)
-        .example(example::expand),
+        .example(function::expand),
     Function::new("call_tool", Handler::Async(discovery::call_tool))
         .listed(&[Discovery, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Calls(1))
-        .example(example::call_tool),
+        .example(function::call_tool),
     Function::new("pick", Handler::Async(pick::run)).traced(EventKind::Search),
 ];
 

@@ -1,21 +1,17 @@
 //! `read_tool_doc`: the docs of tools, whole or by section, within a budget.
 
-mod budget;
-mod json;
-
 use std::collections::HashSet;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::call::ROOT;
 use super::{
     Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, discovery,
 };
-use crate::catalog::{Resolved, Tool};
+use crate::catalog::{Callable, Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
-use budget::{FittedSections, fit_sections};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -232,7 +228,7 @@ impl DocReader<'_> {
                 (text, earned)
             }
             Format::Json => {
-                let parts = sections.iter().map(|&section| (section, json::section(section, tool)));
+                let parts = sections.iter().map(|&section| (section, section_fields(section, tool)));
                 let size =
                     |value: &Map<String, Value>| exact(&serde_json::to_string(value).unwrap_or_default());
                 let FittedSections { kept, left_out, whole } = fit_sections(parts.collect(), self.left, size);
@@ -300,4 +296,92 @@ fn answer(
     }
     let text = (format == Format::Markdown).then(|| texts.join(BETWEEN));
     Answer::new(fields, text)
+}
+
+/// The sections that fit, in the order of the doc, and the others.
+struct FittedSections<T> {
+    kept: Vec<(Section, T)>,
+    left_out: Vec<Section>,
+    /// Tokens of the whole doc.
+    whole: usize,
+}
+
+/// Tokens of the versions and of the lines about sections that were left out.
+const OVERHEAD: usize = 70;
+/// Sections by importance: a call needs its arguments, and must not break a rule.
+const MIN_USEFUL: [Section; 7] = [
+    Section::Summary,
+    Section::Arguments,
+    Section::Schema,
+    Section::Policy,
+    Section::Description,
+    Section::Returns,
+    Section::Examples,
+];
+
+/// Keeps the sections that fit into `budget` tokens, the most useful first.
+fn fit_sections<T>(
+    parts: Vec<(Section, T)>,
+    budget: Option<usize>,
+    size: impl Fn(&T) -> usize,
+) -> FittedSections<T> {
+    let Some(budget) = budget else { return FittedSections { kept: parts, left_out: Vec::new(), whole: 0 } };
+    let sizes: Vec<(Section, usize)> =
+        parts.iter().map(|(section, part)| (*section, size(part) + 2)).collect();
+    let all: usize = sizes.iter().map(|(_, size)| size).sum();
+    let mut room = if all + OVERHEAD / 2 <= budget { all } else { budget.saturating_sub(OVERHEAD) };
+    let mut fitting = Vec::new();
+    for section in MIN_USEFUL {
+        let Some((_, size)) = sizes.iter().find(|(of, _)| *of == section) else { continue };
+        if *size <= room {
+            room -= size;
+            fitting.push(section);
+        }
+    }
+    let left_out =
+        sizes.iter().map(|(section, _)| *section).filter(|section| !fitting.contains(section)).collect();
+    let kept = parts.into_iter().filter(|(section, _)| fitting.contains(section)).collect();
+    FittedSections { kept, left_out, whole: all + OVERHEAD }
+}
+
+/// The fields of a section; empty ones are left out.
+fn section_fields(section: Section, tool: &Tool) -> Map<String, Value> {
+    let definition = &tool.definition;
+    let fields = match section {
+        Section::Summary => json!({
+            "safe_name": tool.safe_name,
+            "title": definition.title,
+            "aliases": tool.aliases,
+            "categories": tool.categories,
+            "effect": tool.effect,
+            "approval": definition.approval.filter(|approval| *approval),
+            "deprecated": definition.deprecated.filter(|deprecated| *deprecated),
+            "replaced_by": definition.replaced_by,
+            "not_callable": match tool.parameters.callable() {
+                Callable::No(reason) => Some(reason),
+                _ => None,
+            },
+            "short_description": tool.short,
+        }),
+        Section::Description => json!({ "description": tool.long }),
+        Section::Arguments => json!({
+            "parameters_schema": definition.parameters.as_ref().map(|_| tool.parameters.schema()),
+            "call": tool.call,
+            "fill_in": tool.fill_in,
+        }),
+        Section::Returns => json!({ "returns": tool.returns, "raises": tool.raises }),
+        Section::Examples => json!({ "examples": tool.examples, "example_texts": tool.example_texts }),
+        Section::Policy => json!({ "notes": tool.notes, "policy": tool.policy }),
+        Section::Schema => json!({
+            "parameters_schema": definition.parameters,
+            "result_schema": definition.result_schema,
+        }),
+    };
+    let Value::Object(fields) = fields else { return Map::new() };
+    let is_something = |value: &Value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    fields.into_iter().filter(|(_, value)| is_something(value)).collect()
 }

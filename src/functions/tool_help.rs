@@ -1,21 +1,22 @@
 //! `tool_help`: help on ops, groups and entities, short or full. The help on each of them is made once for each
 //! catalog view, and sent unchanged from then on.
 
-mod session;
-mod target;
-
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::call::ROOT;
-use super::help_cache::HelpTarget;
+use super::catalog_view::HelpTarget;
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
-use crate::catalog::functions;
-use crate::help::{self, Format, HelpOptions};
-use target::find;
+use crate::catalog::{Resolved, functions};
+use crate::finding::nearest;
+use crate::help;
+use crate::help::{Format, HelpOptions, usage};
+use crate::state::{EventKind, EventQuery};
+use crate::tool::quoted;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -66,7 +67,7 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
             Ok(HelpTarget::Session) => {
                 let context = context.clone();
                 MaybeAsync::Future(Box::pin(async move {
-                    session::known_ops(&context).await.map(|fields| Answer::new(fields, None))
+                    known_ops(&context).await.map(|fields| Answer::new(fields, None))
                 }))
             }
             Ok(place) => MaybeAsync::Ready(match asked.known_version.as_deref() {
@@ -95,7 +96,7 @@ async fn several(
     for path in paths {
         let help = match find(&context.view, &path) {
             Ok(place) if !seen.insert(place.clone()) => continue,
-            Ok(HelpTarget::Session) => session::known_ops(context).await,
+            Ok(HelpTarget::Session) => known_ops(context).await,
             Ok(place) => fields_now(context, &place, wanted),
             Err(refusal) => Err(refusal),
         };
@@ -201,7 +202,7 @@ fn fields(
             Ok(help::directory(catalog, view.groups(), *group, *only, wanted.format))
         }
         HelpTarget::Beginning(path) => {
-            help::beginning(catalog, path, wanted.format).ok_or_else(|| target::unknown(view, path))
+            help::beginning(catalog, path, wanted.format).ok_or_else(|| unknown(view, path))
         }
         HelpTarget::Function(name) => {
             let tool = functions().named(name).ok_or_else(|| broken("this function has no definition"))?;
@@ -213,4 +214,108 @@ fn fields(
 
 fn broken(problem: &str) -> Refusal {
     Refusal::new(ErrorCode::Internal, problem, "tell the operator of this server")
+}
+
+/// Most paths that a refusal names.
+const SUGGESTED: usize = 4;
+
+/// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
+/// group comes before other names of tools.
+fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
+    let (name, catalog) = (path.trim(), view.catalog());
+    let groups = view.groups();
+    let op = |name: &str| catalog.find(name).and_then(|tool| Some((tool, catalog.position(&tool.name)?)));
+    if let Some((tool, index)) = op(name)
+        && (tool.op == name || groups.named(name).is_none())
+    {
+        return Ok(HelpTarget::Op(index));
+    }
+    if let Some((group, only)) = groups.find(name) {
+        return Ok(HelpTarget::Group(group, only));
+    }
+    if let Some((_, index)) = op(&name.replace('/', ".").to_lowercase()) {
+        return Ok(HelpTarget::Op(index));
+    }
+    match (name, catalog.resolve(name)) {
+        (_, found @ Resolved::Ambiguous(_)) => {
+            let unresolved = catalog.explain(name, found);
+            let message = unresolved.message;
+            let mut refusal = Refusal::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
+            refusal.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
+            Err(refusal)
+        }
+        ("session", _) => Ok(HelpTarget::Session),
+        _ if name.trim_end_matches(".read").trim_end_matches(".write").ends_with('*') => {
+            Ok(HelpTarget::Beginning(name.to_string()))
+        }
+        _ => {
+            let own = Function::spelled(name).map(|own| HelpTarget::Function(own.name()));
+            own.ok_or_else(|| unknown(view, name))
+        }
+    }
+}
+
+/// The refusal of an unknown path, with near ones.
+fn unknown(view: &CatalogView, path: &str) -> Refusal {
+    let (catalog, groups) = (view.catalog(), view.groups());
+    let name = path.trim().trim_end_matches('*');
+    let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
+    let paths = groups.all().iter().map(|group| group.path.as_str());
+    let op = |name: &str| catalog.find(name).map_or(name.to_string(), |tool| tool.op.clone());
+    let near = nearest(name, names.chain(paths)).into_iter().map(op);
+    let above = groups.above(name).map(|group| group.path.clone());
+    let near: IndexSet<String> = near.chain(above).take(SUGGESTED).collect();
+    let next = match near.is_empty() {
+        true => "find the op by what it does with tool_search, or begin with the path `root`",
+        false => "ask for one of `nearest`, or find the op by what it does with tool_search",
+    };
+    let message = format!("there is no op or group `{}`", quoted(path));
+    let mut refusal = Refusal::new(ErrorCode::NotFound, message, next);
+    refusal.nearest = near.into_iter().collect();
+    refusal
+}
+
+/// Most events that are read, and most ops that are listed.
+const MAX_EVENTS: usize = 2_000;
+const MAX_OPS: usize = 40;
+
+/// The ops of the caller's session, in the order of their first event.
+async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
+    let Some(session) = context.caller.session() else { return Err(no_session()) };
+    let wanted = EventQuery { limit: MAX_EVENTS, ..EventQuery::of(&session) };
+    let events = context.services.state.events(&wanted).await;
+    let events = events.map_err(|error| broken(&format!("the trace cannot be read: {error}")))?;
+    let catalog = context.view.catalog();
+    let mut ops: IndexMap<&str, String> = IndexMap::new();
+    for event in &events {
+        let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
+        let tool =
+            event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
+        // A caller that may not use a tool may not see its arguments either.
+        let tool = tool.filter(|tool| {
+            catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
+        });
+        if let Some(tool) = tool {
+            ops.entry(&tool.op).or_insert_with(|| usage(tool));
+        }
+    }
+    let left_out = ops.len().saturating_sub(MAX_OPS);
+    let known = ops.into_iter().skip(left_out).map(|(op, usage)| json!({ "op": op, "usage": usage }));
+    let mut fields = Map::new();
+    fields.insert("path".into(), "session".into());
+    fields.insert("known".into(), known.collect());
+    if left_out > 0 {
+        fields.insert("left_out".into(), left_out.into());
+    }
+    fields.insert("next".into(), "call these without asking for help again".into());
+    Ok(fields)
+}
+
+fn no_session() -> Refusal {
+    let next = "send the same `session`, a text of your own, with every call; or ask for an op or a group";
+    Refusal::new(
+        ErrorCode::ValidationError,
+        "this call belongs to no session, so that nothing is known of one",
+        next,
+    )
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{arguments, call, conditions, fill_in, usage};
+use super::{Format, HelpOptions, arguments, call, conditions, fill_in, of_tool, usage};
 use crate::catalog::Tool;
+use crate::tokens::estimate;
 
 pub(super) fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
     let definition = &tool.definition;
@@ -51,4 +52,31 @@ pub(super) fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
     add("fill_in", fill_in(tool, call.as_ref()));
     add("call", call.into());
     fields
+}
+
+/// Most tokens of small help.
+const SMALL: usize = 160;
+/// Tokens of help that are made; help on an op with many arguments is cut before its small size is known.
+const MOST: usize = 1_000;
+/// Fields of help, and of an argument in it, that a summary or a usage has.
+const KNOWN: [&str; 9] =
+    ["op", "summary", "usage", "effect", "effect_guessed", "call", "fill_in", "left_out", "more"];
+const KNOWN_OF_ARGUMENT: [&str; 4] = ["type", "required", "enum", "fields"];
+
+/// Short help beyond what a hit of a search and its usage say, with its estimated tokens, if there is any and it is small.
+pub fn small(tool: &Tool) -> Option<(Map<String, Value>, usize)> {
+    let wanted = HelpOptions { format: Format::Short, examples: false, schemas: false, short_tokens: MOST };
+    let mut help = of_tool(tool, wanted);
+    help.retain(|field, _| !KNOWN.contains(&field.as_str()));
+    if let Some(Value::Array(rows)) = help.get_mut("args") {
+        let fields = |row: &mut Value| {
+            let row = row.as_object_mut()?;
+            row.retain(|field, _| !KNOWN_OF_ARGUMENT.contains(&field.as_str()));
+            Some(row.len())
+        };
+        rows.retain_mut(|row| fields(row) > Some(1));
+    }
+    help.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
+    let tokens = estimate(&serde_json::to_string(&help).ok()?);
+    (!help.is_empty() && tokens <= SMALL).then_some((help, tokens))
 }

@@ -12,7 +12,6 @@ mod directory;
 mod full;
 mod groups;
 mod short;
-mod small;
 mod types;
 mod usage;
 
@@ -22,8 +21,8 @@ use crate::catalog::{Callable, Tool};
 use crate::tool::{Effect, NoSchemaMode, clean_line};
 
 pub use directory::{beginning, directory};
+pub use full::small;
 pub use groups::{EffectFilter, Group, Groups};
-pub use small::small;
 pub use usage::{argument_names, signature, usage};
 
 /// Most o200k tokens of a short answer on a group.

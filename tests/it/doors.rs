@@ -436,9 +436,7 @@ fn every_door_asks_which_of_two_tools_is_meant() {
     table_of_two_servers().into_iter().for_each(|row| doors.compare(row));
     let page = doors.server.get("/tools/search", &[("accept", "text/html")]);
     assert_eq!(page.status(), 409);
-    let page = page.text().unwrap();
-    for name in ["alpha__search", "beta__search"] {
-        assert!(page.contains(&format!("<a href=\"/tools/{name}\">")), "{page}");
-    }
+    let problem: Value = page.json().unwrap();
+    assert_eq!(problem["error"]["nearest"], json!(["alpha__search", "beta__search"]), "{problem}");
     doors.close();
 }

@@ -161,6 +161,7 @@ fn a_session_is_called_by_a_name_that_fits_wherever_it_comes_from() {
 
 #[test]
 fn clients_of_mcp_have_a_session_on_both_wires() {
+    crate::serve::client();
     let folder = catalog(CONFIG);
     let server = Server::start(text(folder.path()), &[], &[]);
     let doc = |meta: bool| {

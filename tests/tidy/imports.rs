@@ -286,29 +286,3 @@ fn tokens(text: &str) -> Vec<String> {
     }
     tokens
 }
-
-/// The circles of a graph: each a set of nodes that all lead to each other.
-pub fn circles(edges: &BTreeSet<(String, String)>) -> Vec<BTreeSet<String>> {
-    let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let nodes: BTreeSet<&str> = edges.iter().flat_map(|(from, to)| [from.as_str(), to.as_str()]).collect();
-    for &node in &nodes {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![node]);
-        while let Some(here) = next.pop() {
-            let onward = edges.iter().filter(|(from, _)| from == here).map(|(_, to)| to.as_str());
-            next.extend(onward.filter(|to| seen.insert(*to)));
-        }
-        reach.insert(node, seen);
-    }
-    let mut circles: Vec<BTreeSet<String>> = Vec::new();
-    for &node in nodes.iter().filter(|node| reach[**node].contains(**node)) {
-        let circle: BTreeSet<String> = reach[node]
-            .iter()
-            .filter(|other| reach[**other].contains(node))
-            .map(|name| name.to_string())
-            .collect();
-        if !circles.contains(&circle) {
-            circles.push(circle);
-        }
-    }
-    circles
-}

@@ -1,9 +1,9 @@
-//! The layers of ARCHITECTURE.md, and circles of files.
+//! The layers of ARCHITECTURE.md.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
-use super::imports::{Import, circles, imports};
+use super::imports::{Import, imports};
 use super::{relative, root, sources};
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
@@ -118,29 +118,4 @@ fn the_table_of_layers_is_right() {
         told.extend(cells[2].split('`').skip(1).step_by(2).map(|stage| (stage, layer)));
     }
     assert_eq!(told, LAYERS.into_iter().collect());
-}
-
-/// The imports between the files and folders of each folder; those of its `mod.rs` do not count.
-fn by_folder() -> BTreeMap<String, BTreeSet<(String, String)>> {
-    let mut folders: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
-    for import in all_imports().into_iter().filter(|import| !import.is_passed_on) {
-        let (from, to): (Vec<&str>, Vec<&str>) =
-            (import.from.split('/').collect(), import.to.split('/').collect());
-        let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
-        let (one, other) = (from[shared].trim_end_matches(".rs"), to[shared].trim_end_matches(".rs"));
-        // Layers see to the stages themselves. A folder may have its `mod.rs` beside it, as `name.rs`.
-        if shared > 1 && one != "mod" && other != "mod" && one != other {
-            folders.entry(from[..shared].join("/")).or_default().insert((one.into(), other.into()));
-        }
-    }
-    folders
-}
-
-#[test]
-fn files_of_a_folder_import_each_other_in_no_circle() {
-    let of_folder = |(folder, imports): (String, _)| {
-        circles(&imports).into_iter().map(move |circle| format!("{folder}: {circle:?}"))
-    };
-    let found: Vec<String> = by_folder().into_iter().flat_map(of_folder).collect();
-    assert!(found.is_empty(), "move what they share below them: {found:#?}");
 }

@@ -1,17 +1,22 @@
-//! All kinds of backends behind one interface.
+//! The backends of a catalog: the one of a tool, what it is asked, and what it answers.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{BackendError, BackendRequest, BackendResponse, choice, command, http, mcp};
+use super::mcp_answer::McpAnswer;
+use super::{BackendError, BackendErrorKind, command, http, mcp};
 use crate::catalog::Tool;
-use crate::config::Config;
+use crate::config::{Config, Server};
 use crate::exec::Caller;
+use crate::secret::SecretPolicy;
 use crate::sources::mcp::{ClientSession, Connections, Environment, Missing, Session};
-use crate::tool::Backend;
+use crate::tool::{Backend, HttpBackend};
 
 /// The backends of a catalog, with the connections that stay open between calls.
 #[derive(Debug)]
@@ -52,17 +57,15 @@ impl Backends {
 
     /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
     pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
-        choice::of(tool, config)
+        of(tool, config)
     }
 
     /// The backend of a tool with the configuration of its server. The value changes when either changes.
     pub fn configured(tool: &Tool, config: &Config) -> Value {
         let Some(backend) = Self::of(tool, config) else { return Value::Null };
         let server = match &*backend {
-            Backend::Http(backend) => {
-                choice::web_server(backend, tool, config).ok().map(|(_, server)| server)
-            }
-            Backend::Mcp { server, .. } => choice::mcp_server(config, server),
+            Backend::Http(backend) => web_server(backend, tool, config).ok().map(|(_, server)| server),
+            Backend::Mcp { server, .. } => mcp_server(config, server),
             _ => None,
         };
         json!({ "backend": *backend, "server": server })
@@ -93,7 +96,7 @@ impl Backends {
         let Some(Backend::Mcp { server, .. }) = Self::of(tool, config).as_deref().cloned() else {
             return None;
         };
-        let server = choice::bare(&server);
+        let server = bare(&server);
         let problem = self.connections.as_ref()?.problem(server)?;
         Some(format!("the MCP server `{server}` is away: {problem}"))
     }
@@ -151,5 +154,150 @@ impl Backends {
             Backend::Mcp { server, tool } => mcp::preview(server, tool, call),
             Backend::Command(backend) => command::preview(backend, call),
         }
+    }
+}
+
+/// The backend of a tool: the one that its definition names, else the MCP server that it comes from.
+pub(super) fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
+    if tool.withheld.is_some() {
+        return None;
+    }
+    if let Some(backend) = &tool.definition.backend {
+        return Some(Cow::Borrowed(backend));
+    }
+    let server = origin(tool, config)?;
+    Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
+}
+
+/// The MCP server that a tool comes from, under the name that [`mcp_server`] takes: the live source that listed it, or
+/// the configured server that its definition names.
+fn origin(tool: &Tool, config: &Config) -> Option<String> {
+    let listed = Some(tool.place.file.as_str()).filter(|file| mcp_server(config, file).is_some());
+    let configured = || tool.server.as_deref().filter(|name| config.servers.contains_key(*name));
+    listed.or_else(configured).map(str::to_string)
+}
+
+/// The MCP server of this name: a configured one, else a live source, written `mcp:NAME` as in findings.
+pub(super) fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
+    let configured = config.servers.get(name);
+    configured.or_else(|| live_source(config, bare(name)))
+}
+
+/// A server's name without `mcp:`, as people write it.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix("mcp:").unwrap_or(name)
+}
+
+fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
+    let (_, source) = config.live_sources().find(|(called, _)| bare(called) == name)?;
+    source.mcp.as_ref()
+}
+
+/// The server of an HTTP backend, with its name: the one that the backend names, else the one of the tool, else the only
+/// one in the configuration.
+pub(super) fn web_server<'o>(
+    backend: &'o HttpBackend,
+    tool: &'o Tool,
+    config: &'o Config,
+) -> Result<(&'o str, &'o Server), BackendError> {
+    let servers = &config.servers;
+    if let Some(name) = &backend.server {
+        return match servers.get_key_value(name) {
+            Some((name, server)) if server.url.is_some() => Ok((name, server)),
+            Some(_) => Err(BackendError::unconfigured(format!("the server `{name}` has no `url`"))),
+            None => Err(not_configured(name, config)),
+        };
+    }
+    let of_tool = tool.server.as_ref().and_then(|name| servers.get_key_value(name));
+    let mut with_url = servers.iter().filter(|(_, server)| server.url.is_some());
+    let only = || with_url.next().filter(|_| with_url.next().is_none());
+    let found = of_tool.filter(|(_, server)| server.url.is_some()).or_else(only);
+    let name = tool.server.as_deref().unwrap_or("api");
+    found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name, config))
+}
+
+/// The error for a server that is not configured, with the lines to add.
+pub(super) fn not_configured(name: &str, config: &Config) -> BackendError {
+    let is_bare =
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !name.is_empty();
+    let key = if is_bare { name.to_string() } else { format!("{name:?}") };
+    let add = format!("add [server.{key}] with its `url` to toolcrib.toml");
+    let known: Vec<&str> = config.servers.keys().map(String::as_str).collect();
+    let next = match known.as_slice() {
+        [] => add,
+        known => format!(
+            "set `server` in the tool's `backend` or in its [[source]] to one that toolcrib.toml has ({}), or {add}",
+            known.join(", ")
+        ),
+    };
+    BackendError::new(
+        BackendErrorKind::Unconfigured,
+        format!("the server `{name}` is not configured"),
+        format!("tell the operator to {next}; nothing else helps"),
+    )
+}
+
+/// An admitted call, for its backend.
+#[derive(Clone, Copy, Debug)]
+pub struct BackendRequest<'o> {
+    /// The tool.
+    pub tool: &'o Tool,
+    /// The backend that runs it.
+    pub backend: &'o Backend,
+    /// The configuration, with its servers.
+    pub config: &'o Config,
+    /// The arguments, valid by the canonical schema.
+    pub arguments: &'o Value,
+    /// The caller.
+    pub caller: &'o Caller,
+    /// The key under which a write runs once.
+    pub idempotency_key: Option<&'o str>,
+    /// The timeout.
+    pub timeout: Duration,
+    /// Marked before anything is sent.
+    pub begun: &'o Begun,
+}
+
+/// Whether a call may have been sent to its backend.
+#[derive(Debug, Default)]
+pub struct Begun(AtomicBool);
+
+impl Begun {
+    /// Marks the call, before it is sent.
+    pub fn mark(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// Whether the call may have been sent.
+    pub fn is_marked(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+/// The answer of a backend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackendResponse {
+    /// The result: JSON, or text where it was no JSON.
+    pub content: Value,
+    /// Warnings to the caller, such as a cut.
+    pub warnings: Vec<String>,
+    /// The answer of an MCP server as it came.
+    pub original: Option<McpAnswer>,
+}
+
+impl BackendRequest<'_> {
+    pub(super) fn secrets(&self) -> SecretPolicy<'_> {
+        SecretPolicy::new(&self.config.state.redact)
+    }
+
+    /// The arguments without secrets.
+    pub(super) fn redacted(&self) -> Value {
+        self.secrets().redacted(self.tool.parameters.schema(), self.arguments)
+    }
+}
+
+impl BackendResponse {
+    pub(in crate::exec) fn new(content: Value) -> Self {
+        Self { content, warnings: Vec::new(), original: None }
     }
 }

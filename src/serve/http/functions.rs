@@ -288,7 +288,7 @@ pub(super) async fn result_data(
 ) -> Result<Response, Problem> {
     let RequestContext { catalog, caller, .. } = context;
     let data =
-        linked_data(&*catalog.services().state, &caller.name, (&id, &block)).await.map_err(|error| {
+        linked_data(&catalog.services().state, &caller.name, (&id, &block)).await.map_err(|error| {
             tracing::warn!(%error, "state cannot be read");
             Problem::new(ProblemCode::StateUnavailable, "results cannot be read now")
         })?;
@@ -316,7 +316,7 @@ fn is_harmless(media: &str) -> bool {
 /// Adds a link to all data of an answer.
 async fn link_data(answer: &mut Answer, services: &Services, caller: &Caller) {
     if !answer.originals().is_empty()
-        && let Err(error) = answer.link_data(&*services.state, &caller.name).await
+        && let Err(error) = answer.link_data(&services.state, &caller.name).await
     {
         tracing::warn!(%error, "the data of a result cannot be stored");
     }

@@ -1,9 +1,9 @@
 //! `GET /v1/sessions/ID`: the events of a session, and its current context; `.../events` streams them. A session
 //! belongs to its caller.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -30,8 +30,9 @@ const PAGE: usize = 200;
 /// Most events in one answer, whatever `limit` asks for.
 const MAX_EVENTS: usize = 1_000;
 
-/// Most streams that are open at a time.
+/// Most streams that are open at a time, and those of one caller who has a name.
 const MAX_STREAMS: usize = 64;
+const MAX_STREAMS_OF_ONE: usize = 16;
 
 /// Interval at which events of other processes are read.
 const POLL: Duration = Duration::from_millis(250);
@@ -41,20 +42,46 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
+/// A stream counts for its caller, and among all.
+type StreamPlace = (Option<OwnedSemaphorePermit>, OwnedSemaphorePermit);
+
 /// Places for streams, and the signal that ends them.
 #[derive(Debug)]
 pub(super) struct Streams {
     permits: Arc<Semaphore>,
+    /// Held by the open streams of each caller.
+    by_caller: Mutex<HashMap<Arc<str>, Weak<Semaphore>>>,
     closed: watch::Sender<bool>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
+        let permits = Arc::new(Semaphore::new(MAX_STREAMS));
+        Self { permits, by_caller: Mutex::default(), closed: watch::channel(false).0 }
     }
 }
 
 impl Streams {
+    /// A place for a stream of this caller, unless there is none.
+    fn place(&self, caller: &Arc<str>) -> Option<StreamPlace> {
+        let of_caller = match caller.is_empty() {
+            true => None,
+            false => Some(self.of(caller).try_acquire_owned().ok()?),
+        };
+        Some((of_caller, Arc::clone(&self.permits).try_acquire_owned().ok()?))
+    }
+
+    fn of(&self, caller: &Arc<str>) -> Arc<Semaphore> {
+        let mut callers = self.by_caller.lock().unwrap_or_else(PoisonError::into_inner);
+        callers.retain(|_, places| places.strong_count() > 0);
+        let known = callers.get(caller).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let places = Arc::new(Semaphore::new(MAX_STREAMS_OF_ONE));
+            callers.insert(Arc::clone(caller), Arc::downgrade(&places));
+            places
+        })
+    }
+
     /// Ends all open streams.
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
@@ -96,7 +123,7 @@ pub(super) async fn stream_events(
     let session = named(&caller, &id)?;
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     let after = last.or(number(&request, "after")?).unwrap_or(0).max(0);
-    let Ok(place) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
+    let Some(place) = shared.streams.place(&caller.name) else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
     let services = Arc::clone(catalog.services());
@@ -132,7 +159,7 @@ struct Following {
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
     last_sent: Instant,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 impl Following {

@@ -4,23 +4,24 @@
 //! 2. [`run`](self) runs the program in a process group of its own, which ends with the call.
 //! 3. [`output`] reads its output, within a limit.
 
-mod argv;
-mod output;
-
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
-use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::http::plain;
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
+use crate::catalog::ToolArgument;
 use crate::sources::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 use crate::tool::{CommandBackend, Effect, Stdin};
-use output::{Captured, Pipe};
 
 /// Bytes that a program may write unless its backend sets `max_bytes`: a result larger than 1 MiB is a mistake.
 const MAX_BYTES: usize = 1 << 20;
@@ -45,7 +46,7 @@ pub(super) async fn run(
     call: BackendRequest<'_>,
     (root, environment): (&Path, &Environment),
 ) -> Result<BackendResponse, BackendError> {
-    let argv = argv::filled(backend, call)?;
+    let argv = filled(backend, call)?;
     let mut secrets = FilledSecrets::default();
     let variables = secrets.fill(&backend.env, environment, Some(&call.caller.headers))?;
     let program = name(&argv);
@@ -106,9 +107,9 @@ pub(super) async fn run(
 
 /// The command of a call, for a dry run.
 pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
-    argv::filled(backend, call)?;
+    filled(backend, call)?;
     let arguments = call.redacted();
-    let argv = argv::filled(backend, BackendRequest { arguments: &arguments, ..call })?;
+    let argv = filled(backend, BackendRequest { arguments: &arguments, ..call })?;
     let mut preview = json!({ "backend": "command", "argv": call.secrets().command_line(&argv) });
     if backend.stdin == Stdin::Json {
         preview["stdin"] = arguments;
@@ -218,4 +219,172 @@ fn failed(
         }
     };
     BackendError::new(kind, message, next).with_answer(answer)
+}
+
+/// The program and its arguments. An element whose argument is absent is left out.
+fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<String>, BackendError> {
+    let (program, templates) =
+        backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
+    // Braces around other names belong to the program. Schema and operator name the arguments, not the call.
+    let properties = call.tool.parameters.schema()["properties"].as_object();
+    let mut argv = vec![program.clone()];
+    let mut are_options_over = false;
+    for template in templates {
+        let filling = Filling {
+            properties,
+            set: &call.tool.set_arguments,
+            arguments: call.arguments,
+            are_options_over,
+        };
+        argv.extend(filling.argument(template)?);
+        are_options_over |= template == "--";
+    }
+    Ok(argv)
+}
+
+struct Filling<'f> {
+    properties: Option<&'f Map<String, Value>>,
+    set: &'f [ToolArgument],
+    arguments: &'f Value,
+    /// Whether `--` came before.
+    are_options_over: bool,
+}
+
+impl Filling<'_> {
+    /// One argument of the program; `None` where a value is absent.
+    fn argument(&self, template: &str) -> Result<Option<String>, BackendError> {
+        let (mut argument, mut rest) = (String::new(), template);
+        while let Some(start) = rest.find('{') {
+            let (before, from) = rest.split_at(start);
+            argument.push_str(before);
+            let Some((name, after)) = self.placeholder(from) else {
+                argument.push('{');
+                rest = &from[1..];
+                continue;
+            };
+            let value = match self.arguments.get(name) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(value) => plain(value),
+            };
+            self.check(name, &value, argument.is_empty())?;
+            argument.push_str(&value);
+            rest = after;
+        }
+        argument.push_str(rest);
+        Ok(Some(argument))
+    }
+
+    fn placeholder<'t>(&self, from: &'t str) -> Option<(&'t str, &'t str)> {
+        let (name, after) = from.strip_prefix('{')?.split_once('}')?;
+        let is_argument = self.properties.is_some_and(|known| known.contains_key(name))
+            || self.set.iter().any(|argument| argument.name == name);
+        is_argument.then_some((name, after))
+    }
+
+    /// Refuses a value that the program would read as an option, and one with a NUL.
+    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), BackendError> {
+        if value.contains('\0') {
+            return Err(BackendError::invalid_argument(
+                name,
+                format!("`{name}` holds a character that no program takes"),
+            ));
+        }
+        if is_first && value.starts_with('-') && !self.are_options_over {
+            return Err(BackendError::invalid_argument(
+                name,
+                format!("`{name}` begins with `-`, so it would be taken for an option"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Milliseconds to read on after the program has ended: its children may hold the pipe open.
+const CLOSE_GRACE: Duration = Duration::from_millis(200);
+
+/// A pipe that is read in the background.
+struct Pipe {
+    shared: Arc<Shared>,
+    reader: JoinHandle<()>,
+}
+
+struct Shared {
+    captured: Mutex<Captured>,
+    overflow: Notify,
+}
+
+/// The bytes of a pipe that were kept.
+#[derive(Clone, Default)]
+struct Captured {
+    bytes: Vec<u8>,
+    is_cut: bool,
+    /// Bytes written in all, where only the end is kept.
+    written: usize,
+}
+
+impl Captured {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+impl Pipe {
+    /// Keeps the beginning.
+    fn head(pipe: Option<impl AsyncRead + Unpin + Send + 'static>, most: usize) -> Self {
+        Self::read(pipe, move |captured, read| {
+            let room = most.saturating_sub(captured.bytes.len());
+            captured.bytes.extend_from_slice(&read[..read.len().min(room)]);
+            captured.is_cut |= read.len() > room;
+        })
+    }
+
+    /// Keeps the last `most` bytes; more than `limit` bytes in all are an overflow.
+    fn tail(pipe: Option<impl AsyncRead + Unpin + Send + 'static>, most: usize, limit: usize) -> Self {
+        Self::read(pipe, move |captured, read| {
+            captured.written = captured.written.saturating_add(read.len());
+            captured.is_cut |= captured.written > limit;
+            captured.bytes.extend_from_slice(read);
+            let excess = captured.bytes.len().saturating_sub(most);
+            captured.bytes.drain(..excess);
+        })
+    }
+
+    fn read(
+        pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
+        keep: impl Fn(&mut Captured, &[u8]) + Send + 'static,
+    ) -> Self {
+        let shared = Arc::new(Shared { captured: Mutex::default(), overflow: Notify::new() });
+        let to = Arc::clone(&shared);
+        let reader = tokio::spawn(async move {
+            let Some(mut pipe) = pipe else { return };
+            let mut buffer = vec![0; 16 << 10];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+                let mut captured = to.captured.lock().unwrap_or_else(PoisonError::into_inner);
+                keep(&mut captured, &buffer[..count]);
+                if captured.is_cut {
+                    to.overflow.notify_one();
+                }
+            }
+        });
+        Self { shared, reader }
+    }
+
+    /// Waits until more was written than the limit.
+    async fn overflow(&self) {
+        self.shared.overflow.notified().await;
+    }
+
+    /// The kept bytes, once the program has ended.
+    async fn captured(mut self) -> Captured {
+        let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.reader).await;
+        self.reader.abort();
+        let mut captured = self.shared.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *captured)
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
 }

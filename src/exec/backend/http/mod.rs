@@ -1,14 +1,10 @@
 //! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`parts`] assigns arguments to parts of the request; [`path`] with its [`expression`]s, [`text`] and [`body`] write them.
+//! 1. [`request`] assigns arguments to parts of the request; [`path`] with its [`path`]s, [`text`] and [`request`] write them.
 //! 2. [`request`] is the whole request, with the server's headers.
 //! 3. [`send`] sends it, retries where that does no harm, and follows redirects where these are configured.
-//! 4. [`response`] reads the answer within its limits, and [`error_response`] explains an error.
+//! 4. [`response`] reads the answer within its limits, and [`response`] explains an error.
 
-mod body;
-mod error_response;
-mod expression;
-mod parts;
 mod path;
 mod request;
 mod response;
@@ -21,7 +17,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::identity::Identity;
-use super::{BackendError, BackendRequest, BackendResponse, choice};
+use super::{BackendError, BackendRequest, BackendResponse, backends};
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Connections, FilledSecrets};
 use crate::tool::{HttpBackend, Location};
@@ -45,7 +41,7 @@ impl Http {
         call: BackendRequest<'_>,
         connections: &Connections,
     ) -> Result<BackendResponse, BackendError> {
-        let (name, server) = choice::web_server(backend, call.tool, call.config)?;
+        let (name, server) = backends::web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
         let (url, headers) =
@@ -82,7 +78,7 @@ impl Http {
 
 /// The request of a call, without secrets. An argument's name in the request can mark it as a secret too.
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
-    let (name, server) = choice::web_server(backend, call.tool, call.config)?;
+    let (name, server) = backends::web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url()?;
     let mut preview = call.redacted();
     for (argument, place) in &backend.arguments {

@@ -5,15 +5,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 
-use super::body::Body;
-use super::parts::{Part, Parts, argument_of, location};
 use super::path::Template;
-use super::text::{encode, form, pairs, simple};
+use super::text::{encode, form, pairs, plain, simple};
+use crate::catalog::Tool;
 use crate::config::Server;
 use crate::exec::backend::{BackendError, BackendRequest};
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Environment, FilledSecrets};
-use crate::tool::{HttpBackend, Location};
+use crate::tool::{ArgumentPlace, HttpBackend, Location};
 
 /// Headers that arguments may not set: the connection sets them.
 const RESERVED_HEADERS: [&str; 13] = [
@@ -203,4 +202,196 @@ fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Back
     let value =
         value.map_err(|_| BackendError::unconfigured(format!("the header {name} has an invalid value")))?;
     Ok((header, value))
+}
+
+/// The arguments of a call, in the parts of the request where they go.
+#[derive(Default)]
+pub(super) struct Parts<'o> {
+    /// Values by their names in the template.
+    pub(super) path: Map<String, Value>,
+    pub(super) query: Vec<Part<'o>>,
+    pub(super) headers: Vec<Part<'o>>,
+    pub(super) cookies: Vec<Part<'o>>,
+    pub(super) body: Vec<Part<'o>>,
+    pub(super) whole_body: Option<&'o Value>,
+}
+
+/// One argument in its place.
+pub(super) struct Part<'o> {
+    /// Its name in the schema of the tool.
+    pub(super) argument: &'o str,
+    /// Its name in the request.
+    pub(super) name: &'o str,
+    pub(super) value: &'o Value,
+    pub(super) place: Option<&'o ArgumentPlace>,
+}
+
+impl<'o> Parts<'o> {
+    pub(super) fn new(
+        backend: &'o HttpBackend,
+        template: &Template,
+        arguments: &'o Value,
+    ) -> Result<Self, BackendError> {
+        let mut parts = Self::default();
+        for (argument, value) in arguments.as_object().into_iter().flatten() {
+            let place = backend.arguments.get(argument);
+            let name = place.and_then(|place| place.name.as_deref()).unwrap_or(argument);
+            let part = Part { argument, name, value, place };
+            match location(backend, template, argument) {
+                Location::Path => {
+                    parts.path.insert(name.to_string(), value.clone());
+                }
+                Location::Query => parts.query.push(part),
+                Location::Header | Location::Cookie if value.is_null() => {}
+                Location::Header => parts.headers.push(part),
+                Location::Cookie => parts.cookies.push(part),
+                Location::Body => parts.body.push(part),
+                Location::WholeBody => parts.whole_body = Some(value),
+            }
+        }
+        if parts.whole_body.is_some() && !parts.body.is_empty() {
+            return Err(BackendError::unconfigured(
+                "its backend sends one argument as the body, and others in it",
+            ));
+        }
+        Ok(parts)
+    }
+}
+
+/// The location of an argument: as the backend says; else the path, if it has this variable; else as the method says.
+pub(super) fn location(backend: &HttpBackend, template: &Template, argument: &str) -> Location {
+    if let Some(place) = backend.arguments.get(argument) {
+        return place.location;
+    }
+    if template.variables().any(|variable| variable == argument) {
+        return Location::Path;
+    }
+    match backend.method.as_str() {
+        "GET" | "HEAD" | "DELETE" => Location::Query,
+        _ => Location::Body,
+    }
+}
+
+/// The argument for a variable of the path.
+pub(super) fn argument_of<'b>(backend: &'b HttpBackend, variable: &'b str) -> &'b str {
+    let named = |(_, place): &(&String, &ArgumentPlace)| {
+        place.location == Location::Path && place.name.as_deref() == Some(variable)
+    };
+    let renamed = backend.arguments.iter().find(named);
+    renamed.map_or(variable, |(argument, _)| argument.as_str())
+}
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+const MULTIPART: &str = "multipart/form-data";
+
+/// A body, with its media type.
+#[derive(Debug, PartialEq)]
+pub(super) struct Body {
+    pub(super) content_type: String,
+    pub(super) content: Vec<u8>,
+    /// The body as a dry run shows it.
+    pub(super) preview: Value,
+}
+
+impl Body {
+    /// The body made of arguments; `None` without any. With `is_expected`, no arguments make an empty object.
+    pub(super) fn new(
+        content_type: Option<&str>,
+        parts: &Parts<'_>,
+        tool: &Tool,
+        is_expected: bool,
+    ) -> Result<Option<Self>, BackendError> {
+        let content_type = content_type.unwrap_or(JSON);
+        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        if let Some(value) = parts.whole_body {
+            return Ok(Some(Self::whole(content_type, is_json(&essence), value)));
+        }
+        if parts.body.is_empty() && !is_expected {
+            return Ok(None);
+        }
+        let body = match essence.as_str() {
+            FORM => Self::form(content_type, &parts.body),
+            MULTIPART => Self::multipart(&parts.body, tool),
+            media if is_json(media) => Self::json(content_type, fields(&parts.body)),
+            _ => {
+                return Err(BackendError::unconfigured(format!(
+                    "nothing here writes {essence} from arguments"
+                )));
+            }
+        };
+        Ok(Some(body))
+    }
+
+    fn whole(content_type: &str, is_json: bool, value: &Value) -> Self {
+        match value {
+            Value::String(text) if !is_json => Self {
+                content_type: content_type.into(),
+                content: text.clone().into(),
+                preview: value.clone(),
+            },
+            value => Self::json(content_type, value.clone()),
+        }
+    }
+
+    fn json(content_type: &str, value: Value) -> Self {
+        Self { content_type: content_type.into(), content: value.to_string().into(), preview: value }
+    }
+
+    fn form(content_type: &str, parts: &[Part<'_>]) -> Self {
+        let text =
+            form(&parts.iter().flat_map(|part| pairs(part.name, part.value, part.place)).collect::<Vec<_>>());
+        Self { content_type: content_type.into(), content: text.clone().into(), preview: text.into() }
+    }
+
+    /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
+    fn multipart(parts: &[Part<'_>], tool: &Tool) -> Self {
+        let content: String = parts.iter().map(|part| part.value.to_string()).collect();
+        // A hash of the whole content occurs in no value.
+        let boundary = blake3::hash(content.as_bytes()).to_hex().to_string();
+        let mut text = String::new();
+        for part in parts {
+            let values = match part.value {
+                Value::Array(items) => items.iter().collect(),
+                Value::Null => Vec::new(),
+                value => vec![value],
+            };
+            for value in values {
+                let name = quoted(part.name);
+                text.push_str(&format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\""));
+                match value {
+                    _ if is_file(tool, part.argument) => {
+                        text.push_str(&format!(
+                            "; filename=\"{name}\"\r\nContent-Type: application/octet-stream"
+                        ));
+                    }
+                    Value::Object(_) | Value::Array(_) => text.push_str("\r\nContent-Type: application/json"),
+                    _ => {}
+                }
+                text.push_str(&format!("\r\n\r\n{}\r\n", plain(value)));
+            }
+        }
+        text.push_str(&format!("--{boundary}--\r\n"));
+        let content_type = format!("{MULTIPART}; boundary={boundary}");
+        Self { content_type, content: text.into(), preview: fields(parts) }
+    }
+}
+
+fn fields(parts: &[Part<'_>]) -> Value {
+    Value::Object(parts.iter().map(|part| (part.name.to_string(), part.value.clone())).collect::<Map<_, _>>())
+}
+
+fn is_json(essence: &str) -> bool {
+    matches!(essence, JSON | "text/json" | "*/*" | "application/*") || essence.ends_with("+json")
+}
+
+/// A name as it is escaped between the quotes of a form (RFC 7578 follows HTML).
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn is_file(tool: &Tool, argument: &str) -> bool {
+    let schema = &tool.parameters.schema()["properties"][argument];
+    let of = |schema: &Value| schema["format"] == "binary" || schema["contentEncoding"] == "binary";
+    of(schema) || of(&schema["items"])
 }

@@ -8,7 +8,7 @@ use reqwest::{Response, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::request::HttpRequest;
-use super::{error_response, response};
+use super::response;
 use crate::config::Server;
 use crate::credentials::{Refused, SecretToken, SignInProblem};
 use crate::exec::backend::identity::Identity;
@@ -108,7 +108,7 @@ impl Exchange<'_> {
             let location =
                 response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_string);
             let body = response::read_error(response, deadline).await;
-            let refused = error_response::ErrorResponse {
+            let refused = response::ErrorResponse {
                 name: self.name,
                 status: status.as_u16(),
                 body,
@@ -182,7 +182,7 @@ impl Exchange<'_> {
         match timeout_at(deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.connect_error(&error)),
-            Err(_) => Err(error_response::too_slow(self.name)),
+            Err(_) => Err(response::too_slow(self.name)),
         }
     }
 
@@ -204,7 +204,7 @@ impl Exchange<'_> {
                 "try again later, or tell the user",
             );
         }
-        error_response::connection_lost(name)
+        response::connection_lost(name)
     }
 
     /// The address and the method of a redirect that may be followed: within the origin. Clients disagree whether a 301 or 302

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::identity::caller_token;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, backends};
 use crate::config::{Config, Server};
 use crate::credentials::SignInProblem;
 use crate::exec::Caller;
@@ -35,9 +35,9 @@ pub(super) async fn run(
     call: BackendRequest<'_>,
     root: &Path,
 ) -> Result<BackendResponse, BackendError> {
-    let configured =
-        choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
-    let server = choice::bare(server);
+    let configured = backends::mcp_server(call.config, server)
+        .ok_or_else(|| backends::not_configured(server, call.config))?;
+    let server = backends::bare(server);
     let endpoint = endpoint((server, configured), root, call.caller)?;
     let limit = Instant::now() + call.timeout;
     let deadline = || limit.min(Instant::now() + endpoint.timeout);
@@ -97,8 +97,8 @@ pub(super) async fn live_session(
     caller: &Caller,
     root: &Path,
 ) -> Result<Arc<Session>, String> {
-    let server = choice::mcp_server(config, name).ok_or("it is not configured")?;
-    let endpoint = endpoint((choice::bare(name), server), root, caller).map_err(|error| error.message)?;
+    let server = backends::mcp_server(config, name).ok_or("it is not configured")?;
+    let endpoint = endpoint((backends::bare(name), server), root, caller).map_err(|error| error.message)?;
     let deadline = Instant::now() + endpoint.timeout;
     let opened = timeout_at(deadline, connections.session(&endpoint)).await;
     let session = opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())?;
@@ -211,8 +211,8 @@ impl McpCall<'_> {
 
 /// The call as a dry run shows it.
 pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
-    choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
+    backends::mcp_server(call.config, server).ok_or_else(|| backends::not_configured(server, call.config))?;
     Ok(
-        json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.redacted() }),
+        json!({ "backend": "mcp", "server": backends::bare(server), "tool": tool, "arguments": call.redacted() }),
     )
 }
