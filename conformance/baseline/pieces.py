@@ -58,7 +58,8 @@ class Pieces:
             text = text.replace(self.registry, "REGISTRY")
         text = re.sub(r'"trace_id":( ?)"tr_\w+"', r'"trace_id":\1"TRACE"', text)
         text = re.sub(r'"latency_ms":( ?)[\d.]+', r'"latency_ms":\g<1>0', text)
-        path = self.folder / name
+        # A file has at most 255 bytes of name.
+        path = self.folder / "/".join(part[:200] for part in name.split("/"))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
 

@@ -109,8 +109,8 @@ fn the_docs_of_the_command_line_name_every_function() {
 const NAMED: [(&str, &str); 5] = [
     ("src/functions/mod.rs", "the table"),
     ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
-    ("src/functions/example.rs", "an example of a batch calls another function"),
-    ("src/functions/tool_batch/items.rs", "the definition of a batch says which functions it takes"),
+    ("src/functions/function.rs", "an example of a batch calls another function"),
+    ("src/functions/tool_batch.rs", "the definition of a batch says which functions it takes"),
     ("src/provider/function.rs", "which functions a payload binds is decided below the table"),
 ];
 
