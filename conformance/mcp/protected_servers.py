@@ -118,8 +118,8 @@ def signs_in(program, command, issuer):
             operator.login()
             code, said = operator.call()
             expect(code == 0 and "note plan" in said, f"a call with the wider token: {said}")
-            code, said = operator.run("logout", "notes")
-            expect(code == 0, f"logout: {said}")
+            code, said = operator.run("login", "notes", "--sign-out")
+            expect(code == 0, f"login --sign-out: {said}")
             code, said = operator.call()
             expect(code == 1 and "SIGN_IN_REQUIRED" in said, f"a call after the sign-out: {said}")
 

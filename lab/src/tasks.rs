@@ -52,8 +52,9 @@ pub async fn events(state: &str) -> Result<Vec<Event>> {
     if is_file && !Path::new(state).exists() {
         return Err(format!("there is no state at {state}").into());
     }
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let state = open(Some(state), Path::new(""), |name| std::env::var(name).ok())?;
-    Ok(every_event(&*state, EventQuery::default()).await?)
+    Ok(every_event(&state, EventQuery::default()).await?)
 }
 
 /// One task for each session with a call that ran well. Results are not recorded.

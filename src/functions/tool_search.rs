@@ -1,4 +1,4 @@
-//! `tool_search`: the tools that fit one or several queries, or the verdict that none does. [`mod@explain`] adds the usage of
+//! `tool_search`: the tools that fit one or several queries, or the verdict that none does. [`explain()`] adds the usage of
 //! sure hits, so that they can be called at once.
 
 use std::collections::HashSet;
