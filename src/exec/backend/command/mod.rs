@@ -1,6 +1,6 @@
 //! Commands: one program for each call, never through a shell, with arguments as a list and as JSON on its stdin.
 //!
-//! 1. [`argv`] puts arguments in their places; a value cannot become an option or a second argument.
+//! 1. Arguments are put in their places; a value cannot become an option or a second argument.
 //! 2. [`run`](self) runs the program in a process group of its own, which ends with the call.
 //! 3. Its output is read, within a limit.
 
