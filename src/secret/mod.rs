@@ -5,9 +5,7 @@
 //! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
 //! 4. [`SecretPolicy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
 
-mod echo;
 mod name;
-mod reference;
 mod schema;
 mod shape;
 mod walk;
@@ -17,9 +15,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::finding::{Violation, pointer_join, pointer_unescape};
-pub(crate) use echo::Echo;
 use schema::Place;
 pub use schema::declared_names;
+pub(crate) use shape::Echo;
 pub use walk::Hidden;
 use walk::{Reach, Walk, read_json};
 

@@ -12,7 +12,6 @@
 mod address;
 mod bundle;
 mod collect;
-mod combine;
 mod files;
 mod listings;
 #[cfg(feature = "runtime")]
@@ -224,7 +223,7 @@ fn import(
     let registry = registry_version(&document.value).map(str::to_string);
     let (mut tools, mut findings) = if is_openapi {
         let places = match &mut references {
-            Some(references) => combine::combine(&mut document.value, &document.file, references),
+            Some(references) => parts::combine(&mut document.value, &document.file, references),
             None => Default::default(),
         };
         let mut imported = openapi::import(&document.file, &document.value);

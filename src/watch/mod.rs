@@ -1,15 +1,14 @@
 //! Keeps a catalog current: reads it again when its files or live servers change.
 //!
 //! 1. [`snapshot`] is the state of all files that count, taken before they are read.
-//! 2. [`file_watcher`] watches their folders, and signals to [`debounce`]; where the system reports nothing, it
-//!    polls.
+//! 2. [`file_watcher`] watches their folders, and signals to a [`Debouncer`]; where the system reports nothing,
+//!    it polls.
 //! 3. [`Follow`] wakes, compares, reads, and returns a catalog that differs from the last one.
 //!
 //! Live servers of the catalog, and registries at addresses, signal to the same debouncer.
 //!
 //! Nothing is missed: the state is taken before the files are read, and signals that come meanwhile are kept.
 
-mod debounce;
 mod file_watcher;
 mod snapshot;
 
@@ -25,8 +24,7 @@ use crate::finding::Code;
 use crate::sources::mcp::Connections;
 use crate::sources::{Addresses, Listings};
 
-use debounce::{ChangeSignal, Debouncer, Wake};
-use file_watcher::FileWatcher;
+use file_watcher::{ChangeSignal, Debouncer, FileWatcher, Wake};
 use snapshot::{FilesSnapshot, Roots, Stamp};
 
 /// Options of watching.

@@ -20,9 +20,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use super::forwarding;
 use super::service::{MAX_WATCHED, McpService, caller, scope};
 use super::skills;
-use super::{
-    FRESH_FOR, completion, cursor, notifications, prompts, resources, tools, upstream_resources, uri,
-};
+use super::{FRESH_FOR, notifications, prompts, resources, tools, upstream_resources, uri};
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::mcp::{ClientInput, RequestOrigin};
 
@@ -92,7 +90,7 @@ impl ServerHandler for McpService {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
-            let after = cursor::after(request)?;
+            let after = uri::after_cursor(request)?;
             let (caller, catalog) = (caller(&context), self.whole_catalog(&context, Duration::MAX).await);
             let scope = scope(&caller, &catalog);
             tools::list(catalog.cache(&caller), after.as_deref(), scope)
@@ -119,7 +117,7 @@ impl ServerHandler for McpService {
     ) -> Result<ListResourcesResult, ErrorData> {
         let work = async |origin: &Arc<RequestOrigin>| {
             let (view, scope) = self.view(&context);
-            let after = cursor::after(request)?;
+            let after = uri::after_cursor(request)?;
             let ours = resources::list(&view, after.as_deref(), scope)?;
             if after.is_some() {
                 return Ok(ours);
@@ -137,7 +135,7 @@ impl ServerHandler for McpService {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let work = async |origin: &Arc<RequestOrigin>| {
-            cursor::none(request)?;
+            uri::one_page(request)?;
             let (view, scope) = self.view(&context);
             let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
             let ours = resources::templates(&view, scope);
@@ -176,7 +174,7 @@ impl ServerHandler for McpService {
     ) -> Result<ListSkillsResult, ErrorData> {
         answered(async move {
             let (view, scope) = self.view(&context);
-            skills::list(&view, cursor::after(request)?.as_deref(), scope)
+            skills::list(&view, uri::after_cursor(request)?.as_deref(), scope)
         })
         .await
     }
@@ -211,7 +209,7 @@ impl ServerHandler for McpService {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let work = async |origin: &Arc<RequestOrigin>| {
-            cursor::none(request)?;
+            uri::one_page(request)?;
             let (_, scope) = self.view(&context);
             let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
             self.follow_lists(&context.peer);
@@ -247,7 +245,7 @@ impl ServerHandler for McpService {
                 Reference::Resource(template) if upstream_resources::is_upstream(&template.uri) => {
                     upstream_resources::complete(&catalog, &caller, &template.uri, request, origin).await
                 }
-                Reference::Resource(_) => Ok(completion::complete(&self.view(&context).0, &request)),
+                Reference::Resource(_) => Ok(uri::complete(&self.view(&context).0, &request)),
                 _ => Ok(CompleteResult::default()),
             }
         };

@@ -3,21 +3,17 @@
 //! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`]. It alone knows the SDK's
 //!    `ServerHandler`.
 //! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
-//!    and reads the docs, page by page ([`cursor`]), and [`skills`] made of them.
+//!    and reads the docs, page by page, and [`skills`] made of them.
 //! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
-//!    what they say to the client meanwhile ([`forwarding`]), and their changes ([`upstream_changes`]).
-//! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 5. [`http`] is the endpoint for a router (with [`http_sessions`] where servers may ask), [`mod@stdio`] the same over the standard streams ([`line_transport`]).
+//!    and what they say to the client meanwhile ([`forwarding`]).
+//! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients, ours and theirs.
+//! 5. [`http`] is the endpoint for a router, with sessions where servers may ask; [`mod@stdio`] the same over the standard
+//!    streams.
 
-mod completion;
-mod cursor;
 mod forwarding;
 mod handler;
 mod http;
-mod http_sessions;
 mod instructions;
-mod line_transport;
-mod notes_by_session;
 mod notifications;
 mod prompts;
 mod resources;
@@ -25,7 +21,6 @@ mod service;
 mod skills;
 mod stdio;
 mod tools;
-mod upstream_changes;
 mod upstream_resources;
 mod upstreams;
 mod uri;

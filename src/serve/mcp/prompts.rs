@@ -15,7 +15,7 @@ use super::upstreams::{self, Upstream};
 use crate::exec::Caller;
 use crate::finding::nearest;
 use crate::serve::RequestCatalog;
-use crate::sources::mcp::RequestOrigin;
+use crate::sources::mcp::{RequestOrigin, ServerList};
 use crate::tool::quoted;
 
 fn has_prompts(capabilities: &ServerCapabilities) -> bool {
@@ -30,22 +30,22 @@ struct Named {
 }
 
 /// All prompts of all servers, with the milliseconds for which the list holds.
-async fn all(upstreams: Vec<Upstream>) -> (Vec<Named>, Option<u64>, bool) {
-    let (mut all, mut ttl, mut is_private) = (Vec::new(), None, false);
+async fn all(upstreams: Vec<Upstream>) -> ServerList<Named> {
+    let mut all = ServerList { items: Vec::new(), ttl_ms: None, is_private: false };
     let mut taken = HashSet::new();
     for (upstream, list) in upstreams::lists(upstreams, async |session| session.prompts().await).await {
-        ttl = ttl.into_iter().chain(list.ttl_ms).min();
-        is_private |= list.is_private;
+        all.ttl_ms = all.ttl_ms.into_iter().chain(list.ttl_ms).min();
+        all.is_private |= list.is_private;
         for prompt in list.items {
             let qualified = format!("{}__{}", upstream.name, prompt.name);
             let is_free = !upstream.has_prefix && !taken.contains(&prompt.name);
             let name = if is_free { prompt.name.clone() } else { qualified };
             if taken.insert(name.clone()) {
-                all.push(Named { name, prompt, upstream: upstream.clone() });
+                all.items.push(Named { name, prompt, upstream: upstream.clone() });
             }
         }
     }
-    (all, ttl, is_private)
+    all
 }
 
 /// The list of prompts.
@@ -54,15 +54,15 @@ pub(super) async fn list(
     caller: &Caller,
     scope: CacheScope,
 ) -> Result<ListPromptsResult, ErrorData> {
-    let (all, ttl, is_private) = all(upstreams::with_capability(catalog, caller, has_prompts).await).await;
-    let prompts = all.into_iter().map(|named| {
+    let all = all(upstreams::with_capability(catalog, caller, has_prompts).await).await;
+    let prompts = all.items.into_iter().map(|named| {
         let mut prompt = named.prompt;
         prompt.name = named.name;
         prompt
     });
-    let scope = if is_private { CacheScope::Private } else { scope };
+    let scope = if all.is_private { CacheScope::Private } else { scope };
     let result = ListPromptsResult::with_all_items(prompts.collect());
-    Ok(result.with_ttl_ms(ttl.unwrap_or(FRESH_FOR)).with_cache_scope(scope))
+    Ok(result.with_ttl_ms(all.ttl_ms.unwrap_or(FRESH_FOR)).with_cache_scope(scope))
 }
 
 /// The server of a prompt, and the prompt's name there.
@@ -76,7 +76,7 @@ async fn find(
     if let Some(only) = upstreams::only(&upstreams).filter(|only| !only.has_prefix) {
         return Ok((only.clone(), name.to_string()));
     }
-    let (all, ..) = all(upstreams).await;
+    let all = all(upstreams).await.items;
     if let Some(found) = all.iter().find(|named| named.name == name) {
         return Ok((found.upstream.clone(), found.prompt.name.clone()));
     }

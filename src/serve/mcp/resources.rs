@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 
 use super::uri::{self, DocResource, broken, index_pages};
-use super::{FRESH_FOR, cursor, meta};
+use super::{FRESH_FOR, meta};
 use crate::functions::{CatalogView, DocPage};
 use crate::tool::clean_line;
 
@@ -33,7 +33,7 @@ pub(super) fn list(
     let mut result =
         ListResourcesResult::with_all_items(resources?).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
     let is_last = from + shown.len() >= places.len();
-    result.next_cursor = shown.last().filter(|_| !is_last).map(|(address, _)| cursor::following(address));
+    result.next_cursor = shown.last().filter(|_| !is_last).map(|(address, _)| uri::cursor_after(address));
     result.meta = Some(meta(view));
     Ok(result)
 }

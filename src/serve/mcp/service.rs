@@ -15,9 +15,9 @@ use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::forwarding;
-use super::notes_by_session::NotesBySession;
+use super::notifications::{Followed, Follower};
 use super::skills;
-use super::upstream_changes::{Followed, Follower};
+use super::tools::NotesBySession;
 use super::{instructions, notifications, tools, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};

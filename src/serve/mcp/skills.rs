@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 
 use super::uri::{SKILLS as ROOT, broken};
-use super::{FRESH_FOR, cursor, meta};
+use super::{FRESH_FOR, meta, uri};
 use crate::functions::{CatalogView, ServedSkill, SkillFile};
 use crate::render::{REFERENCES, SKILL};
 use crate::tool::quoted;
@@ -47,7 +47,7 @@ pub(super) fn list(
         None => 0,
         Some(last) => {
             let place = skills.iter().position(|skill| address(skill) == last);
-            place.ok_or_else(cursor::invalid)? + 1
+            place.ok_or_else(uri::invalid_cursor)? + 1
         }
     };
     let shown = &skills[from..skills.len().min(from + PER_PAGE)];
@@ -55,7 +55,7 @@ pub(super) fn list(
         .with_ttl_ms(FRESH_FOR)
         .with_cache_scope(scope);
     let is_last = from + shown.len() >= skills.len();
-    result.next_cursor = shown.last().filter(|_| !is_last).map(|last| cursor::following(&address(last)));
+    result.next_cursor = shown.last().filter(|_| !is_last).map(|last| uri::cursor_after(&address(last)));
     result.meta = Some(meta(view));
     Ok(result)
 }

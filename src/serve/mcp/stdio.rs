@@ -1,17 +1,25 @@
 //! The door over the standard streams: one client, one connection, and the process ends with it.
 
+use std::collections::HashSet;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::ServiceExt;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage,
+};
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::stdio_pipes;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::{Transport, stdio_pipes};
+use rmcp::{ErrorData, RoleServer, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Duration, Instant, timeout_at};
 
-use super::McpService;
-use super::line_transport::LineTransport;
+use super::{McpService, bad_request};
 use crate::serve::LiveCatalog;
+use crate::sources::mcp::{BadLine, LineCheck, LineProblem};
 
 /// Serves the client at stdin and stdout until its stream ends or `stop` resolves.
 ///
@@ -58,4 +66,210 @@ where
         }
     };
     done.map(drop).map_err(io::Error::other)
+}
+
+/// Longest line; a longer one is skipped without being stored.
+const MAX_LINE: usize = 4 << 20;
+
+/// Most requests in progress before more are read.
+const MAX_IN_FLIGHT: usize = 64;
+
+/// Longest wait for requests in progress after the end of input.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
+
+/// A line that the SDK does not answer: its id, where one can be made out, and its answer.
+type Refused = (Option<RequestId>, ErrorData);
+
+/// Answers a bad line, unless it is a notification; says whether the SDK reads it all the same.
+type OnBadLine = Box<dyn FnMut(BadLine) -> bool + Send>;
+
+/// One connection.
+pub(super) struct LineTransport<R, W>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite,
+{
+    lines: AsyncRwTransport<RoleServer, LineCheck<R, OnBadLine>, W>,
+    /// Lines that are no message, are too long, or in which a key is there twice.
+    refused: UnboundedReceiver<Refused>,
+    in_flight: Arc<InFlight>,
+    has_begun: bool,
+    ended: watch::Sender<bool>,
+    /// Time at which the connection is given up, once input has ended.
+    until: Option<Instant>,
+}
+
+impl<R, W> LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Reads and writes lines; `ended` turns true at the end of input, or when no more is to be read.
+    pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
+        let (to, refused) = unbounded_channel();
+        let on_bad: OnBadLine = Box::new(move |bad| {
+            let is_message = matches!(bad.problem, LineProblem::KeyTwice(_) | LineProblem::WrongField(_));
+            let (id, error) = bad_request(bad);
+            // A notification has no answer. A line that is no message has one without an id, as MCP writes it since 2025-11-25.
+            if id.is_some() || !is_message {
+                let _ = to.send((id, error));
+            }
+            false
+        });
+        let read = LineCheck::new(read, MAX_LINE, on_bad);
+        let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
+        Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
+    }
+
+    /// Whether a message is to be handled. Before a handshake, only requests are; the SDK would hang up at others.
+    fn accepts(&mut self, message: &ClientJsonRpcMessage) -> bool {
+        match message {
+            ClientJsonRpcMessage::Request(request) => self.has_begun |= begins(&request.request),
+            _ if !self.has_begun => return false,
+            _ => {}
+        }
+        match message {
+            ClientJsonRpcMessage::Request(request) => {
+                let lasts = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                self.in_flight.begin(request.id.clone(), lasts);
+            }
+            ClientJsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.in_flight.finish(id);
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+/// Whether a request begins a session: the handshake of the older wire, or a request of the newer one.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            let is_known = |version| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(is_known)
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answered = match &message {
+            ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+            ServerJsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let sending = self.lines.send(message);
+        let in_flight = Arc::clone(&self.in_flight);
+        async move {
+            let sent = sending.await;
+            answered.iter().for_each(|id| in_flight.finish(id));
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let mut ended = self.ended.subscribe();
+        while self.until.is_none() {
+            self.in_flight.wait(Requests::has_room).await;
+            let received = tokio::select! {
+                Some(refused) = self.refused.recv() => Err(refused),
+                received = self.lines.receive() => Ok(received),
+                _ = ended.wait_for(|ended| *ended) => Ok(None),
+            };
+            match received {
+                Err((id, error)) => {
+                    let _ = self.lines.send(ServerJsonRpcMessage::error(error, id)).await;
+                }
+                Ok(Some(message)) if self.accepts(&message) => return Some(message),
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.ended.send_replace(true);
+                    self.until = Some(Instant::now() + LAST_ANSWERS);
+                }
+            }
+        }
+        // The SDK stops sending once it knows of the end, so it is told last.
+        let answered = self.in_flight.wait(Requests::is_empty);
+        let _ = timeout_at(self.until?, answered).await;
+        None
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.lines.close().await
+    }
+}
+
+/// Requests that were read and have no answer yet.
+#[derive(Default)]
+struct InFlight {
+    requests: Mutex<Requests>,
+    landed: Notify,
+}
+
+#[derive(Default)]
+struct Requests {
+    short: HashSet<RequestId>,
+    /// Subscriptions: they last as long as the connection.
+    lasting: HashSet<RequestId>,
+}
+
+impl Requests {
+    fn has_room(&self) -> bool {
+        self.short.len() < MAX_IN_FLIGHT
+    }
+
+    fn is_empty(&self) -> bool {
+        self.short.is_empty() && self.lasting.is_empty()
+    }
+}
+
+impl InFlight {
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, id: RequestId, lasts: bool) {
+        let mut requests = self.requests();
+        if lasts {
+            requests.lasting.insert(id)
+        } else {
+            requests.short.insert(id)
+        };
+    }
+
+    fn finish(&self, id: &RequestId) {
+        let mut requests = self.requests();
+        if requests.short.remove(id) | requests.lasting.remove(id) {
+            self.landed.notify_one();
+        }
+    }
+
+    /// Waits for a state of the requests in flight.
+    async fn wait(&self, state: fn(&Requests) -> bool) {
+        loop {
+            let landed = self.landed.notified();
+            if state(&self.requests()) {
+                return;
+            }
+            landed.await;
+        }
+    }
 }

@@ -2,8 +2,9 @@
 //! list depends on the configuration and, for the catalog's tools, on the caller's roles, never on earlier calls.
 //! Unlisted tools can be called all the same.
 
-use std::sync::{Arc, LazyLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use indexmap::IndexMap;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ErrorCode, ListToolsResult, MetaObject,
@@ -11,14 +12,15 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::notes_by_session::NotesBySession;
-use super::{FRESH_FOR, cursor, meta, uri};
+use super::{FRESH_FOR, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Mode;
 use crate::exec::Caller;
 use crate::exec::backend::McpAnswer;
 use crate::finding::nearest;
-use crate::functions::{Answer, CatalogView, ClientAnswer, ClientBlock, Function, FunctionContext, ToolCall};
+use crate::functions::{
+    Answer, CatalogView, ClientAnswer, ClientBlock, Function, FunctionContext, GivenNotes, ToolCall,
+};
 use crate::provider::{self, Provider};
 use crate::serve::listed_tools::ListedTools;
 use crate::serve::metrics::LimitReached;
@@ -76,7 +78,7 @@ pub(super) fn list(
     let tools = all[from..to].iter().map(|&tool| tool.clone()).collect();
     let mut result = ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
     let last = all[from..to].last().filter(|_| to < all.len());
-    result.next_cursor = last.map(|last| cursor::following(&format!("{}list/{to}/{}", uri::ROOT, last.name)));
+    result.next_cursor = last.map(|last| uri::cursor_after(&format!("{}list/{to}/{}", uri::ROOT, last.name)));
     Ok(result)
 }
 
@@ -85,7 +87,7 @@ fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
     let position = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
     let (place, name) = position
         .and_then(|(place, name)| Some((place.parse::<usize>().ok()?, name)))
-        .ok_or_else(cursor::invalid)?;
+        .ok_or_else(uri::invalid_cursor)?;
     let known = all.iter().position(|tool| tool.name == name).map(|position| position + 1);
     Ok(known.unwrap_or(place).min(all.len()))
 }
@@ -256,4 +258,23 @@ fn call_result(answer: ClientAnswer, is_ok: bool, about: &mut MetaObject) -> Cal
     result.structured_content = answer.data;
     about.0.extend(answer.meta.into_iter().map(|(name, value)| (format!("toolcrib/{name}"), value)));
     result
+}
+
+/// Most sessions that are remembered; a forgotten one gets its notes again.
+const MAX_SESSIONS: usize = 1_024;
+
+/// The notes of each session; without a session every note is new.
+#[derive(Debug, Default)]
+pub struct NotesBySession(Mutex<IndexMap<Session, Arc<Mutex<GivenNotes>>>>);
+
+impl NotesBySession {
+    /// The notes of a session.
+    pub(super) fn of(&self, session: Option<Session>) -> Arc<Mutex<GivenNotes>> {
+        let Some(session) = session else { return Arc::default() };
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(&session) {
+            sessions.shift_remove_index(0);
+        }
+        Arc::clone(sessions.entry(session).or_default())
+    }
 }

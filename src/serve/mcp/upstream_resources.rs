@@ -43,33 +43,9 @@ pub(super) fn is_upstream(uri: &str) -> bool {
     !uri.starts_with(uri::ROOT) && uri != uri::TEMPLATE
 }
 
-/// An entry of a list that has a URI.
-trait Addressed {
-    fn address(&mut self) -> &mut String;
-}
-
-impl Addressed for Resource {
-    fn address(&mut self) -> &mut String {
-        &mut self.uri
-    }
-}
-
-impl Addressed for ResourceTemplate {
-    fn address(&mut self) -> &mut String {
-        &mut self.uri_template
-    }
-}
-
-/// The lists of several servers as one.
-struct Merged<T> {
-    items: Vec<T>,
-    ttl_ms: Option<u64>,
-    is_private: bool,
-}
-
 /// Makes URIs unambiguous.
-fn merged<T: Addressed>(lists: Vec<(Upstream, ServerList<T>)>) -> Merged<T> {
-    let mut merged = Merged { items: Vec::new(), ttl_ms: None, is_private: false };
+fn merged<T>(lists: Vec<(Upstream, ServerList<T>)>, address: fn(&mut T) -> &mut String) -> ServerList<T> {
+    let mut merged = ServerList { items: Vec::new(), ttl_ms: None, is_private: false };
     let mut servers: HashMap<String, usize> = HashMap::new();
     let mut entries: Vec<(usize, T)> = Vec::new();
     let mut upstreams = Vec::new();
@@ -79,15 +55,15 @@ fn merged<T: Addressed>(lists: Vec<(Upstream, ServerList<T>)>) -> Merged<T> {
         upstreams.push(upstream);
         for mut item in list.items {
             // The first server of a URI; `usize::MAX` when there are several.
-            let first = servers.entry(item.address().clone()).or_insert(place);
+            let first = servers.entry(address(&mut item).clone()).or_insert(place);
             *first = if *first == place { place } else { usize::MAX };
             entries.push((place, item));
         }
     }
     for (place, mut item) in entries {
-        let address = item.address();
-        if servers.get(address) == Some(&usize::MAX) || address.starts_with(OUR_SCHEME) {
-            *address = qualified(&upstreams[place], address);
+        let uri = address(&mut item);
+        if servers.get(uri) == Some(&usize::MAX) || uri.starts_with(OUR_SCHEME) {
+            *uri = qualified(&upstreams[place], uri);
         }
         merged.items.push(item);
     }
@@ -101,7 +77,8 @@ pub(super) async fn add_to_list(
     mut ours: ListResourcesResult,
 ) -> ListResourcesResult {
     let upstreams = upstreams::with_capability(catalog, caller, has_resources).await;
-    let mut found = merged(upstreams::lists(upstreams, async |session| session.resources().await).await);
+    let lists = upstreams::lists(upstreams, async |session| session.resources().await).await;
+    let mut found = merged(lists, |resource| &mut resource.uri);
     found.items.append(&mut ours.resources);
     ours.ttl_ms = ours.ttl_ms.into_iter().chain(found.ttl_ms).min();
     ours.cache_scope = if found.is_private { Some(CacheScope::Private) } else { ours.cache_scope };
@@ -115,8 +92,8 @@ pub(super) async fn add_to_templates(
     mut ours: ListResourceTemplatesResult,
 ) -> ListResourceTemplatesResult {
     let upstreams = upstreams::with_capability(catalog, caller, has_resources).await;
-    let mut found =
-        merged(upstreams::lists(upstreams, async |session| session.resource_templates().await).await);
+    let lists = upstreams::lists(upstreams, async |session| session.resource_templates().await).await;
+    let mut found = merged(lists, |template| &mut template.uri_template);
     found.items.append(&mut ours.resource_templates);
     ours.ttl_ms = ours.ttl_ms.into_iter().chain(found.ttl_ms).min();
     ours.cache_scope = if found.is_private { Some(CacheScope::Private) } else { ours.cache_scope };

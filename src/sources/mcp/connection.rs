@@ -1,26 +1,22 @@
 //! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::service::Subscription;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::backoff::{AT_LAST, Backoff, SOON};
-use super::changes::end;
+use super::call::end;
 use super::endpoint::Endpoint;
-use super::last_use::LastUse;
 use super::problem::Problem;
-use super::request_origin::until_client;
-use super::session::Session;
-use super::sign_in_watch::SignInWatch;
-use super::state::{State, Status};
-use super::surroundings::Surroundings;
-use super::waiting::Waiting;
-use crate::config::Start;
-use crate::credentials::Credentials;
+use super::remembered::Remembered;
+use super::request_origin::{CurrentClient, until_client};
+use super::session::{Counted, Session};
+use crate::config::{Server, Start};
+use crate::credentials::{Credentials, SignInVersion};
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
@@ -111,7 +107,7 @@ impl Connection {
         if let Some(session) = self.open() {
             return Ok(session);
         }
-        let _waiting = Waiting::start(&self.waiting);
+        let _waiting = Counted::start(&self.waiting);
         let mut state = self.state.subscribe();
         let failed_starts = state.borrow().failed_starts;
         self.wanted.notify_one();
@@ -287,11 +283,11 @@ impl Connection {
         }
         let mut was_silent = false;
         let listed = loop {
-            let answers = session.answers();
+            let answers = session.answers.load(Relaxed);
             match timeout(self.endpoint.timeout, session.list()).await {
                 Ok(listed) => break listed?,
                 // A server that is busy with a call may answer only after it.
-                Err(_) if session.answers() != answers => was_silent = false,
+                Err(_) if session.answers.load(Relaxed) != answers => was_silent = false,
                 Err(_) if session.is_busy() && !was_silent => was_silent = true,
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
@@ -382,5 +378,211 @@ impl Connection {
         if is_new {
             (surroundings.changed)();
         }
+    }
+}
+
+/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
+/// stable.
+pub(super) const SOON: Duration = Duration::from_secs(1);
+pub(super) const AT_LAST: Duration = Duration::from_secs(60);
+const A_WHILE: Duration = Duration::from_secs(10);
+
+/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
+#[derive(Default)]
+pub(super) struct Backoff {
+    next: Duration,
+}
+
+impl Backoff {
+    /// The pause after a connection that lasted so long.
+    pub(super) fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
+        if was_open && lasted > A_WHILE {
+            self.next = Duration::ZERO;
+        }
+        let pause = if was_open { self.next } else { self.next.max(SOON) };
+        self.next = (pause * 2).clamp(SOON, AT_LAST);
+        pause
+    }
+}
+
+/// The state of a connection.
+pub(super) struct State {
+    pub(super) session: Option<Arc<Session>>,
+    /// The last result of listing; `None` until the server was asked.
+    pub(super) listing: Option<Listing>,
+    pub(super) status: Status,
+    pub(super) since: Instant,
+    /// Number of times that the connection ended, and of starts without a connection.
+    pub(super) ends: u64,
+    pub(super) failed_starts: u64,
+    /// The time from which on the list is wanted.
+    pub(super) listed_since: Option<Instant>,
+}
+
+/// The status of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nobody has wanted it yet.
+    NotStarted,
+    /// It is being started.
+    Starting,
+    /// It answers.
+    Ready,
+    /// It is away, for this reason.
+    Failed(Problem),
+}
+
+/// Time without a call after which a caller counts as gone.
+const UNUSED: Duration = Duration::from_secs(600);
+
+/// The last use of a connection.
+pub(super) struct LastUse {
+    /// `None` after the connection has ended for want of use.
+    at: Mutex<Option<Instant>>,
+    /// Whether it ends for want of use. Servers may keep state for a session of a client, so that its connection stays.
+    may_end: bool,
+    patience: Duration,
+}
+
+impl LastUse {
+    pub(super) fn now(endpoint: &Endpoint) -> Self {
+        Self {
+            at: Mutex::new(Some(Instant::now())),
+            may_end: endpoint.is_of_caller_alone(),
+            patience: UNUSED,
+        }
+    }
+
+    /// Notes a use, unless the connection has ended for want of it.
+    pub(super) fn is_kept(&self) -> bool {
+        let mut at = self.locked();
+        *at = at.map(|_| Instant::now());
+        at.is_some()
+    }
+
+    /// Whether the connection has ended for want of use.
+    pub(super) fn has_ended(&self) -> bool {
+        self.locked().is_none()
+    }
+
+    /// Waits until there was no use for long, and ends it.
+    pub(super) async fn until_unused(&self, is_busy: impl Fn() -> bool) {
+        if !self.may_end {
+            return std::future::pending().await;
+        }
+        let mut due = Instant::now() + self.patience;
+        loop {
+            sleep_until(due).await;
+            let mut at = self.locked();
+            let now = Instant::now();
+            due = match *at {
+                Some(last) if last + self.patience > now => last + self.patience,
+                _ if is_busy() => now + self.patience,
+                _ => {
+                    *at = None;
+                    return;
+                }
+            };
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sign-in to one server.
+pub(super) struct SignInWatch {
+    credentials: Arc<Credentials>,
+    name: String,
+    server: Server,
+    noted: Mutex<Option<SignInVersion>>,
+}
+
+impl SignInWatch {
+    pub(super) fn new(endpoint: &Endpoint, credentials: &Arc<Credentials>) -> Self {
+        let (name, server) = (endpoint.name.clone(), endpoint.server.clone());
+        Self { credentials: Arc::clone(credentials), name, server, noted: Mutex::default() }
+    }
+
+    /// Notes the sign-in as it is now.
+    pub(super) fn note(&self) {
+        let now = self.now();
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    }
+
+    /// Whether a server is away for want of a sign-in, and the operator has signed in since.
+    pub(super) fn is_new(&self, status: &Status) -> bool {
+        let has_changed = || self.now() != *self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(status, Status::Failed(problem) if problem.sign_in.is_some() && has_changed())
+    }
+
+    /// Waits until the operator signs in to a server that is away for want of that.
+    pub(super) async fn until_new(&self, state: &watch::Sender<State>) {
+        while !self.is_new(&state.borrow().status) {
+            sleep(SOON).await;
+        }
+    }
+
+    fn now(&self) -> Option<SignInVersion> {
+        self.credentials.sign_in_version((&self.name, &self.server))
+    }
+}
+
+/// The surroundings of all connections.
+#[derive(Clone)]
+pub(super) struct Surroundings {
+    pub(super) credentials: Arc<Credentials>,
+    /// Called when the list of a server changes, or when one goes away or comes back.
+    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    pub(super) remembered: Option<Remembered>,
+    /// The client of the connection, once it is known, where it has one for itself.
+    pub(super) client: CurrentClient,
+}
+
+impl Surroundings {
+    /// Writes a list to the folder of remembered lists, unless it is the one that is known.
+    pub(super) fn remember(&self, endpoint: &Endpoint, listing: &Listing, known: Option<Listing>) {
+        let is_known =
+            known.is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let Some(remembered) = self.remembered.clone().filter(|_| !is_known) else { return };
+        let (endpoint, listing) = (endpoint.clone(), listing.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = remembered.write(&endpoint, &listing) {
+                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod last_use_tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::config::Server;
+    use crate::credentials::{CallerToken, SecretToken};
+
+    fn last_use(token: Option<&str>) -> LastUse {
+        let caller = |token| CallerToken { name: "amy".into(), token: Some(SecretToken::new(token)) };
+        let endpoint = Endpoint::new("hosted", &Server::default(), Path::new("."));
+        let last_use = LastUse::now(&endpoint.of_caller(token.map(caller)));
+        LastUse { patience: Duration::ZERO, ..last_use }
+    }
+
+    #[test]
+    fn the_connection_of_a_caller_ends_when_its_calls_have_ended_and_the_caller_is_gone() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (of_caller, asked) = (last_use(Some("token-of-amy")), AtomicUsize::new(0));
+            assert!(of_caller.is_kept());
+            of_caller.until_unused(|| asked.fetch_add(1, Relaxed) < 3).await;
+            assert_eq!(asked.into_inner(), 4);
+            assert!(of_caller.has_ended() && !of_caller.is_kept());
+            assert_eq!(last_use(None).until_unused(|| false).now_or_never(), None, "all callers share it");
+        });
     }
 }

@@ -10,13 +10,13 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::connection::Connection;
+use super::connection::Status;
+use super::connection::Surroundings;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
 use super::request_origin::ClientSession;
 use super::session::Session;
-use super::state::Status;
-use super::surroundings::Surroundings;
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
 use crate::credentials::Credentials;

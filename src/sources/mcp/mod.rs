@@ -2,28 +2,23 @@
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either version of the protocol, with the token of the server ([`signed_client`]);
-//!    [`list`] lists all pages within limits.
+//!    [`call`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
 //!    reads them.
-//! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
+//! 5. A [`Session`] of theirs also calls tools and follows changes ([`call`]), and sends all other [`requests`]. A
 //!    [`Problem`] is the reason why there is none.
-//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take
-//!    messages of the server back to its client.
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] take messages of the
+//!    server back to its client.
 //! 7. [`Listings`](super::Listings) are read like dumps.
 
-mod backoff;
 mod call;
-mod changes;
-mod client_handler;
 mod connection;
 mod connections;
 mod endpoint;
 mod examine;
-mod last_use;
 mod line_check;
-mod list;
 mod problem;
 mod process;
 mod remembered;
@@ -32,14 +27,7 @@ mod request_routes;
 mod requests;
 mod secrets;
 mod session;
-mod sign_in_watch;
 mod signed_client;
-mod state;
-mod stderr;
-mod subscribers;
-mod surroundings;
-mod transport_error;
-mod waiting;
 
 use std::time::Duration;
 
@@ -48,8 +36,8 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub use crate::config::Environment;
-pub(crate) use call::McpCallError;
-pub(crate) use changes::Changes;
+pub(crate) use call::{Changes, McpCallError};
+pub use connection::Status;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use examine::{Answered, Examined, examine, list_all};
@@ -62,7 +50,6 @@ pub(crate) use requests::{ServerList, ask};
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 pub use session::SessionFacts;
-pub use state::Status;
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::signed_client::Signing;
-use super::transport_error::innermost;
+use super::signed_client::innermost;
 use crate::credentials::SignInProblem;
 
 /// The line that gives a server its token.

@@ -2,6 +2,7 @@
 #![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -20,7 +21,7 @@ use tokio::sync::oneshot;
 use super::problem::explain;
 use super::request_origin::{RequestOrigin, ServerMessage, ToClient, bound};
 use super::request_routes::RequestRoutes;
-use super::session::Session;
+use super::session::{Counted, Session};
 
 /// Most rounds of questions for one request.
 const MAX_ROUNDS: usize = 10;
@@ -106,7 +107,7 @@ impl Session {
             request.extensions_mut().insert::<ToClient>(origin.messages().clone());
             request.extensions_mut().insert(origin.caller().clone());
         }
-        let call = self.begin_call();
+        let _call = Counted::start(&self.calls);
         let handle = self.peer().send_request_with_option(request, options).await?;
         let mut waiting = Waiting { peer: self.peer(), routes: &self.routes, id: Some(handle.id.clone()) };
         let answer = tokio::select! {
@@ -114,7 +115,7 @@ impl Session {
             () = cancelled(origin) => return Err(ServiceError::Cancelled { reason: None }),
         };
         waiting.id = None;
-        call.answered();
+        self.answers.fetch_add(1, Relaxed);
         answer
     }
 

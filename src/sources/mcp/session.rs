@@ -1,7 +1,9 @@
 //! One connection to a server: opened in either version of the protocol, and closed.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -15,17 +17,15 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
-use super::client_handler::{Client, follow_level};
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
-use super::process::Process;
+use super::process::{Process, Stderr};
 use super::request_origin::{ClientSession, CurrentClient};
+use super::request_routes::{Client, follow_level};
 use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
 use super::signed_client::{SignedClient, Signing};
-use super::stderr::Stderr;
-use super::subscribers::Subscribers;
 use crate::credentials::Credentials;
 
 /// The longest line that the SDK reads.
@@ -45,9 +45,9 @@ pub(crate) struct Session {
     pub(super) stderr: Option<Stderr>,
     pub(super) secrets: FilledSecrets,
     /// Calls in progress.
-    calls: AtomicUsize,
-    /// Answers so far.
-    answers: AtomicUsize,
+    pub(super) calls: AtomicUsize,
+    /// Answers to calls so far.
+    pub(super) answers: AtomicUsize,
     /// Whether the server is known to speak the older protocol alone.
     pub(super) is_older: bool,
     changed: Arc<Notify>,
@@ -57,7 +57,8 @@ pub(crate) struct Session {
     pub(super) routes: Arc<RequestRoutes>,
     /// The tokens of a connection over HTTP.
     pub(super) signing: Option<Arc<Signing>>,
-    pub(super) subscribers: Mutex<Subscribers>,
+    /// The followers of each resource: the older wire has one subscription for all of them.
+    subscribers: Mutex<HashMap<String, usize>>,
     /// The error of its last message with a repeated key.
     pub(super) twice: Arc<Mutex<Option<String>>>,
 }
@@ -271,20 +272,13 @@ impl Session {
         !client.can_answer() || self.declared.as_deref().is_some_and(|declared| declared == client)
     }
 
-    /// Counts a call as long as it is in progress.
-    pub(super) fn begin_call(&self) -> CallInProgress<'_> {
-        self.calls.fetch_add(1, Relaxed);
-        CallInProgress(self)
+    pub(super) fn subscribers(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a call is in progress.
     pub(super) fn is_busy(&self) -> bool {
         self.calls.load(Relaxed) > 0
-    }
-
-    /// Number of answers to calls so far.
-    pub(super) fn answers(&self) -> usize {
-        self.answers.load(Relaxed)
     }
 
     /// A message with the last line of a command's stderr, with secrets redacted.
@@ -327,19 +321,19 @@ impl Session {
     }
 }
 
-/// A call in progress.
-pub(super) struct CallInProgress<'s>(&'s Session);
+/// Counts one more for as long as it lives.
+pub(super) struct Counted<'c>(&'c AtomicUsize);
 
-impl CallInProgress<'_> {
-    /// Counts its answer.
-    pub(super) fn answered(&self) {
-        self.0.answers.fetch_add(1, Relaxed);
+impl<'c> Counted<'c> {
+    pub(super) fn start(count: &'c AtomicUsize) -> Self {
+        count.fetch_add(1, Relaxed);
+        Self(count)
     }
 }
 
-impl Drop for CallInProgress<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.calls.fetch_sub(1, Relaxed);
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 

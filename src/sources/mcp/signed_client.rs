@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
+use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::auth::AuthError;
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::streamable_http_client::{
@@ -16,7 +17,6 @@ use rmcp::transport::streamable_http_client::{
 
 use super::endpoint::Endpoint;
 use super::secrets::FilledSecrets;
-use super::transport_error::innermost;
 use crate::config::{ActsAs, Server};
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
 
@@ -255,5 +255,20 @@ impl StreamableHttpClient for SignedClient {
             self.http.get_stream_with_max_sse_event_size(uri, session_id, last, token, headers, max)
         })
         .await
+    }
+}
+
+/// The error of the transport, below those of the protocol.
+pub(super) fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    match error.downcast_ref() {
+        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
+            return innermost(fallback.as_ref());
+        }
+        Some(ClientInitializeError::TransportError { error, .. }) => return innermost(error.error.as_ref()),
+        _ => {}
+    }
+    match error.downcast_ref() {
+        Some(ServiceError::TransportSend(error)) => innermost(error.error.as_ref()),
+        _ => error,
     }
 }

@@ -7,9 +7,9 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
 use super::bundle::{Bundle, Component, weight};
+use super::document::{Report, quote};
 use super::lower::Direction;
 use super::name::{Names, is_portable, portable};
-use super::report::{Report, quote};
 use crate::finding::Code;
 use crate::tool::{ArgumentPlace, Location, Style};
 

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
-use super::definition_keys::DefinitionKeys;
-use super::document::Document;
-use super::lower::{Direction, Lowering};
-use super::report::Report;
+use super::document::{Document, Report};
+use super::lower::{Direction, Lowering, strings};
+use super::name::DefinitionKeys;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]
@@ -162,5 +161,136 @@ pub(in crate::sources) fn refs_in(schema: &Value, found: &mut IndexSet<String>) 
             map.values().for_each(|value| refs_in(value, found));
         }
         _ => {}
+    }
+}
+
+/// Most properties that become arguments; a larger body is one argument.
+const MAX_PROPERTIES: usize = 500;
+/// Longest chain of references and `allOf`s.
+const MAX_DEPTH: usize = 24;
+/// Keywords of a plain object. `minProperties` and the like are left to the service.
+const PLAIN: [&str; 13] = [
+    "type", "properties", "required", "additionalProperties", "allOf", "title", "description", "examples",
+    "default", "deprecated", "readOnly", "minProperties", "maxProperties",
+];
+
+/// A property of a body.
+#[derive(Debug)]
+pub(super) struct Property {
+    pub(super) schema: Rc<Component>,
+    pub(super) required: bool,
+}
+
+/// The properties of a plain object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plain {
+    pub(super) properties: IndexMap<String, Rc<Property>>,
+    is_object: bool,
+    is_closed: bool,
+}
+
+/// Plain objects found so far, by their `$ref`; `None` for other schemas.
+pub(super) type Memo = HashMap<String, Option<Rc<Plain>>>;
+
+/// The properties of a rewritten schema; `None` for a union, an open object, or another type.
+pub(super) fn flatten(
+    schema: &Value,
+    bundle: &mut Bundle<'_, '_>,
+    memo: &mut Memo,
+    report: &mut Report,
+) -> Option<Rc<Plain>> {
+    let plain = Flattening { bundle, memo, report }.schema(schema, 0)?;
+    let usable = !plain.properties.is_empty() || (plain.is_object && plain.is_closed);
+    usable.then_some(plain)
+}
+
+struct Flattening<'f, 'a, 'd> {
+    bundle: &'f mut Bundle<'a, 'd>,
+    memo: &'f mut Memo,
+    report: &'f mut Report,
+}
+
+impl Flattening<'_, '_, '_> {
+    fn schema(&mut self, schema: &Value, depth: usize) -> Option<Rc<Plain>> {
+        let map = schema.as_object().filter(|_| depth < MAX_DEPTH)?;
+        let Some(reference) = map.get("$ref").and_then(Value::as_str) else {
+            return self.object(map, depth).map(Rc::new);
+        };
+        let alone =
+            map.keys().all(|word| matches!(word.as_str(), "$ref" | "title" | "description" | "examples"));
+        if !alone {
+            return None;
+        }
+        if let Some(known) = self.memo.get(reference) {
+            return known.clone();
+        }
+        // Marked as no plain object while it is being read, since a recursive one is none.
+        self.memo.insert(reference.to_string(), None);
+        let component = self.bundle.target(reference, Direction::Input, self.report)?;
+        let plain = self.schema(&component.value, depth + 1);
+        self.memo.insert(reference.to_string(), plain.clone());
+        plain
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, depth: usize) -> Option<Plain> {
+        if !map.keys().all(|word| PLAIN.contains(&word.as_str())) {
+            return None;
+        }
+        let mut plain = Plain { is_object: map.contains_key("type"), ..Plain::default() };
+        match map.get("type") {
+            None => {}
+            Some(Value::String(name)) if name == "object" => {}
+            Some(names) if strings(names).any(|name| name == "object") => {}
+            Some(_) => return None,
+        }
+        match map.get("additionalProperties") {
+            None | Some(Value::Bool(true)) => {}
+            Some(Value::Bool(false)) => plain.is_closed = true,
+            Some(Value::Object(open)) if open.is_empty() => {}
+            Some(_) => return None,
+        }
+        for member in map.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            let member = self.schema(member, depth + 1)?;
+            plain.is_object |= member.is_object;
+            plain.is_closed |= member.is_closed;
+            for (name, property) in &member.properties {
+                plain.add(name, property.clone())?;
+            }
+        }
+        for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let mut refs = IndexSet::new();
+            refs_in(schema, &mut refs);
+            let schema = Rc::new(Component::new(schema.clone(), refs.into_iter().collect()));
+            plain.add(name, Rc::new(Property { schema, required: false }))?;
+        }
+        for name in map.get("required").into_iter().flat_map(strings) {
+            let schema = match plain.properties.get(name) {
+                Some(property) if property.required => continue,
+                Some(property) => property.schema.clone(),
+                None => Rc::new(Component::open()),
+            };
+            plain.properties.insert(name.to_string(), Rc::new(Property { schema, required: true }));
+        }
+        (plain.properties.len() <= MAX_PROPERTIES).then_some(plain)
+    }
+}
+
+impl Plain {
+    /// Adds a property; `None` when there are too many, or when another one of its name differs.
+    fn add(&mut self, name: &str, property: Rc<Property>) -> Option<()> {
+        let is_open = |schema: &Value| schema.as_object().is_some_and(Map::is_empty);
+        let merged = match self.properties.get(name) {
+            None => property,
+            Some(known) => {
+                let schema = match (&known.schema, &property.schema) {
+                    (one, other) if is_open(&other.value) || one.value == other.value => one.clone(),
+                    (one, other) if is_open(&one.value) => other.clone(),
+                    _ => return None,
+                };
+                Rc::new(Property { schema, required: known.required || property.required })
+            }
+        };
+        self.properties.insert(name.to_string(), merged);
+        (self.properties.len() <= MAX_PROPERTIES).then_some(())
     }
 }

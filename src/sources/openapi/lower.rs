@@ -6,12 +6,11 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::definition_keys::DefinitionKeys;
 use super::document::{Dialect, Document, Target};
-use super::keyword::{fits, kind, strings};
-use super::report::{Report, quote};
+use super::document::{Report, quote};
+use super::name::DefinitionKeys;
 use crate::finding::keyword::KeywordKind;
-use crate::finding::{Code, plain_meaning, pointer_push};
+use crate::finding::{Code, keyword, plain_meaning, pointer_push};
 
 /// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;
@@ -334,4 +333,32 @@ fn allow_null(mut schema: Map<String, Value>) -> Map<String, Value> {
     let (outer, inner): (Map<_, _>, Map<_, _>) =
         schema.into_iter().partition(|(word, _)| ANNOTATIONS.contains(&word.as_str()));
     outer.into_iter().chain([("anyOf".to_string(), json!([inner, only_null]))]).collect()
+}
+
+/// The kind of a keyword. `Old` ones are dropped: they are OpenAPI's, or would break the new `$ref`s.
+pub(super) fn kind(word: &str) -> KeywordKind {
+    match word {
+        "$ref" | "$defs" | "discriminator" | "xml" | "externalDocs" | "collectionFormat" => KeywordKind::Old,
+        "additionalItems" | "x-example" => KeywordKind::Any,
+        _ if word.starts_with("x-") => KeywordKind::Old,
+        _ => keyword::holds(word),
+    }
+}
+
+/// Whether a keyword of this kind takes this value. Parts of it that are wrong are reported where they stand.
+pub(super) fn fits(kind: KeywordKind, word: &str, value: &Value) -> bool {
+    match kind {
+        KeywordKind::List => value.as_array().is_some_and(|all| !all.is_empty()),
+        KeywordKind::Named => value.is_object(),
+        KeywordKind::Names => value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
+        KeywordKind::Type => value.is_string() || strings(value).next().is_some(),
+        KeywordKind::Count => value.as_f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0),
+        KeywordKind::Old | KeywordKind::Unknown => true,
+        _ => keyword::fits(kind, word, value),
+    }
+}
+
+/// The strings of a list.
+pub(super) fn strings(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }

@@ -1,31 +1,23 @@
 //! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool per operation.
 //!
 //! 1. [`paths`] lists the operations in the order of the document.
-//! 2. [`operation`] reads one of them; a mistake in it goes into the [`report`] and affects nothing else.
-//! 3. [`parameter`] and [`body`] turn a request into arguments; [`flatten`] takes a plain body apart.
+//! 2. [`operation`] reads one of them; a mistake in it goes into the [`document::Report`] and affects nothing else.
+//! 3. [`parameter`] turns a request into arguments; [`bundle::flatten`] takes a plain body apart.
 //! 4. [`argument`] merges arguments into one object, and records the location of each.
-//! 5. [`lower`] rewrites a schema as JSON Schema 2020-12, by its keywords in [`keyword`].
+//! 5. [`lower`] rewrites a schema as JSON Schema 2020-12.
 //! 6. [`bundle`] does so once for each place in the document, and collects the `$defs` of a tool.
 //!
 //! Nothing is fetched. A tool has a budget of memory, so that a document in which every operation reaches every
 //! schema stays within [`TOTAL_BUDGET`]; parts over the budget accept any value, and are reported.
 
 mod argument;
-mod base;
-mod body;
 mod bundle;
-mod category;
-mod definition_keys;
 mod document;
-mod flatten;
-mod keyword;
 mod lower;
-mod media;
 mod name;
 mod operation;
 mod parameter;
 mod paths;
-mod report;
 #[cfg(test)]
 mod tests;
 
@@ -34,12 +26,11 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 pub(super) use self::bundle::{refs_in, weight};
-pub(super) use self::definition_keys::DefinitionKeys;
+pub(super) use self::name::DefinitionKeys;
 
 use self::bundle::Bundle;
-use self::document::Document;
+use self::document::{Document, Report};
 use self::name::Names;
-use self::report::Report;
 use crate::config::Category;
 use crate::finding::Finding;
 use crate::tool::{Definition, clean_line};
@@ -113,11 +104,11 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         operations.push(operation);
     }
     let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
-    let categories = category::assign(&mut operations, document.root);
+    let categories = operation::assign(&mut operations, document.root);
     Imported {
         categories,
         server: title.filter(|title| !title.is_empty()),
-        base: base::of(document.root),
+        base: paths::base(document.root),
         operations,
         findings: importer.report.findings,
     }
@@ -133,7 +124,7 @@ struct Importer<'a, 'd> {
     document: &'a Document<'d>,
     bundle: Bundle<'a, 'd>,
     report: Report,
-    plain: flatten::Memo,
+    plain: bundle::Memo,
     /// All names, also of operations that come later.
     names: Names,
     /// The operationIds that are taken.

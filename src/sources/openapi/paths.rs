@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::document::Document;
-use super::report::{Report, quote};
+use super::document::{Report, quote};
 use crate::finding::{Code, pointer_join, pointer_push};
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
@@ -107,5 +107,55 @@ fn collect<'d>(
                 });
             }
         }
+    }
+}
+
+/// The first absolute address: of `servers`, with the default values of its variables, or of Swagger's `host`.
+pub(super) fn base(root: &Value) -> Option<String> {
+    let base = servers(root).or_else(|| swagger(root))?;
+    let is_web = base.starts_with("https://") || base.starts_with("http://");
+    (is_web && !base.contains(['{', '}', '$'])).then(|| base.trim_end_matches('/').to_string())
+}
+
+fn servers(root: &Value) -> Option<String> {
+    let server = root.get("servers")?.get(0)?;
+    let mut base = server.get("url")?.as_str()?.to_string();
+    for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten() {
+        if let Some(usual) = variable.get("default").and_then(Value::as_str) {
+            base = base.replace(&format!("{{{name}}}"), usual);
+        }
+    }
+    Some(base)
+}
+
+fn swagger(root: &Value) -> Option<String> {
+    let host = root.get("host")?.as_str()?;
+    let schemes = root.get("schemes").and_then(Value::as_array).into_iter().flatten();
+    let scheme = if schemes.clone().any(|scheme| scheme == "https") || schemes.count() == 0 {
+        "https"
+    } else {
+        "http"
+    };
+    let path = root.get("basePath").and_then(Value::as_str).unwrap_or_default();
+    Some(format!("{scheme}://{host}{path}"))
+}
+
+#[cfg(test)]
+mod base_tests {
+    use serde_json::json;
+
+    use super::base;
+
+    #[test]
+    fn an_address_is_absolute_and_whole() {
+        let with = |server| base(&json!({ "servers": [server] }));
+        let variables =
+            json!({"url": "https://{region}.example.com/v1/", "variables": {"region": {"default": "eu"}}});
+        assert_eq!(with(variables), Some("https://eu.example.com/v1".into()));
+        for unfit in ["/v1", "https://{region}.example.com", "ftp://x", "https://x/${HOME}"] {
+            assert_eq!(with(json!({ "url": unfit })), None, "{unfit}");
+        }
+        let swagger = json!({"host": "example.com", "basePath": "/v2", "schemes": ["http", "https"]});
+        assert_eq!(base(&swagger), Some("https://example.com/v2".into()));
     }
 }
