@@ -27,8 +27,8 @@ const OTHERS: (&str, &str) = (
     "id, at, trace_id, caller, session, kind, function, op, tool, input, found, outcome, error, latency_us, detail",
 );
 
-/// Writes events, and returns the last number.
-pub(super) fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> Result<i64, StateError> {
+/// Writes events.
+pub(super) fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> Result<(), StateError> {
     let count = events.len() as i64;
     let counter = "UPDATE tool_event_counter SET last = last + ?1 WHERE one = 1 RETURNING last";
     let last = sql.row(counter, values![count])?.map_or(0, |mut row| row.int());
@@ -47,7 +47,7 @@ pub(super) fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> R
             sql.rows(&format!("DELETE FROM {table} WHERE id <= ?1"), values![last - NEWEST])?;
         }
     }
-    Ok(last)
+    Ok(())
 }
 
 /// Tests whether there is room for what a large call writes, and leaves nothing behind.

@@ -28,7 +28,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
 use clock::millis;
@@ -231,11 +230,6 @@ impl StateStore {
     /// The sessions with the latest events, newest first, at most this many.
     pub async fn sessions(&self, limit: usize) -> Result<Vec<SessionSummary>, StateError> {
         self.ask(Access::Read, move |sql| events::sessions(sql, limit)).await
-    }
-
-    /// Signals the number of the last event that this process has written.
-    pub fn last_written(&self) -> watch::Receiver<i64> {
-        self.recorder.written()
     }
 
     /// Deletes events and state older than this, and the arguments of expired approvals, after all recorded events

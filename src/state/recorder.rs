@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 use super::database::{Access, Database};
 use super::{Event, Health, StateError, events};
@@ -38,7 +38,6 @@ struct Shared {
     waiting: AtomicUsize,
     lost: AtomicU64,
     problem: Mutex<Option<String>>,
-    written: watch::Sender<i64>,
 }
 
 /// The queue of events. The thread writes all of them and ends when this is dropped.
@@ -52,7 +51,7 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn new(database: Arc<dyn Database>) -> Self {
         let (events, waiting, lost, problem) = Default::default();
-        let shared = Shared { database, events, waiting, lost, problem, written: watch::channel(0).0 };
+        let shared = Shared { database, events, waiting, lost, problem };
         Self { shared: Arc::new(shared), thread: OnceLock::new() }
     }
 
@@ -62,10 +61,6 @@ impl Recorder {
             lost: self.shared.lost.load(Relaxed),
             is_volatile: self.shared.database.is_volatile(),
         }
-    }
-
-    pub(super) fn written(&self) -> watch::Receiver<i64> {
-        self.shared.written.subscribe()
     }
 
     fn send(&self, message: Message) -> bool {
@@ -158,24 +153,20 @@ impl Shared {
     fn write(&self) -> Result<(), StateError> {
         let given = std::mem::take(&mut *locked(&self.events));
         let has_failed = locked(&self.problem).is_some();
-        let mut last = 0;
         let written = guarded_now(|| {
             self.database.run(Access::Write, &mut |sql| {
                 if has_failed {
                     events::probe(sql)?;
                 }
-                last = events::write(sql, &given, self.database.is_volatile())?;
-                Ok(())
+                events::write(sql, &given, self.database.is_volatile())
             })
         });
         let written = written
             .unwrap_or_else(|_| Err(StateError::Failed("writing broke down; it is tried again".into())));
         self.waiting.fetch_sub(given.len(), Relaxed);
         self.note(written.as_ref().err());
-        match &written {
-            Ok(()) if !given.is_empty() => drop(self.written.send_replace(last)),
-            Ok(()) => {}
-            Err(_) => drop(self.lost.fetch_add(given.len() as u64, Relaxed)),
+        if written.is_err() {
+            self.lost.fetch_add(given.len() as u64, Relaxed);
         }
         written
     }

@@ -1,6 +1,5 @@
 //! Sessions through every door, and what is written down of them.
 
-use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
 use rmcp::ServiceExt;
@@ -296,44 +295,6 @@ fn a_person_approves_a_call_once() {
     assert!(approvals(&["list"]).stderr.contains("no call waits"));
     let told = trace(&folder, &["--session", "s"]).stdout;
     assert!(told.contains("approved") && told.contains("wrong task"), "{told}");
-}
-
-#[test]
-fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
-    let folder = catalog(CONFIG);
-    let mut server = Server::start(text(folder.path()), &[], &[]);
-    let search =
-        |query: &str| post(&server, "tool_search", &[("x-session-id", "s")], json!({"query": query}));
-    search("read a task");
-    let follow = |headers: &[(&str, &str)]| {
-        let response = server.get("/v1/sessions/s/events", headers);
-        assert_eq!(header(&response, "content-type"), "text/event-stream");
-        BufReader::new(response).lines()
-    };
-    let mut stream = follow(&[]);
-    let mut next = |wanted: &str| {
-        let line = stream.by_ref().map(Result::unwrap).find(|line| line.starts_with(wanted));
-        line.unwrap()[wanted.len()..].trim().to_string()
-    };
-    let first = next("id:");
-    assert_eq!(next("event:"), "search");
-    post(
-        &server,
-        "tool_exec",
-        &[("x-session-id", "s")],
-        json!({"op": "onto.task.get", "args": {"task_id": "7"}}),
-    );
-    let kinds = [next("event:"), next("event:")];
-    assert!(kinds.contains(&"context_shift".to_string()) && kinds.contains(&"call".to_string()), "{kinds:?}");
-    // Events of other processes arrive too.
-    let call = ["call", "tool_search", "{\"query\": \"send mail\"}", "--session", "s", text(folder.path())];
-    assert_eq!(run(&call).code, 0);
-    assert_eq!(next("event:"), "search");
-    let mut again = follow(&[("last-event-id", &first)]);
-    let event = again.by_ref().map(Result::unwrap).find(|line| line.starts_with("event:")).unwrap();
-    assert_ne!(event, "event: search");
-    server.terminate();
-    assert_eq!(server.ended(Duration::from_secs(8)), Some(0), "streams end with the server");
 }
 
 #[test]

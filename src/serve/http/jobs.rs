@@ -5,8 +5,8 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::job_request::{self, ParseBody, PayloadBody, PromptBody, ResultsBody, read};
-use super::{RequestContext, Response, functions, openapi};
+use super::job_request::{ParseBody, PayloadBody, PromptBody, ResultsBody, read};
+use super::{RequestContext, Response, functions};
 use crate::catalog::{Catalog, Profile};
 use crate::config::Mode;
 use crate::exec::Caller;
@@ -56,7 +56,7 @@ type Answered = Result<(Media, String), Problem>;
 /// `POST /v1/payload`.
 pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: PayloadBody = read(body, job_request::payload)?;
+        let body: PayloadBody = read(body, "/v1/payload")?;
         let mut options = job.catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
         options.search = body.search.unwrap_or(options.search);
@@ -87,7 +87,7 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
 /// `POST /v1/prompt`.
 pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: PromptBody = read(body, job_request::prompt)?;
+        let body: PromptBody = read(body, "/v1/prompt")?;
         let options = job.catalog.config.payload;
         let provider = body.provider.unwrap_or(Provider::OpenAi);
         let Job { catalog, profile, .. } = job;
@@ -110,7 +110,7 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
 /// `POST /v1/parse`.
 pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: ParseBody<'_> = read(body, job_request::parse)?;
+        let body: ParseBody<'_> = read(body, "/v1/parse")?;
         let parser = Parser::of_profile(job.catalog, &job.profile, body.provider);
         let entries = parser.parse(body.response.get()).map_err(|error| refused(error.to_string()))?;
         let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
@@ -122,7 +122,7 @@ pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> 
 /// `POST /v1/results`.
 pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
-        let body: ResultsBody<'_> = read(body, job_request::results)?;
+        let body: ResultsBody<'_> = read(body, "/v1/results")?;
         let answered = AnsweredCalls::read(body.results.get(), body.provider);
         let answered = answered.map_err(|error| refused(error.to_string()))?;
         let message = answered.messages(job.catalog, &job.profile);
@@ -203,21 +203,4 @@ fn tar_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
         archive.append_data(&mut header, path, content.as_slice())?;
     }
     archive.into_inner()
-}
-
-/// The operation, for `openapi.json`.
-pub(super) fn workspace_operation() -> Value {
-    let summary = "The workspace of a job, as `seed` writes it; the query holds the values of the job";
-    json!({
-        "summary": summary,
-        "parameters": [{
-            "name": "values", "in": "query", "style": "form", "explode": true,
-            "schema": { "type": "object", "additionalProperties": { "type": "string" } },
-        }],
-        "responses": {
-            "200": { "description": summary, "content": { TAR: { "schema": { "type": "string", "format": "binary" } } } },
-            "304": openapi::unchanged(),
-            "default": { "$ref": "#/components/responses/Error" },
-        },
-    })
 }

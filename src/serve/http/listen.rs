@@ -85,7 +85,6 @@ impl Listener {
             }
         }
         drop(self.socket);
-        service.close();
         let unanswered = open.count();
         if timeout(Duration::from_secs(limits.stop_seconds), open.shutdown()).await.is_err() {
             tracing::warn!(unanswered, "stopped before all requests were answered");

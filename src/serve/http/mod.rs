@@ -39,8 +39,6 @@ use crate::config::ServeLimits;
 use crate::exec::Caller;
 use crate::guard::MISTAKE;
 
-use sessions::Streams;
-
 pub use super::response::problem::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
@@ -62,7 +60,6 @@ pub(super) struct Shared {
     metrics: Arc<Metrics>,
     slow_work: Arc<Semaphore>,
     call_limiter: Arc<CallLimiter>,
-    streams: Streams,
 }
 
 impl Shared {

@@ -68,7 +68,6 @@ impl HttpService {
             metrics,
             call_limiter: limiter,
             slow_work: Arc::new(Semaphore::new(MAX_SLOW)),
-            streams: Default::default(),
         });
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared }
     }
@@ -92,11 +91,6 @@ impl HttpService {
     /// The limits.
     pub fn limits(&self) -> &ServeLimits {
         &self.shared.limits
-    }
-
-    /// Ends responses that are streams without an end.
-    pub(super) fn close(&self) {
-        self.shared.streams.close();
     }
 
     /// The metrics.
