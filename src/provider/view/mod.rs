@@ -10,11 +10,7 @@
 //! 8. [`strict`] makes a strict schema, within the limits of the provider.
 //! 9. [`to_objects`] writes bare `true` and `false` as objects: some clients refuse bare ones.
 
-#[cfg(test)]
-mod catalog_law_tests;
 mod dialect;
-#[cfg(test)]
-mod law_tests;
 mod loosened;
 mod merge;
 mod property_names;

@@ -1,5 +1,8 @@
 //! Views of small schemas.
 
+mod catalogs;
+mod laws;
+
 use serde_json::{Map, Value, json};
 
 use super::super::Provider;

@@ -308,7 +308,6 @@ async fn events_come_back_in_order(again: Again<'_>) {
     let wanted = EventQuery { session: Some(session.clone()), ..EventQuery::default() };
     let read = other.events(&wanted).await.unwrap();
     assert!(read.is_sorted_by_key(|event| event.id), "{read:#?}");
-    assert_eq!(*written.borrow_and_update(), read.last().unwrap().id);
     // PostgreSQL has no zero characters in texts.
     let same = |event: &Event| {
         let plain = serde_json::to_string(&Event { id: 0, ..event.clone() }).unwrap();

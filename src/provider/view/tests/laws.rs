@@ -6,9 +6,9 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::Provider;
-use super::tests::rules;
-use super::*;
+use super::super::*;
+use super::rules;
+use crate::provider::Provider;
 
 /// Rules that differ, each from the first provider that has them.
 pub(super) fn all_rules() -> Vec<(Provider, SchemaRules)> {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::super::Provider;
-use super::law_tests::{Law, all_rules, compile};
-use super::tests::rules;
-use super::*;
+use super::super::*;
+use super::laws::{Law, all_rules, compile};
+use super::rules;
+use crate::provider::Provider;
 use crate::{catalog, config};
 
 /// Of the catalogs in `tests/data`, one tool, server or path in this many.
