@@ -271,5 +271,5 @@ pub(super) fn check(catalog: &Catalog, configured: usize, findings: &mut Vec<Fin
 }
 
 #[cfg(test)]
-#[path = "tree_tests.rs"]
+#[path = "tests/tree.rs"]
 mod tests;

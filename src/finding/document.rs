@@ -149,5 +149,5 @@ fn size(bytes: u64) -> String {
 }
 
 #[cfg(test)]
-#[path = "document_tests.rs"]
+#[path = "tests/document.rs"]
 mod tests;

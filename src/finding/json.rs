@@ -154,5 +154,5 @@ impl<'t> Visitor<'t> for Inside<'_, 't> {
 }
 
 #[cfg(test)]
-#[path = "json_tests.rs"]
+#[path = "tests/json.rs"]
 mod tests;

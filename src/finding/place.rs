@@ -48,5 +48,5 @@ fn locate_in(
 }
 
 #[cfg(test)]
-#[path = "place_tests.rs"]
+#[path = "tests/place.rs"]
 mod tests;

@@ -168,5 +168,5 @@ fn counts(findings: &[Finding]) -> String {
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
+#[path = "tests/report.rs"]
 mod tests;

@@ -94,5 +94,5 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
 }
 
 #[cfg(test)]
-#[path = "toml_tests.rs"]
+#[path = "tests/toml.rs"]
 mod tests;

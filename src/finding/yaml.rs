@@ -250,5 +250,5 @@ impl Scan<'_> {
 }
 
 #[cfg(test)]
-#[path = "yaml_tests.rs"]
+#[path = "tests/yaml.rs"]
 mod tests;

@@ -300,5 +300,5 @@ fn readable(path: &Path) -> String {
 }
 
 #[cfg(test)]
-#[path = "files_tests.rs"]
+#[path = "tests/files.rs"]
 mod tests;

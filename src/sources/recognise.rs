@@ -212,5 +212,5 @@ fn is_slip(key: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "recognise_tests.rs"]
+#[path = "tests/recognise.rs"]
 mod tests;
