@@ -6,7 +6,7 @@
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
 //! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
-//!    an OpenAPI document is read together with its files ([`combine`]).
+//!    an OpenAPI document is read together with its files ([`parts::combine`]).
 
 #[cfg(feature = "runtime")]
 mod address;
