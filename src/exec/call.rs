@@ -247,7 +247,7 @@ fn add(hasher: &mut blake3::Hasher, value: &Value) {
 }
 
 #[cfg(test)]
-mod fingerprint_tests {
+mod tests {
     use serde_json::json;
 
     use super::fingerprint;

@@ -1,8 +1,8 @@
 //! A tool whose backend is several steps. Each step is a call of its own, for the same caller, with every check.
 //!
 //! 1. The tool of each step is looked up before any is run.
-//! 2. [`Run`] runs one after another, with arguments from the results before it. A write has a key derived from that of the call, so that
-//!    the same call goes on where an earlier one failed.
+//! 2. [`Run`] runs one after another, with arguments from earlier results. A write has a key derived from that of the
+//!    call, so that the same call goes on where an earlier one failed.
 //! 3. The first failure ends the run, and says what was done. A dry run runs the reads, and tells the request of each write.
 
 use std::collections::HashMap;

@@ -243,7 +243,7 @@ impl Debouncer {
 }
 
 #[cfg(test)]
-mod debounce_tests {
+mod tests {
     //! Tests of the waking times.
 
     use super::*;

@@ -1,11 +1,14 @@
-//! `/openapi.json`: this API for programs that read OpenAPI 3.1. The file `openapi.json` has the routes; functions come from
-//! their definitions, and codes of errors from their types.
+//! `/openapi.json`: describes this API in OpenAPI 3.1. The file `openapi.json` has the routes. Functions are added from their
+//! definitions; option values and error codes, from their types.
 
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
+use strum::VariantArray;
 
+use crate::config::{Deferred, ModeChoice, SearchBy};
 use crate::functions::{ErrorCode, Function};
+use crate::provider::Provider;
 use crate::serve::response::problem::ProblemCode;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
@@ -13,6 +16,20 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
     for function in Function::all() {
         document["paths"][format!("/v1/{}", function.name())] = json!({ "post": call(function) });
+    }
+    let values = [
+        ("provider", words::<Provider>()),
+        ("mode", words::<ModeChoice>()),
+        ("deferred", words::<Deferred>()),
+        ("search", words::<SearchBy>()),
+    ];
+    for path in ["/v1/payload", "/v1/prompt", "/v1/parse", "/v1/results"] {
+        let body = &mut document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+        for (name, values) in &values {
+            if let Some(option) = body["schema"]["properties"].get_mut(name) {
+                option["enum"] = values.clone();
+            }
+        }
     }
     let functions = ErrorCode::ALL.iter().map(|code| code.as_str());
     let mut codes: Vec<&str> = functions.chain(ProblemCode::ALL.iter().map(|code| code.as_str())).collect();
@@ -22,6 +39,10 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         codes.into();
     document
 });
+
+fn words<T: VariantArray + Copy + Into<&'static str>>() -> Value {
+    T::VARIANTS.iter().map(|&word| Value::from(word.into())).collect()
+}
 
 /// The document, for an address of the server.
 pub(super) fn document(server: &str) -> Value {

@@ -125,10 +125,7 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 
 /// `GET /openapi.json`.
 async fn describe(context: RequestContext) -> Result<Response, Problem> {
-    let root = match context.catalog.root() {
-        "" => "/",
-        root => root,
-    };
+    let root = if context.catalog.root().is_empty() { "/" } else { context.catalog.root() };
     Ok(Tagged::new(format!("{:#}\n", openapi::document(root)), Media::Json).answer())
 }
 

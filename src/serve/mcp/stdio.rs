@@ -206,7 +206,7 @@ where
                 }
             }
         }
-        // The SDK stops sending once it knows of the end, so it is told last.
+        // The SDK sends nothing after `None`, so open requests are answered first.
         let answered = self.in_flight.wait(Requests::is_empty);
         let _ = timeout_at(self.until?, answered).await;
         None

@@ -1,7 +1,6 @@
 //! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
 
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,12 +8,12 @@ use rmcp::service::Subscription;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::call::end;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
 use super::request_origin::{CurrentClient, until_client};
-use super::session::{Counted, Session};
+use super::session::{InProgress, Session};
+use super::tools::end;
 use crate::config::{Server, Start};
 use crate::credentials::{Credentials, SignInVersion};
 use crate::guard::{MISTAKE, guarded};
@@ -107,7 +106,7 @@ impl Connection {
         if let Some(session) = self.open() {
             return Ok(session);
         }
-        let _waiting = Counted::start(&self.waiting);
+        let _waiting = InProgress::start(&self.waiting);
         let mut state = self.state.subscribe();
         let failed_starts = state.borrow().failed_starts;
         self.wanted.notify_one();
@@ -556,7 +555,7 @@ impl Surroundings {
 }
 
 #[cfg(test)]
-mod last_use_tests {
+mod tests {
     use std::path::Path;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

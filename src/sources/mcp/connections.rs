@@ -9,9 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::connection::Connection;
-use super::connection::Status;
-use super::connection::Surroundings;
+use super::connection::{Connection, Status, Surroundings};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;

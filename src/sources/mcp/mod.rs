@@ -2,18 +2,17 @@
 //!
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either version of the protocol, with the token of the server ([`signed_client`]);
-//!    [`call`] lists all pages within limits.
+//!    [`tools`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
 //!    reads them.
-//! 5. A [`Session`] of theirs also calls tools and follows changes ([`call`]), and sends all other [`requests`]. A
+//! 5. A [`Session`] also calls tools and follows changes of lists ([`tools`]), and sends all other [`requests`]. A
 //!    [`Problem`] is the reason why there is none.
-//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] take messages of the
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] takes messages of the
 //!    server back to its client.
 //! 7. [`Listings`](super::Listings) are read like dumps.
 
-mod call;
 mod connection;
 mod connections;
 mod endpoint;
@@ -28,6 +27,7 @@ mod requests;
 mod secrets;
 mod session;
 mod signed_client;
+mod tools;
 
 use std::time::Duration;
 
@@ -36,7 +36,6 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub use crate::config::Environment;
-pub(crate) use call::{Changes, McpCallError};
 pub use connection::Status;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
@@ -50,6 +49,7 @@ pub(crate) use requests::{ServerList, ask};
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 pub use session::SessionFacts;
+pub(crate) use tools::{Changes, McpCallError};
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);

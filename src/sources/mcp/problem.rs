@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use super::signed_client::Signing;
-use super::signed_client::innermost;
+use super::signed_client::{Signing, innermost};
 use crate::credentials::SignInProblem;
 
 /// The line that gives a server its token.

@@ -12,8 +12,8 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call::{MAX_BYTES, MAX_TOOLS};
 use super::endpoint::Endpoint;
+use super::tools::{MAX_BYTES, MAX_TOOLS};
 use crate::private_file;
 use crate::sources::listings::Listing;
 

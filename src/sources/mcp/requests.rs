@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use super::problem::explain;
 use super::request_origin::{RequestOrigin, ServerMessage, ToClient, bound};
 use super::request_routes::RequestRoutes;
-use super::session::{Counted, Session};
+use super::session::{InProgress, Session};
 
 /// Most rounds of questions for one request.
 const MAX_ROUNDS: usize = 10;
@@ -107,7 +107,7 @@ impl Session {
             request.extensions_mut().insert::<ToClient>(origin.messages().clone());
             request.extensions_mut().insert(origin.caller().clone());
         }
-        let _call = Counted::start(&self.calls);
+        let _call = InProgress::start(&self.calls);
         let handle = self.peer().send_request_with_option(request, options).await?;
         let mut waiting = Waiting { peer: self.peer(), routes: &self.routes, id: Some(handle.id.clone()) };
         let answer = tokio::select! {

@@ -1,8 +1,7 @@
 //! One connection to a server: opened in either version of the protocol, and closed.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,8 +21,7 @@ use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
 use super::process::{Process, Stderr};
 use super::request_origin::{ClientSession, CurrentClient};
-use super::request_routes::{Client, follow_level};
-use super::request_routes::{RequestRoutes, RoutedTransport};
+use super::request_routes::{Client, RequestRoutes, RoutedTransport, follow_level};
 use super::secrets::FilledSecrets;
 use super::signed_client::{SignedClient, Signing};
 use crate::credentials::Credentials;
@@ -322,16 +320,16 @@ impl Session {
 }
 
 /// Counts one more for as long as it lives.
-pub(super) struct Counted<'c>(&'c AtomicUsize);
+pub(super) struct InProgress<'c>(&'c AtomicUsize);
 
-impl<'c> Counted<'c> {
+impl<'c> InProgress<'c> {
     pub(super) fn start(count: &'c AtomicUsize) -> Self {
         count.fetch_add(1, Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for InProgress<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }

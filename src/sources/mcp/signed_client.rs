@@ -20,6 +20,9 @@ use super::secrets::FilledSecrets;
 use crate::config::{ActsAs, Server};
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
 
+/// Longest event of a stream, in bytes, where the SDK passes no limit of its own: the SDK's default.
+const MAX_EVENT: usize = 16 << 20;
+
 /// The tokens of one connection.
 pub(super) struct Signing {
     credentials: Arc<Credentials>,
@@ -184,14 +187,10 @@ impl StreamableHttpClient for SignedClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        _: Option<String>,
+        token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        self.send(|token| {
-            let (uri, session_id) = (Arc::clone(&uri), session_id.clone());
-            self.http.post_message(uri, message.clone(), session_id, token, headers.clone())
-        })
-        .await
+        self.post_message_with_max_sse_event_size(uri, message, session_id, token, headers, MAX_EVENT).await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -230,14 +229,10 @@ impl StreamableHttpClient for SignedClient {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last: Option<String>,
-        _: Option<String>,
+        token: Option<String>,
         headers: Headers,
     ) -> Result<BoxedSseResponse, HttpError> {
-        self.send(|token| {
-            let (uri, session_id) = (Arc::clone(&uri), session_id.clone());
-            self.http.get_stream(uri, session_id, last.clone(), token, headers.clone())
-        })
-        .await
+        self.get_stream_with_max_sse_event_size(uri, session_id, last, token, headers, MAX_EVENT).await
     }
 
     async fn get_stream_with_max_sse_event_size(

@@ -224,7 +224,7 @@ impl Flattening<'_, '_, '_> {
         if let Some(known) = self.memo.get(reference) {
             return known.clone();
         }
-        // Marked as no plain object while it is being read, since a recursive one is none.
+        // A schema that refers to itself cannot be flattened, so `None` is stored until it has been read.
         self.memo.insert(reference.to_string(), None);
         let component = self.bundle.target(reference, Direction::Input, self.report)?;
         let plain = self.schema(&component.value, depth + 1);

@@ -6,8 +6,7 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::document::{Dialect, Document, Target};
-use super::document::{Report, quote};
+use super::document::{Dialect, Document, Report, Target, quote};
 use super::name::DefinitionKeys;
 use crate::finding::keyword::KeywordKind;
 use crate::finding::{Code, keyword, plain_meaning, pointer_push};

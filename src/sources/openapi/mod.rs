@@ -104,7 +104,7 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         operations.push(operation);
     }
     let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
-    let categories = operation::assign(&mut operations, document.root);
+    let categories = operation::assign_categories(&mut operations, document.root);
     Imported {
         categories,
         server: title.filter(|title| !title.is_empty()),

@@ -267,7 +267,7 @@ const MAX_PARENTS: usize = 8;
 const MIN: usize = 3;
 
 /// Gives each operation the path of its tag, and returns the categories of all tags that the document declares.
-pub(super) fn assign(operations: &mut [Operation], root: &Value) -> Vec<Category> {
+pub(super) fn assign_categories(operations: &mut [Operation], root: &Value) -> Vec<Category> {
     let tags = Tags::of(root, operations);
     let mut paths: BTreeMap<String, CategoryPath> = BTreeMap::new();
     for tag in operations.iter().filter_map(tag_of).chain(tags.declared.keys().map(String::as_str)) {

@@ -8,10 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::Importer;
 use super::argument::{Argument, Writing};
-use super::bundle::Component;
-use super::bundle::flatten;
-use super::document::Dialect;
-use super::document::quote;
+use super::bundle::{Component, flatten};
+use super::document::{Dialect, quote};
 use super::lower::Direction;
 use super::name::path_variables;
 use super::paths::Found;

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::document::Document;
-use super::document::{Report, quote};
+use super::document::{Document, Report, quote};
 use crate::finding::{Code, pointer_join, pointer_push};
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
@@ -141,7 +140,7 @@ fn swagger(root: &Value) -> Option<String> {
 }
 
 #[cfg(test)]
-mod base_tests {
+mod tests {
     use serde_json::json;
 
     use super::base;

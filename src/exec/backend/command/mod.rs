@@ -2,7 +2,7 @@
 //!
 //! 1. Arguments are put in their places; a value cannot become an option or a second argument.
 //! 2. [`run`](self) runs the program in a process group of its own, which ends with the call.
-//! 3. Its output is read, within a limit.
+//! 3. The output is read within a limit.
 
 use std::path::Path;
 use std::process::ExitStatus;

@@ -220,7 +220,7 @@ enum Source {
 }
 
 impl Changes {
-    /// Follows the changes of these kinds, as far as the server has them; `None` where it has none of them.
+    /// Follows the wanted changes that the server supports. Returns `None` if it supports none of the wanted kinds.
     pub(crate) async fn of(
         session: &Arc<Session>,
         wanted: &SubscriptionFilter,
