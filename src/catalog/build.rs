@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::audience::{self, Audience};
-use super::definition_places::DefinitionPlaces;
+use super::findings::DefinitionPlaces;
 use super::lint::CatalogLint;
 use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, set_arguments, short, steps,
+    Catalog, Tool, docstring, lint, names, policy, profile, purpose, schema, set_arguments, short, steps,
     structure, tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
@@ -162,7 +162,7 @@ impl Context<'_> {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
         let (op, categories) =
-            (op::written(&definition, &mut report).unwrap_or_default(), definition.category.clone());
+            (names::written_op(&definition, &mut report).unwrap_or_default(), definition.category.clone());
         let aliases = definition.aliases.iter().map(|alias| clean_line(alias)).collect();
         let tool = Tool {
             name,

@@ -5,13 +5,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
+use indexmap::IndexSet;
 use serde::{Serialize, Serializer};
 
-use super::Tool;
 use super::lint::CatalogLint;
-use super::severity::{configure, severity};
-use crate::config::{Config, LintLevel};
-use crate::finding::{Document, Finding, Severity, locate};
+use super::{Catalog, Resolved, Tool};
+use crate::config::{Config, Lint, LintLevel};
+use crate::finding::{Code, Document, Finding, Place, Severity, locate, pointer_join};
+use crate::sources::PartPlaces;
+use crate::tool::quoted;
 
 /// Findings in the order of their places; derefs to a slice of them.
 #[derive(Clone, Debug)]
@@ -121,7 +123,7 @@ impl Unlinted {
         let has_tools = !self.config.lint.ignore.is_empty();
         let tools = self.lint.tools().iter().filter(|_| has_tools);
         let by_name: HashMap<&str, &Tool> = tools.map(|tool| (tool.name.as_str(), &**tool)).collect();
-        configure(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
+        configure_severities(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
         keep_first_in_parts(&self.parts, &mut findings);
         locate(&self.documents, &mut findings);
         findings
@@ -137,4 +139,122 @@ fn keep_first_in_parts(parts: &BTreeSet<String>, findings: &mut Vec<Finding>) {
         }
         _ => true,
     });
+}
+
+// The severities of findings as the configuration sets them, and the findings that it ignores.
+
+/// Applies configured severities and ignores; `named` is the tool of a name.
+pub(super) fn configure_severities<'t>(
+    lint: &Lint,
+    named: impl Fn(&str) -> Option<&'t Tool>,
+    findings: &mut Vec<Finding>,
+) {
+    if lint.severity.is_empty() && lint.ignore.is_empty() {
+        return;
+    }
+    findings.iter_mut().for_each(|finding| finding.severity = severity(finding, lint));
+    let is_off = |finding: &Finding| lint.severity.get(finding.code.as_str()) == Some(&LintLevel::Off);
+    let is_ignored = |finding: &Finding| {
+        let tool = finding.tool.as_deref().and_then(&named);
+        lint.ignore
+            .iter()
+            .filter(|rule| rule.code == finding.code.as_str())
+            .any(|rule| rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts())))
+    };
+    findings.retain(|finding| !is_off(finding) && !is_ignored(finding));
+}
+
+/// The configured severity of a finding, or its own.
+pub(super) fn severity(finding: &Finding, lint: &Lint) -> Severity {
+    match lint.severity.get(finding.code.as_str()) {
+        Some(LintLevel::Error) => Severity::Error,
+        Some(LintLevel::Warning) => Severity::Warning,
+        Some(LintLevel::Info) => Severity::Info,
+        _ => finding.severity,
+    }
+}
+
+// Explanations of names that mean no tool, or several.
+
+/// A name that means no tool, or several.
+#[derive(Clone, Debug)]
+pub struct UnresolvedName<'c> {
+    /// The reason, in one sentence.
+    pub message: String,
+    /// Whether several tools go by the name.
+    pub is_ambiguous: bool,
+    /// The tools that go by it, or those with a name like it, each once.
+    pub near: Vec<&'c Tool>,
+}
+
+impl Catalog {
+    /// Explains what was found for a name that means no single tool.
+    pub fn explain<'c>(&'c self, name: &str, found: Resolved<'c>) -> UnresolvedName<'c> {
+        let unknown = |near| {
+            let message = format!("there is no tool `{}`", quoted(name));
+            UnresolvedName { message, is_ambiguous: false, near }
+        };
+        match found {
+            Resolved::Tool(_) => unknown(Vec::new()),
+            Resolved::Unknown(near) => unknown(self.tools_named(near)),
+            Resolved::Ambiguous(near) => {
+                let message = format!("{} tools go by the name `{}`", near.len(), quoted(name));
+                UnresolvedName { message, is_ambiguous: true, near }
+            }
+        }
+    }
+
+    /// The tools of these names, each once: the name of a tool and its op are often near together.
+    pub fn tools_named<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<&Tool> {
+        let tools = names.into_iter().filter_map(|name| self.find(name));
+        let places: IndexSet<usize> = tools.filter_map(|tool| self.position(&tool.name)).collect();
+        places.into_iter().map(|place| &*self.tools[place]).collect()
+    }
+}
+
+// Places in the file of one definition, for findings about it.
+
+/// The places of a definition and of its schema.
+#[derive(Debug)]
+pub(super) struct DefinitionPlaces {
+    /// The definition.
+    pub(super) definition: Place,
+    /// The schema of its arguments.
+    pub(super) schema: Place,
+    /// The pointer to the object with its fields.
+    pub(super) body: String,
+    /// The places in other files, where its schema is bundled from several.
+    pub(super) parts: Option<Arc<PartPlaces>>,
+}
+
+impl DefinitionPlaces {
+    /// The finding about the tool of this name, at its own place or at that of the field that it is about.
+    pub(super) fn put(&self, finding: Finding, tool: &str) -> Finding {
+        let at = finding.place.clone().unwrap_or_else(|| self.of(finding.code));
+        let mut finding = finding.at(at).tool(tool);
+        self.parts.iter().for_each(|places| places.explain(&mut finding));
+        finding
+    }
+
+    fn of(&self, code: Code) -> Place {
+        match field_of(code) {
+            Some("parameters") => self.schema.clone(),
+            Some(field) => Place::new(&self.definition.file, pointer_join(&self.body, field)),
+            None => self.definition.clone(),
+        }
+    }
+}
+
+/// The field of a definition that a finding of this kind is about.
+fn field_of(code: Code) -> Option<&'static str> {
+    match code {
+        Code::DescriptionTautological | Code::PolicyExtracted | Code::TextHidden | Code::TextInstructs => {
+            Some("description")
+        }
+        Code::ShortTooLong => Some("short_description"),
+        Code::OpInvalid => Some("op"),
+        Code::CallUnderivable => Some("parameters"),
+        Code::BackendUntrusted => Some("backend"),
+        _ => None,
+    }
 }

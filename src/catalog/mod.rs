@@ -3,14 +3,14 @@
 //! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied ([`set_arguments`] for arguments), programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
-//!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
+//!    are derived ([`short`], [`policy`], [`names`], [`sample`]), and its schema is repaired and compiled once
 //!    ([`schema`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
 //!    call others.
 //! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`findings`]); the configuration sets their
-//!    severities ([`severity`]).
+//!    severities ([`findings`]).
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
@@ -18,13 +18,11 @@
 
 mod audience;
 mod build;
-mod definition_places;
 mod docstring;
 mod findings;
 mod functions;
 mod lint;
 mod names;
-mod op;
 mod own_output;
 mod policy;
 mod profile;
@@ -36,14 +34,12 @@ mod sample;
 mod schema;
 pub(crate) mod schema_view;
 mod set_arguments;
-mod severity;
 mod short;
 mod steps;
 mod structure;
 mod tool;
 mod tree;
 mod trust;
-mod unresolved;
 mod validation_cost;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -56,6 +52,7 @@ use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
 use findings::Unlinted;
+pub use findings::UnresolvedName;
 pub use findings::{Counts, Findings};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
@@ -64,7 +61,6 @@ pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
 pub use tool::Tool;
 pub use tree::{CategoryNode, CategoryTree, by_category};
-pub use unresolved::UnresolvedName;
 
 /// The category of tools that have nothing in common with others.
 const LEFT_OVER: &str = "General";
@@ -166,7 +162,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
 impl Catalog {
     /// Applies configured severities and ignores.
     pub fn configure(&self, findings: &mut Vec<Finding>) {
-        severity::configure(&self.config.lint, |name| self.named(name), findings);
+        findings::configure_severities(&self.config.lint, |name| self.named(name), findings);
     }
 
     /// The title: that of the configuration, else the name of the one server (of an OpenAPI document, its title).

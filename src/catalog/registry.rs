@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::op::parts;
+use super::names::op_parts;
 use super::tool::Digest;
 use super::{Callable, Catalog, Profile, ProfileTool, Tool};
 use crate::config::Category;
@@ -128,7 +128,7 @@ impl<'a> Rest<'a> {
 impl<'a> Record<'a> {
     /// The record of a tool; `mode` is its mode in a profile.
     pub fn of(tool: &'a Tool, mode: Option<DescriptionMode>) -> Self {
-        let (group, entity, action) = parts(&tool.op);
+        let (group, entity, action) = op_parts(&tool.op);
         let authored = tool.examples.iter().map(RecordExample::Authored);
         let ready_made = tool.call.iter().map(|arguments| RecordExample::ReadyMade { arguments });
         Self {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::finding::keyword::{TYPES, each_with_pointer_mut};
-use crate::finding::{SchemaNames, percent_decoded, plain_meaning, pointer_join};
+use crate::finding::{SchemaNames, keyword, percent_decoded, pointer_join};
 
 /// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
@@ -91,10 +91,10 @@ impl Repairing<'_> {
             | "maxProperties" | "multipleOf"
                 if value.is_string() =>
             {
-                plain_meaning::number(value).map(Value::Number)
+                keyword::plain_number(value).map(Value::Number)
             }
             "uniqueItems" | "nullable" | "readOnly" | "writeOnly" | "deprecated" if value.is_string() => {
-                plain_meaning::flag(value).map(Value::Bool)
+                keyword::plain_flag(value).map(Value::Bool)
             }
             "required" => {
                 let name = value.as_str()?;
@@ -223,7 +223,7 @@ impl Repairing<'_> {
                 let flag = property
                     .get("required")
                     .filter(|flag| names_itself(flag).is_none())
-                    .and_then(plain_meaning::flag);
+                    .and_then(keyword::plain_flag);
                 if let Some(required) = flag {
                     property.shift_remove("required");
                     if required {

@@ -3,9 +3,8 @@
 //! A value is the author's where the schema has one (`const`, `examples`, `example`, `default`, `enum`), else one by its
 //! type, format and limits, in a form that is reserved for examples.
 
-mod pattern;
-
 use indexmap::IndexSet;
+use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value, json};
 
 use crate::finding::{pointer_join, resolve_local};
@@ -364,7 +363,7 @@ impl<'a> Parts<'a> {
 
     /// A text by its pattern or format, or one that names the argument; within the limits of its length.
     fn text(&self, name: &str) -> String {
-        if let Some(text) = self.word("pattern").and_then(pattern::generate) {
+        if let Some(text) = self.word("pattern").and_then(text_of_pattern) {
             return text;
         }
         let encoded = self.word("contentEncoding").filter(|encoding| *encoding == "base64").map(|_| "byte");
@@ -463,6 +462,50 @@ fn is_kind(value: &Value, kind: &str) -> bool {
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         _ => true,
+    }
+}
+
+// A short text that a regular expression matches.
+
+/// Most characters of a text.
+const MAX_TEXT: usize = 200;
+/// Longest pattern that is read, in bytes.
+const MAX_PATTERN: usize = 1_000;
+/// Characters that are taken from a class, where it has one of them.
+const USUAL: [char; 4] = ['a', 'A', '1', '-'];
+
+/// A short text that a pattern should match; `None` where the pattern cannot be read, or the text would be long.
+fn text_of_pattern(pattern: &str) -> Option<String> {
+    let pattern = Some(pattern).filter(|pattern| pattern.len() <= MAX_PATTERN)?;
+    let mut text = String::new();
+    write(&regex_syntax::parse(pattern).ok()?, &mut text)?;
+    Some(text)
+}
+
+fn write(part: &Hir, text: &mut String) -> Option<()> {
+    match part.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(std::str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(class) => text.push(character(class)?),
+        HirKind::Repetition(repeated) => {
+            // One of those that may be left out tells more than none.
+            let most = repeated.max.unwrap_or(u32::MAX);
+            (0..repeated.min.max(1).min(most)).try_for_each(|_| write(&repeated.sub, text))?;
+        }
+        HirKind::Capture(group) => write(&group.sub, text)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write(part, text))?,
+        HirKind::Alternation(parts) => write(parts.first()?, text)?,
+    }
+    (text.len() <= MAX_TEXT).then_some(())
+}
+
+fn character(class: &Class) -> Option<char> {
+    match class {
+        Class::Unicode(class) => {
+            let holds = |c: &char| class.iter().any(|range| (range.start()..=range.end()).contains(c));
+            USUAL.into_iter().find(holds).or_else(|| Some(class.iter().next()?.start()))
+        }
+        Class::Bytes(class) => Some(char::from(class.iter().next()?.start())),
     }
 }
 

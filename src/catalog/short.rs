@@ -1,16 +1,15 @@
 //! Short descriptions: when to use the tool, in one line, derived from the long description.
 
-mod opening;
-mod plain_text;
+use std::sync::LazyLock;
 
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::tokens::estimate;
-use crate::tool::words;
-
 use super::docstring;
-pub use opening::SharedOpenings;
-pub(super) use plain_text::{sentence_end, without_marks};
+use crate::tokens::estimate;
+use crate::tool::{clean_line, words};
 
 /// Longest short description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +35,7 @@ impl Cap {
 /// The short description of a tool: the first sentence of the long one, or the words of the name.
 pub fn derive(name: &str, description: &str, cap: Cap) -> String {
     let body = docstring::split(description).body;
-    let sentence = plain_text::first_sentence(&body);
+    let sentence = first_sentence(&body);
     let text = if sentence.is_empty() { capitalised(&words(name).join(" ")) } else { direct(&sentence) };
     capped(&text, cap).unwrap_or(text)
 }
@@ -195,5 +194,276 @@ fn spaceless(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{3001}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff01}'..='\u{ff60}' | '\u{20000}'..='\u{3ffff}')
 }
 
+// Openings of descriptions that many tools share: they tell no tool from another, so that no short description is made of them.
+
+/// Fewest tools that share an opening.
+const MIN_TOOLS: usize = 3;
+/// Most words of a label such as `Tool description:`.
+const LABEL_WORDS: usize = 4;
+/// Most openings that are taken off one description.
+const MAX_OPENINGS: usize = 4;
+
+/// The sentences and labels with which at least [`MIN_TOOLS`] descriptions begin, while something follows.
+#[derive(Debug, Default)]
+pub struct SharedOpenings {
+    counts: HashMap<String, usize>,
+}
+
+impl SharedOpenings {
+    /// Finds the openings that descriptions share, layer by layer.
+    pub fn of<'d>(descriptions: impl Iterator<Item = &'d str>) -> Self {
+        let mut rests: Vec<&str> = descriptions.collect();
+        let mut shared = Self::default();
+        for _ in 0..MAX_OPENINGS {
+            let opening = |rest: &&str| split(rest).map(|(opening, _)| without_marks(opening));
+            let openings: Vec<String> = rests.par_iter().filter_map(opening).collect();
+            let mut counts: HashMap<String, usize> = HashMap::new();
+            openings.into_iter().for_each(|opening| *counts.entry(opening).or_default() += 1);
+            counts.retain(|_, count| *count >= MIN_TOOLS);
+            if counts.is_empty() {
+                break;
+            }
+            shared.counts.extend(counts);
+            rests = rests.into_par_iter().filter_map(|rest| shared.without_one(rest)).collect();
+        }
+        shared
+    }
+
+    /// The description without the openings that it shares with others.
+    pub fn strip<'d>(&self, description: &'d str) -> &'d str {
+        let mut rest = description;
+        for _ in 0..MAX_OPENINGS {
+            match self.without_one(rest) {
+                Some(after) => rest = after,
+                None => break,
+            }
+        }
+        rest
+    }
+
+    fn without_one<'d>(&self, text: &'d str) -> Option<&'d str> {
+        let (opening, rest) = split(text)?;
+        self.counts.contains_key(&without_marks(opening)).then_some(rest)
+    }
+}
+
+/// The label or the first sentence of a text, and the rest, which is not empty.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let line = text.lines().next()?;
+    let label =
+        line.find(": ").map(|at| at + 1).filter(|&end| line[..end].split_whitespace().count() <= LABEL_WORDS);
+    let end = label.unwrap_or_else(|| sentence_end(line));
+    let rest = text[end..].trim_start();
+    (!rest.is_empty()).then_some((&text[..end], rest))
+}
+
+// Markdown to plain text, and where its first sentence ends.
+
+/// The first sentence with content, on one line and without markdown.
+fn first_sentence(text: &str) -> String {
+    let mut title = String::new();
+    let mut rest = text;
+    while !rest.trim().is_empty() {
+        let (paragraph, after) = paragraph(rest);
+        rest = after;
+        if paragraph.starts_with(char::from(0)) {
+            continue;
+        }
+        let plain = without_marks(&paragraph);
+        let sentence = said(&plain);
+        if sentence.is_empty() || is_rule(sentence) {
+            continue;
+        }
+        let is_title = paragraph.starts_with('#') || (!sentence.contains(' ') && sentence.is_ascii());
+        if !is_title {
+            return sentence.to_string();
+        }
+        if title.is_empty() {
+            title = sentence.to_string();
+        }
+    }
+    title
+}
+
+/// The first sentence of a line, with the next ones as long as it is only a word or a label.
+fn said(plain: &str) -> &str {
+    let mut end = 0;
+    while end < plain.len() {
+        end += sentence_end(&plain[end..]);
+        let said = plain[..end].trim();
+        if said.split_whitespace().count() > 1 || !said.is_ascii() {
+            break;
+        }
+    }
+    plain[..end].trim()
+}
+
+/// Whether a text has only marks.
+fn is_rule(text: &str) -> bool {
+    !text.chars().any(char::is_alphanumeric)
+}
+
+/// The first paragraph as one line, and the rest. Code blocks come out as a zero byte.
+fn paragraph(text: &str) -> (String, &str) {
+    let text = text.trim_start_matches(['\n', '\r']);
+    let mut line_of: Vec<&str> = Vec::new();
+    let mut at = 0;
+    if text.trim_start().starts_with("```") {
+        let open = text.find("```").unwrap_or(0) + 3;
+        let close = text[open..].find("```").map_or(text.len(), |close| open + close + 3);
+        return ("\0".to_string(), &text[close..]);
+    }
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        if trimmed.is_empty() || line_of.last().is_some_and(|above| breaks(above, trimmed)) {
+            break;
+        }
+        line_of.push(trimmed);
+        at += line.len();
+    }
+    if line_of.is_empty() {
+        at = text.find('\n').map_or(text.len(), |end| end + 1);
+    }
+    (line_of.join(" "), &text[at..])
+}
+
+/// Whether a line begins a new block although no blank line stands before it.
+fn breaks(above: &str, line: &str) -> bool {
+    const OPEN: [&str; 26] = [
+        "a", "an", "the", "and", "or", "of", "to", "with", "for", "in", "on", "by", "from", "your", "its",
+        "their", "this", "is", "are", "as", "at", "that", "into", "using", "given", "via",
+    ];
+    let marked = line.starts_with(['#', '|', '•', '✅', '❌'])
+        || line.starts_with("```")
+        || line.starts_with("- ")
+        || line.starts_with("* ")
+        || line
+            .split_once(['.', ')'])
+            .is_some_and(|(n, rest)| n.parse::<u8>().is_ok() && rest.starts_with(' '));
+    let last_word = above.rsplit(' ').next().unwrap_or("").to_ascii_lowercase();
+    let open = above.ends_with(',') || OPEN.contains(&last_word.as_str());
+    let short = above.chars().count() <= 60;
+    above.starts_with('#')
+        || marked
+        || (short && !open && !line.starts_with(|c: char| c.is_lowercase() || c == '('))
+}
+
+static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"!?\[([^\[\]]*)\]\([^()\s]*\)").ok());
+static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)</?(?:b|i|p|br|em|strong|code|a|ul|li|ol|div|span|h[1-6]|sub|sup)(?:\s[^<>]*)?/?>").ok()
+});
+
+/// One line of plain text: links, emphasis, code ticks, bullets, headings and simple tags are taken away.
+pub(super) fn without_marks(line: &str) -> String {
+    let line = clean_line(line);
+    let has_marks = line.bytes().any(|byte| matches!(byte, b'*' | b'[' | b'<' | b'`' | b'&' | b'_'));
+    let text = if has_marks { without_inline_marks(line) } else { line };
+    let text = text.trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
+    text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c)).trim_end().to_string()
+}
+
+fn without_inline_marks(line: String) -> String {
+    let replace = |regex: &LazyLock<Option<Regex>>, text: String, with: &str| match &**regex {
+        Some(regex) => regex.replace_all(&text, with).into_owned(),
+        None => text,
+    };
+    let text = replace(&TAG, replace(&LINK, line, "$1"), " ");
+    let text = text.replace("**", "").replace('`', "").replace("&amp;", "&").replace("&nbsp;", " ");
+    clean_line(&without_underscores(&without_stars(&text)))
+}
+
+/// Emphasis with single stars, which stand at the borders of words and not between spaces.
+fn without_stars(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let opens = |at: usize| {
+        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
+        !before.is_alphanumeric() && chars.get(at + 1).is_some_and(|c| c.is_alphanumeric())
+    };
+    let closes = |at: usize| {
+        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
+        before.is_alphanumeric() && !chars.get(at + 1).is_some_and(|c| c.is_alphanumeric())
+    };
+    let stars: Vec<usize> = (0..chars.len()).filter(|&at| chars[at] == '*').collect();
+    let paired = stars.len() == 2 && opens(stars[0]) && closes(stars[1]);
+    chars.iter().enumerate().filter(|(at, _)| !(paired && stars.contains(at))).map(|(_, c)| c).collect()
+}
+
+/// Emphasis with `__`, which Python's own names carry too: those are followed by letters and stay.
+fn without_underscores(text: &str) -> String {
+    if text.starts_with("__") && text.matches("__").count() == 2 && text.contains(' ') {
+        text.replacen("__", "", 2)
+    } else {
+        text.to_string()
+    }
+}
+
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Words that end in a full stop without ending a sentence.
+const ABBREVIATIONS: [&str; 24] = [
+    "e.g", "i.e", "eg", "ie", "etc", "vs", "cf", "approx", "incl", "no", "nos", "dr", "mr", "mrs", "ms",
+    "st", "inc", "ltd", "corp", "fig", "sec", "u.s", "max", "min",
+];
+
+/// Where the first sentence of a line ends.
+pub(super) fn sentence_end(line: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, c) in line.char_indices() {
+        let end = at + c.len_utf8();
+        match c {
+            '(' | '（' | '[' => depth += 1,
+            ')' | '）' | ']' => depth = depth.saturating_sub(1),
+            '。' | '！' | '？' if depth == 0 => return end,
+            '.' | '!' | '?' if depth == 0 && ends_here(&line[..at], c, &line[end..]) => return end,
+            _ => {}
+        }
+    }
+    line.len()
+}
+
+/// Whether a mark ends a sentence, judged by the characters around it.
+fn ends_here(before: &str, mark: char, after: &str) -> bool {
+    let next = after.trim_start_matches(['"', '\'', '”', '’', ')']).chars().next();
+    let in_word = |c: &char| !c.is_whitespace() && *c != '(';
+    let word_length: usize = before.chars().rev().take(24).take_while(in_word).map(char::len_utf8).sum();
+    let word = &before[before.len() - word_length..];
+    let follows = after.trim_start().chars().next();
+    match next {
+        None => true,
+        Some(c) if spaced_script(c) => word.len() > 1 || word.chars().any(spaced_script),
+        Some(c) if !c.is_whitespace() => false,
+        Some(_) if mark != '.' => true,
+        Some(_) if ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()) => {
+            word.eq_ignore_ascii_case("etc") && follows.is_some_and(char::is_uppercase)
+        }
+        Some(_) if word.chars().count() == 1 && word.chars().all(char::is_uppercase) => false,
+        Some(_) => !follows.is_some_and(char::is_lowercase) || word.len() > 3 && !before.ends_with('.'),
+    }
+}
+
+/// Scripts that put no space between sentences.
+fn spaced_script(c: char) -> bool {
+    matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}')
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod more_tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_that_many_share_says_nothing() {
+        let texts = ["Send a mail.", "Read a mail.", "Move a mail."]
+            .map(|text| format!("This tool belongs to Mail. Tool description: {text}"));
+        let shared = SharedOpenings::of(texts.iter().map(String::as_str));
+        assert_eq!(shared.strip(&texts[1]), "Read a mail.");
+        assert_eq!(shared.strip("Fetch a page. Slow."), "Fetch a page. Slow.");
+        let equal = ["Do it."; 3];
+        assert_eq!(SharedOpenings::of(equal.into_iter()).strip("Do it."), "Do it.");
+    }
+}

@@ -7,18 +7,13 @@
 
 mod client;
 mod env_file;
-mod environment;
-mod eval;
-mod exec;
 mod overlay;
 mod payload;
-mod preset;
 mod read;
 mod search;
 mod selector;
 mod serve;
 mod server;
-mod state;
 
 use std::path::PathBuf;
 
@@ -26,16 +21,10 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::{DescriptionMode, Effect, clean_line};
-
 pub use client::without_comments;
-pub use env_file::{env_line, env_variables};
-pub use environment::Environment;
-pub use eval::Eval;
-pub use exec::{BATCH_SECONDS, Exec, RequireDoc, TrustHints};
+pub use env_file::{Environment, env_line, env_variables};
 pub use overlay::{Overlay, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Repair, SearchBy};
-pub use preset::preset_names;
 pub use read::{LeftOut, Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
@@ -44,7 +33,8 @@ pub use serve::{
     IssuerGrant, Network, Serve, ServeIssuer, ServeLimits, ServeMode, ServeProxy, ServeToken, ToolList,
 };
 pub use server::{ActsAs, Server, ServerAuth, Start};
-pub use state::{State, WhenUnwritable};
+
+use crate::tool::{DescriptionMode, Effect, clean_line};
 
 /// The name that stands for every profile in `profiles` of the server and of grants.
 pub const EVERY_PROFILE: &str = "*";
@@ -283,5 +273,187 @@ pub struct Render {
 impl Default for Render {
     fn default() -> Self {
         Self { templates: None, index_tools: 150, page_tokens: 1400 }
+    }
+}
+
+// Labelled queries of a catalog, and the thresholds that search must reach on them.
+
+/// Labelled queries of the catalog, and thresholds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Eval {
+    /// Files of labelled queries, relative to the configuration.
+    pub queries: Vec<PathBuf>,
+    /// The least percentage of each measure, which each file must reach: `recall_1`, `recall_5`, `ndcg`, `refused`.
+    pub at_least: IndexMap<String, f64>,
+}
+
+// Presets: overlays that ship with toolcrib.
+
+const PRESETS: [(&str, &str); 1] = [("buildos", include_str!("presets/buildos.toml"))];
+
+/// The names that `presets` may hold.
+pub fn preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
+/// The overlays of a preset, in order; `None` when there is no such preset.
+pub(crate) fn preset(name: &str) -> Option<Vec<Overlay>> {
+    #[derive(Deserialize)]
+    struct Preset {
+        overlay: Vec<Overlay>,
+    }
+    let (_, text) = PRESETS.iter().find(|(known, _)| *known == name)?;
+    toml::from_str::<Preset>(text).ok().map(|preset| preset.overlay)
+}
+
+// Settings of state: idempotency keys, approvals, sessions, traces.
+
+/// The place of state. Without `url` it is in memory, and lost when the process ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct State {
+    /// A file for SQLite, relative to the configuration, or `postgres://...`, in which `${NAME}` stands for the
+    /// environment variable `NAME`.
+    pub url: Option<String>,
+    /// Days that state is kept.
+    #[schemars(range(min = 1))]
+    pub days: u64,
+    /// Names of arguments whose values are not recorded, beside the plainly secret ones; `*` stands for anything.
+    pub redact: Vec<String>,
+    /// Behaviour of calls while the trace cannot be written.
+    pub when_unwritable: WhenUnwritable,
+}
+
+/// Behaviour of calls while the trace cannot be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenUnwritable {
+    /// Calls that change something are refused.
+    #[default]
+    RefuseWrites,
+    /// They run, and are missing from the trace; calls with an idempotency key are refused all the same.
+    GoOn,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { url: None, days: 30, redact: Vec::new(), when_unwritable: WhenUnwritable::RefuseWrites }
+    }
+}
+
+// Settings of calls: the strongest effect allowed, docs to read before, limits of time and size.
+
+/// Longest time of all calls of a batch together, in seconds.
+pub const BATCH_SECONDS: u64 = 60;
+
+/// Settings of calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Exec {
+    /// The strongest effect that a call may have: `read`, `write` or `destructive`. Profiles, tokens and sessions may
+    /// allow less. When absent, `read`; but a tool of a live server that a client lists by its own name runs over stdio as if
+    /// the client had started the server itself, since the client asks its person.
+    pub allow: Option<Effect>,
+    /// The calls for which the session must have read the doc of the tool before.
+    pub require_doc: RequireDoc,
+    /// The longest result that is returned whole, in bytes; the rest of a longer one is read with `read_result`.
+    #[schemars(range(min = 256))]
+    pub result_bytes: usize,
+    /// Longest time of a call in seconds, whatever its server allows.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub call_seconds: u64,
+    /// Minutes that a call waits for a person before it expires.
+    #[schemars(range(min = 1))]
+    pub approval_minutes: u64,
+    /// Whether to believe an untrusted source that claims a tool only reads, by the `server` of its `[[source]]`;
+    /// `"*"` is all others.
+    pub trust_hints: IndexMap<String, TrustHints>,
+}
+
+/// Whether to believe a definition, a live server or an HTTP method that claims a tool only reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TrustHints {
+    /// Yes, unless the name or the request of the tool writes or deletes; then the stricter reading counts.
+    #[default]
+    Checked,
+    /// Always.
+    Always,
+    /// Never; the name of the tool decides.
+    Never,
+}
+
+/// The calls for which the doc of the tool must have been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RequireDoc {
+    /// No calls.
+    #[default]
+    Never,
+    /// Calls that change something.
+    Write,
+    /// Calls that cannot be undone.
+    Destructive,
+    /// All.
+    Always,
+}
+
+impl Default for Exec {
+    fn default() -> Self {
+        Self {
+            allow: None,
+            require_doc: RequireDoc::Never,
+            result_bytes: 32 * 1024,
+            call_seconds: 30,
+            approval_minutes: 60,
+            trust_hints: IndexMap::new(),
+        }
+    }
+}
+
+impl Exec {
+    /// The strongest effect that a call may have, where no client has asked its person.
+    pub fn allow(&self) -> Effect {
+        self.allow.unwrap_or(Effect::Read)
+    }
+
+    /// Whether to believe a read effect of a tool that claims the server `claimed`, from a source that the operator
+    /// calls `named`. Only the operator's own name gives more than the default.
+    pub fn trust_hints(&self, named: Option<&str>, claimed: Option<&str>) -> TrustHints {
+        let of = |name: Option<&str>| name.and_then(|name| self.trust_hints.get(name)).copied();
+        if of(claimed) == Some(TrustHints::Never) {
+            return TrustHints::Never;
+        }
+        of(named).or_else(|| of(Some("*"))).unwrap_or_default()
+    }
+}
+
+impl RequireDoc {
+    /// Whether a call with this effect needs the doc read.
+    pub fn covers(self, effect: Effect) -> bool {
+        match self {
+            RequireDoc::Never => false,
+            RequireDoc::Write => effect >= Effect::Write,
+            RequireDoc::Destructive => effect >= Effect::Destructive,
+            RequireDoc::Always => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn every_preset_can_be_read() {
+        for name in super::preset_names() {
+            let overlays = super::preset(name).unwrap();
+            assert!(
+                overlays.iter().all(|overlay| !overlay.tools.is_empty() && overlay.tools.errors().is_empty())
+            );
+        }
     }
 }

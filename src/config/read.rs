@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::client;
-use super::preset::{preset, preset_names};
 use super::serve::public_url_problem;
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
+use super::{preset, preset_names};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 use crate::tool::Backend;
 

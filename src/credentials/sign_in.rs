@@ -12,8 +12,8 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use super::authorization::{Authorization, OWN_TOKEN, reason};
-use super::callback::{Arrival, Callback, outcome};
 use super::http::{form, send};
+use super::person::{Arrival, Callback, outcome};
 use super::sign_in_file::{Place, SignIn, Tokens, all};
 use super::{Credentials, WRONG_CLIENT, acts_as, is_unknown_client};
 use crate::config::{ActsAs, Server, ServerAuth};

@@ -1,12 +1,14 @@
 //! Reads one source as JSON, YAML or TOML, within limits, and locates values in its text.
 
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::limits::{DocumentError, Limits};
-use super::pointer_tree::{PointerTree, Span};
-use super::position::Cursor;
+use super::place::Cursor;
+use super::pointer::{PointerTree, Span};
+use super::value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
 use super::{Code, Finding, Place, json, toml, yaml};
 
 /// The notation of a source.
@@ -145,6 +147,110 @@ fn size(bytes: u64) -> String {
         0..1024 => format!("{bytes} bytes"),
         1024..1_048_576 => format!("{} KiB", bytes >> 10),
         _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+// Opens a file of the user as a document.
+
+/// Reads and parses a file. `shown` is its name in findings; the format follows from its extension.
+pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<Unread>> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let format = Format::of_extension(&extension).ok_or_else(|| {
+        if is_database(path) {
+            let message =
+                format!("{shown} is a database, such as toolcrib's state, and holds no definitions");
+            let help = "name the catalog; its state is `url` in `[state]`, or --state";
+            return Finding::new(Code::OwnOutput, message).help(help).at(Place::new(shown, ""));
+        }
+        let message = format!("cannot tell the format of {shown} by its name");
+        Finding::new(Code::FileUnreadable, message)
+            .help("use a name that ends in .json, .yaml, .yml or .toml")
+            .at(Place::new(shown, ""))
+    })?;
+    let bytes = read(path, limits.max_bytes).map_err(|error| {
+        Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
+    })?;
+    Document::read(shown, bytes, format, limits)
+}
+
+fn is_database(path: &Path) -> bool {
+    const HEADER: &[u8] = b"SQLite format 3\0";
+    read(path, HEADER.len() as u64).is_ok_and(|bytes| bytes.starts_with(HEADER))
+}
+
+/// Reads at most one byte over the limit, so that a file that grows, or never ends, is refused all the same.
+fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
+    let file = std::fs::File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(std::io::Error::other("it is a folder"));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len().min(max_bytes + 1) as usize);
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+// Limits of a source, and the fault that ends its reading, in any format.
+
+/// Limits of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes.
+    pub max_bytes: u64,
+    /// Levels of nesting at which a source is refused; at most 128, and for TOML 80.
+    pub max_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_bytes: 64 << 20, max_depth: 128 }
+    }
+}
+
+/// Reason why a text cannot be read, with its byte offset.
+#[derive(Debug)]
+pub(super) struct DocumentError {
+    code: Code,
+    pub(super) offset: usize,
+    message: String,
+    help: Option<String>,
+}
+
+impl DocumentError {
+    /// The text is not valid in its format.
+    pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { code: Code::FileInvalid, offset, message: message.into(), help: None }
+    }
+
+    /// The bytes are no text.
+    pub(super) fn unreadable(offset: usize, message: String) -> Self {
+        Self { code: Code::FileUnreadable, ..Self::new(offset, message) }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// There are `levels` or more of nesting.
+    pub(super) fn too_deep(offset: usize, levels: usize) -> Self {
+        Self::new(offset, format!("{TOO_DEEP}: {levels} levels or more"))
+    }
+
+    /// There are more values than a catalog needs.
+    pub(super) fn too_many(offset: usize) -> Self {
+        Self::too_large(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"))
+    }
+
+    /// The text holds more bytes than one source may have.
+    pub(super) fn too_large(offset: usize, message: String) -> Self {
+        let fault = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
+        fault.help("split it into several files")
+    }
+
+    pub(super) fn finding(self, file: &str, line: usize, column: usize) -> Finding {
+        let place = Place { line: Some(line), column: Some(column), ..Place::new(file, "") };
+        Finding { help: self.help, ..Finding::new(self.code, self.message).at(place) }
     }
 }
 

@@ -6,8 +6,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::limits::{DocumentError, Limits};
-use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
+use super::document::{DocumentError, Limits};
+use super::pointer::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE, read_json};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.

@@ -9,17 +9,11 @@
 
 mod code;
 mod document;
-mod excerpt;
 mod json;
 pub(crate) mod keyword;
-mod limits;
 mod nearest;
-mod open;
 mod place;
-pub(crate) mod plain_meaning;
 mod pointer;
-mod pointer_tree;
-mod position;
 mod reference;
 mod report;
 mod toml;
@@ -31,11 +25,11 @@ mod yaml;
 use serde::{Deserialize, Serialize};
 
 pub use code::{Code, Severity};
+pub use document::Limits;
+pub use document::open;
 pub use document::{Document, Format, Unread};
 pub use json::{from_json, from_json_bytes};
-pub use limits::Limits;
 pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
-pub use open::open;
 pub use place::locate;
 pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
 pub use reference::{SchemaNames, percent_decoded, resolve_local};

@@ -4,8 +4,8 @@ use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
-use super::limits::{DocumentError, Limits};
-use super::pointer_tree::{PointerTree, ROOT, Span, element_index};
+use super::document::{DocumentError, Limits};
+use super::pointer::{PointerTree, ROOT, Span, element_index};
 use super::value::{Meter, TOO_DEEP, number};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.

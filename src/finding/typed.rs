@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place, plain_meaning, pointer_split};
+use super::{Code, Finding, Place, keyword, pointer_split};
 
 /// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;
@@ -121,8 +121,8 @@ fn meant(validator: &Validator, schema: &Value, value: &mut Value, violation: &V
     }
     let lower = written.as_str().map(|text| Value::from(text.trim().to_lowercase()));
     let read = [
-        plain_meaning::flag(&written).map(Value::Bool),
-        plain_meaning::number(&written).map(Value::Number),
+        keyword::plain_flag(&written).map(Value::Bool),
+        keyword::plain_number(&written).map(Value::Number),
         lower,
     ];
     let several = Some(Value::from(vec![written.clone()]));

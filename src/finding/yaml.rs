@@ -6,9 +6,9 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
-use super::limits::{DocumentError, Limits};
-use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
-use super::position::Cursor;
+use super::document::{DocumentError, Limits};
+use super::place::Cursor;
+use super::pointer::{NodeId, PointerTree, ROOT, Span};
 use super::value::{MAX_VALUES, Meter, Node, TWICE};
 
 /// Levels of nesting that are refused whatever the limits say: the stack has room for no more.

@@ -3,19 +3,12 @@
 //! `kind` has the type of its values, `limits` their further limits. Texts for agents and people are made of these
 //! alone, each in its own form.
 
-mod keyword;
-mod kind;
-mod limits;
+use serde_json::{Map, Number, Value};
 
-use serde_json::Value;
-
-use self::keyword::{Keywords, is_null};
+use super::repair::standard_type;
 use crate::finding::keyword::keyword;
 use crate::finding::resolve_local;
 use crate::tool::words;
-
-pub(crate) use self::keyword::{last_segment, list};
-pub(crate) use kind::{Kind, Type};
 
 /// Most schemas that are read as one.
 const MAX_PARTS: usize = 24;
@@ -199,4 +192,198 @@ pub(crate) struct Property<'a> {
     pub(crate) name: &'a str,
     pub(crate) schema: &'a Value,
     pub(crate) required: bool,
+}
+
+// Keywords of one schema object, and names in references.
+
+/// The keywords of a schema.
+type Keywords = Map<String, Value>;
+
+/// The elements of a keyword that should hold a list.
+pub(crate) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
+    keyword(part, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The name in a reference: its last segment that is no keyword.
+pub(crate) fn last_segment(reference: &str) -> &str {
+    let is_name = |word: &&str| {
+        !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")
+    };
+    reference
+        .rsplit(['/', '#'])
+        .filter(|word| !word.bytes().all(|b| b.is_ascii_digit()))
+        .find(is_name)
+        .unwrap_or("")
+}
+
+/// Whether nothing but null fits.
+fn is_null(schema: &Value) -> bool {
+    let Value::Object(part) = schema else { return false };
+    let only_null =
+        part.get("enum").and_then(Value::as_array).is_some_and(|values| values.as_slice() == [Value::Null]);
+    only_null
+        || part.get("const") == Some(&Value::Null)
+        || part.get("type").is_some_and(|kind| kind == "null")
+}
+
+// The type of the values at one place of a schema.
+
+/// Most types of one place that are read.
+const MAX_TYPES: usize = 12;
+
+/// The kind of the values at a place. Null, which may be allowed beside it, is in `SchemaView::is_nullable`.
+pub(crate) enum Kind<'a> {
+    /// Nothing fits.
+    Never,
+    /// A type with a name of its own, by the reference to it.
+    Named(&'a str),
+    /// One value.
+    Constant(&'a Value),
+    /// Several values.
+    Values(&'a [Value]),
+    /// One of several schemas.
+    Variants,
+    /// Any value of its types (`SchemaView::types`).
+    Typed,
+}
+
+/// One JSON type, with the schemas of its contents.
+pub(crate) enum Type<'a> {
+    Any,
+    /// A type without contents, also one that JSON does not know.
+    Plain(&'a str),
+    Array(Option<&'a Value>),
+    /// An array whose first elements have schemas of their own.
+    Tuple(&'a [Value]),
+    Object,
+    /// An object of any names with values of one schema.
+    Map(&'a Value),
+}
+
+impl<'a> SchemaView<'a> {
+    /// The kind of its values.
+    pub(crate) fn kind(&self) -> Kind<'a> {
+        if self.is_never {
+            return Kind::Never;
+        }
+        if let Some(reference) = self.named {
+            return Kind::Named(reference);
+        }
+        if let Some(value) = self.constant() {
+            return Kind::Constant(value);
+        }
+        match self.get("enum").and_then(Value::as_array) {
+            Some(values) if !values.is_empty() => Kind::Values(values),
+            _ if !self.variants.is_empty() => Kind::Variants,
+            _ => Kind::Typed,
+        }
+    }
+
+    /// The types that it declares, each once and null last; where it declares none, the type that its keywords are for.
+    pub(crate) fn types(&self) -> Vec<Type<'a>> {
+        let several = self.get("type").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let one = self.get("type").and_then(Value::as_str);
+        let mut words: Vec<&str> = Vec::new();
+        for word in several.iter().filter_map(Value::as_str).take(MAX_TYPES).chain(one) {
+            let word = standard_type(word).unwrap_or(word);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        if words.is_empty() {
+            words.push("");
+        }
+        words.sort_by_key(|word| *word == "null");
+        words.into_iter().map(|word| self.read_type(word)).collect()
+    }
+
+    fn read_type(&self, word: &'a str) -> Type<'a> {
+        let (may_be_array, may_be_object) = (matches!(word, "array" | ""), matches!(word, "object" | ""));
+        let has_properties = self.get("properties").is_some_and(Value::is_object);
+        match (self.tuple(), self.items(), self.other_values()) {
+            (tuple, ..) if may_be_array && !tuple.is_empty() => Type::Tuple(tuple),
+            (_, Some(items), _) if may_be_array => Type::Array(Some(items)),
+            (_, _, Some(values)) if may_be_object && !has_properties => Type::Map(values),
+            _ if word == "array" => Type::Array(None),
+            _ if word == "object" || (word.is_empty() && has_properties) => Type::Object,
+            _ if word.is_empty() => Type::Any,
+            _ => Type::Plain(word),
+        }
+    }
+}
+
+// Limits of a value beyond its type, in words: ranges, lengths, patterns, formats.
+
+/// Bounds beyond this only repeat the range of a number type.
+const WIDEST: f64 = 9_007_199_254_740_991.0;
+/// Formats that only repeat a type.
+const FORMATS_OF_TYPES: [&str; 6] = ["int32", "int64", "float", "double", "enum", "string"];
+
+/// The keywords of limits.
+const KEYWORDS: [&str; 15] = [
+    "format", "contentEncoding", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
+    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems",
+    "pattern",
+];
+
+impl SchemaView<'_> {
+    /// The limits of its values, each a short phrase: a word of the author, or `matches` and a pattern. `word` and `pattern`
+    /// write the author's texts down, where these are not too long.
+    pub(crate) fn limits(
+        &self,
+        word: impl Fn(&str) -> Option<String>,
+        pattern: impl FnOnce(&str) -> Option<String>,
+    ) -> Vec<String> {
+        let mut limits = Vec::new();
+        if !self.has_any(&KEYWORDS) {
+            return limits;
+        }
+        let format = self.text("format").filter(|format| !FORMATS_OF_TYPES.contains(format));
+        limits.extend(format.into_iter().chain(self.text("contentEncoding")).filter_map(word));
+        limits.extend(self.range());
+        limits.extend(self.get("multipleOf").and_then(Value::as_number).map(|n| format!("multiple of {n}")));
+        limits.extend(self.count("minLength", "maxLength", "character"));
+        limits.extend(self.count("minItems", "maxItems", "item"));
+        limits.extend(self.count("minProperties", "maxProperties", "field"));
+        limits.extend((self.get("uniqueItems") == Some(&Value::Bool(true))).then(|| "unique".to_string()));
+        limits.extend(self.text("pattern").and_then(pattern).map(|pattern| format!("matches {pattern}")));
+        limits
+    }
+
+    fn range(&self) -> Option<String> {
+        let bound = |keyword: &str| {
+            let number = self.get(keyword)?.as_number()?;
+            number.as_f64().is_some_and(|n| n.abs() < WIDEST).then_some(number)
+        };
+        let is_open = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
+        let side = |open: &str, closed: &str| -> Option<(&Number, bool)> {
+            let strict = bound(open).map(|n| (n, true));
+            strict.or_else(|| bound(closed).map(|n| (n, is_open(open))))
+        };
+        let low = side("exclusiveMinimum", "minimum");
+        let high = side("exclusiveMaximum", "maximum");
+        let below = |n: &Number, open: bool| if open { format!("below {n}") } else { format!("at most {n}") };
+        let above =
+            |n: &Number, open: bool| if open { format!("above {n}") } else { format!("at least {n}") };
+        Some(match (low, high) {
+            (Some((low, false)), Some((high, false))) => format!("{low} to {high}"),
+            (Some((low, a)), Some((high, b))) => format!("{} and {}", above(low, a), below(high, b)),
+            (Some((low, open)), None) => above(low, open),
+            (None, Some((high, open))) => below(high, open),
+            (None, None) => return None,
+        })
+    }
+
+    fn count(&self, least: &str, most: &str, what: &str) -> Option<String> {
+        let bound = |keyword: &str| self.get(keyword).and_then(Value::as_u64);
+        let plural = |n: u64| if n == 1 { "" } else { "s" };
+        Some(match (bound(least).filter(|&n| n > 0), bound(most).filter(|&n| n < WIDEST as u64)) {
+            (Some(low), Some(high)) if low == high => format!("{low} {what}{}", plural(low)),
+            (Some(low), Some(high)) => format!("{low} to {high} {what}s"),
+            (Some(1), None) if what == "character" => "not empty".to_string(),
+            (Some(low), None) => format!("at least {low} {what}{}", plural(low)),
+            (None, Some(high)) => format!("at most {high} {what}{}", plural(high)),
+            (None, None) => return None,
+        })
+    }
 }

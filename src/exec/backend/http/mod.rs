@@ -1,6 +1,6 @@
 //! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`request`] assigns arguments to parts of the request; [`path`] with its [`path`]s, [`text`] and [`request`] write them.
+//! 1. [`request`] assigns arguments to parts of the request; [`path`], [`text`] and [`request`] write them.
 //! 2. [`request`] is the whole request, with the server's headers.
 //! 3. [`send`] sends it, retries where that does no harm, and follows redirects where these are configured.
 //! 4. [`response`] reads the answer within its limits, and [`response`] explains an error.
@@ -8,22 +8,26 @@
 mod path;
 mod request;
 mod response;
-mod send;
 mod text;
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use reqwest::{Response, Url};
 use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
 
-use super::identity::Identity;
-use super::{BackendError, BackendRequest, BackendResponse, backends};
+use request::HttpRequest;
+pub(super) use text::plain;
+
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, Identity, web_server};
+use crate::config::Server;
+use crate::credentials::{Refused, SecretToken, SignInProblem};
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Connections, FilledSecrets};
-use crate::tool::{HttpBackend, Location};
-use request::HttpRequest;
-use send::Exchange;
-pub(super) use text::plain;
+use crate::tool::{Effect, HttpBackend, Location};
 
 /// Seconds for opening a connection: a server that is down is noticed before the call times out.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -41,7 +45,7 @@ impl Http {
         call: BackendRequest<'_>,
         connections: &Connections,
     ) -> Result<BackendResponse, BackendError> {
-        let (name, server) = backends::web_server(backend, call.tool, call.config)?;
+        let (name, server) = web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
         let (url, headers) =
@@ -78,7 +82,7 @@ impl Http {
 
 /// The request of a call, without secrets. An argument's name in the request can mark it as a secret too.
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
-    let (name, server) = backends::web_server(backend, call.tool, call.config)?;
+    let (name, server) = web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url()?;
     let mut preview = call.redacted();
     for (argument, place) in &backend.arguments {
@@ -90,4 +94,219 @@ pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result
         }
     }
     Ok(HttpRequest::new(backend, server, BackendRequest { arguments: &preview, ..call })?.preview(name, call))
+}
+
+// Sending of a request, with retries where these do no harm, and redirects where these are configured.
+
+/// Time before a retry: 100 ms at first, doubled each time, 5 s at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// One call's exchange with a server.
+struct Exchange<'e> {
+    client: &'e reqwest::Client,
+    name: &'e str,
+    server: &'e Server,
+    call: BackendRequest<'e>,
+    request: &'e HttpRequest<'e>,
+    headers: HeaderMap,
+    secrets: &'e FilledSecrets,
+    /// The identity, for a server with `auth`.
+    identity: Option<Identity<'e>>,
+}
+
+/// The token of an exchange.
+struct SentToken {
+    token: Option<SecretToken>,
+    /// Whether the server has refused the first one.
+    is_refused: bool,
+}
+
+impl Exchange<'_> {
+    async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
+        let deadline = Instant::now() + self.server.timeout().min(self.call.timeout);
+        let mut pause = FIRST_PAUSE;
+        let mut retries = self.server.retries;
+        let mut sent = SentToken { token: self.token(deadline).await?, is_refused: false };
+        loop {
+            let error = match self.attempt(url.clone(), &mut sent, deadline).await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
+            };
+            let wait = match error.kind {
+                BackendErrorKind::NotSent if !sent.is_refused => pause,
+                BackendErrorKind::Busy | BackendErrorKind::ConnectionLost if self.is_repeatable() => {
+                    error.retry_after().unwrap_or(pause)
+                }
+                _ => return Err(error),
+            };
+            if retries == 0 || wait > MAX_PAUSE || Instant::now() + wait >= deadline {
+                return Err(error);
+            }
+            retries -= 1;
+            sleep(wait).await;
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+    }
+
+    /// Whether the call may be sent twice: it changes nothing, or the server gets an idempotency key.
+    fn is_repeatable(&self) -> bool {
+        let tool = self.call.tool;
+        // An effect guessed from the tool's name is not enough for a method that writes.
+        let is_sure = self.request.method.is_safe() || tool.definition.effect.is_some();
+        let has_key = self.server.idempotency_header.is_some() && self.call.idempotency_key.is_some();
+        has_key || (tool.effect == Effect::Read && is_sure)
+    }
+
+    async fn attempt(
+        &self,
+        mut url: Url,
+        sent: &mut SentToken,
+        deadline: Instant,
+    ) -> Result<BackendResponse, BackendError> {
+        let mut method = self.request.method.clone();
+        let mut redirects = self.server.redirects;
+        loop {
+            let response = self.send((&method, &url), sent.token.as_ref(), deadline).await?;
+            let status = response.status();
+            if status.is_success() {
+                let read = response::Reading {
+                    name: self.name,
+                    tool: self.call.tool,
+                    max_bytes: self.server.max_bytes,
+                };
+                return read.answer(response, deadline).await;
+            }
+            // A server that refuses the token has not run the call.
+            if self.has_other_token(&response, sent, deadline).await? {
+                continue;
+            }
+            if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
+                redirects -= 1;
+                (url, method) = (to, with);
+                continue;
+            }
+            let retry_after_seconds = retry_after_seconds(&response);
+            let location =
+                response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_string);
+            let body = response::read_error(response, deadline).await;
+            let refused = response::ErrorResponse {
+                name: self.name,
+                status: status.as_u16(),
+                body,
+                location,
+                retry_after_seconds,
+                effect: self.call.tool.effect,
+                secrets: self.secrets,
+            };
+            return Err(refused.backend_error());
+        }
+    }
+
+    /// The token of the first request. The deadline of the call holds for it, too.
+    async fn token(&self, deadline: Instant) -> Result<Option<SecretToken>, BackendError> {
+        let Some(identity) = &self.identity else { return Ok(None) };
+        let token = timeout_at(deadline, identity.token()).await.map_err(|_| self.no_token_in_time())??;
+        token.iter().for_each(|token| self.secrets.add_token(token));
+        Ok(token)
+    }
+
+    /// Whether the server has refused the token, and there is another one, which is sent once.
+    async fn has_other_token(
+        &self,
+        response: &Response,
+        sent: &mut SentToken,
+        deadline: Instant,
+    ) -> Result<bool, BackendError> {
+        let Some(identity) = self.identity.as_ref().filter(|_| !sent.is_refused) else { return Ok(false) };
+        let status = response.status().as_u16();
+        let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+        let wants_more = challenge.is_some_and(|challenge| challenge.contains("insufficient_scope"));
+        if !(status == 401 || (status == 403 && wants_more)) {
+            return Ok(false);
+        }
+        sent.is_refused = true;
+        let refused = Refused { token: sent.token.as_ref(), status, challenge };
+        let other = timeout_at(deadline, identity.other(refused)).await;
+        let other = other.map_err(|_| self.no_token_in_time())??;
+        let Some(token) = other else { return Ok(false) };
+        self.secrets.add_token(&token);
+        sent.token = Some(token);
+        Ok(true)
+    }
+
+    fn no_token_in_time(&self) -> BackendError {
+        let problem = SignInProblem::Refused("its authorization server did not answer in time".into());
+        BackendError::of_sign_in(self.name, &problem)
+    }
+
+    async fn send(
+        &self,
+        (method, url): (&Method, &Url),
+        token: Option<&SecretToken>,
+        deadline: Instant,
+    ) -> Result<Response, BackendError> {
+        let mut request = reqwest::Request::new(method.clone(), url.clone());
+        *request.headers_mut() = self.headers.clone();
+        if let Some(token) = token {
+            let value = HeaderValue::try_from(format!("Bearer {}", token.expose()));
+            let mut value = value.map_err(|_| self.no_header())?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        if *method == self.request.method {
+            let content = self.request.body.as_ref().map(|body| body.content.clone());
+            *request.body_mut() = content.map(Into::into);
+        } else {
+            request.headers_mut().remove(CONTENT_TYPE);
+        }
+        self.call.begun.mark();
+        match timeout_at(deadline, self.client.execute(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self.connect_error(&error)),
+            Err(_) => Err(response::too_slow(self.name)),
+        }
+    }
+
+    fn no_header(&self) -> BackendError {
+        let message = format!("the token for the server `{}` holds characters that no header can", self.name);
+        BackendError::unconfigured(message)
+    }
+
+    fn connect_error(&self, error: &reqwest::Error) -> BackendError {
+        let name = self.name;
+        if error.is_builder() {
+            return BackendError::unconfigured(format!("no request can be made for the server `{name}`"));
+        }
+        if error.is_connect() {
+            let message = format!("the server `{name}` cannot be reached; nothing was sent");
+            return BackendError::new(
+                BackendErrorKind::NotSent,
+                message,
+                "try again later, or tell the user",
+            );
+        }
+        response::connection_lost(name)
+    }
+
+    /// The address and the method of a redirect that may be followed: within the origin. Clients disagree whether a 301 or 302
+    /// keeps the method of a write, so a write does not follow one.
+    fn redirect(&self, response: &Response, from: &Url, method: &Method) -> Option<(Url, Method)> {
+        let to = from.join(response.headers().get(LOCATION)?.to_str().ok()?).ok()?;
+        let method = match response.status() {
+            StatusCode::SEE_OTHER if *method != Method::HEAD => Method::GET,
+            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND if !method.is_safe() => return None,
+            StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT => method.clone(),
+            _ => return None,
+        };
+        (to.origin() == from.origin()).then_some((to, method))
+    }
+}
+
+fn retry_after_seconds(response: &Response) -> Option<u64> {
+    response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }

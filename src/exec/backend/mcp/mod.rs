@@ -1,23 +1,27 @@
 //! Tools of other MCP servers: called by name, over a connection that stays open. [`sign_in`] asks the person at the client to
 //! sign in, [`result`] reads the answer of a tool.
 
-mod result;
-mod sign_in;
-
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use rmcp::model::{
+    CallToolResult, ClientResult, CustomNotification, ElicitRequest, ElicitRequestParams, ElicitationAction,
+    ErrorData, InputRequest, InputRequiredResult, ServerNotification, ServerRequest,
+};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::identity::caller_token;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, backends};
+use super::mcp_answer::{McpAnswer, value_of};
+use super::{
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, bare, caller_token,
+    mcp_server, not_configured,
+};
 use crate::config::{Config, Server};
-use crate::credentials::SignInProblem;
+use crate::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use crate::exec::Caller;
-use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
+use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, RequestOrigin, Session, ask, bound};
 use crate::tool::Effect;
-use sign_in::{Asked, Person};
 
 /// A call of a tool on another server.
 #[derive(Clone, Copy)]
@@ -35,9 +39,8 @@ pub(super) async fn run(
     call: BackendRequest<'_>,
     root: &Path,
 ) -> Result<BackendResponse, BackendError> {
-    let configured = backends::mcp_server(call.config, server)
-        .ok_or_else(|| backends::not_configured(server, call.config))?;
-    let server = backends::bare(server);
+    let configured = mcp_server(call.config, server).ok_or_else(|| not_configured(server, call.config))?;
+    let server = bare(server);
     let endpoint = endpoint((server, configured), root, call.caller)?;
     let limit = Instant::now() + call.timeout;
     let deadline = || limit.min(Instant::now() + endpoint.timeout);
@@ -62,7 +65,7 @@ pub(super) async fn run(
         let origin = call.caller.origin.as_ref();
         let problem = match timeout_at(errand.deadline, session.call(tool, errand.arguments(), origin)).await
         {
-            Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
+            Ok(Ok(answer)) => return read_result(answer, server, configured.max_bytes, &session),
             Ok(Err(problem)) => problem,
             Err(_) => {
                 session.doubt();
@@ -97,8 +100,8 @@ pub(super) async fn live_session(
     caller: &Caller,
     root: &Path,
 ) -> Result<Arc<Session>, String> {
-    let server = backends::mcp_server(config, name).ok_or("it is not configured")?;
-    let endpoint = endpoint((backends::bare(name), server), root, caller).map_err(|error| error.message)?;
+    let server = mcp_server(config, name).ok_or("it is not configured")?;
+    let endpoint = endpoint((bare(name), server), root, caller).map_err(|error| error.message)?;
     let deadline = Instant::now() + endpoint.timeout;
     let opened = timeout_at(deadline, connections.session(&endpoint)).await;
     let session = opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())?;
@@ -196,7 +199,7 @@ impl McpCall<'_> {
                 );
                 BackendError::connection_lost(message)
             }
-            McpCallError::ProtocolError(error) => result::refused(error, server, session),
+            McpCallError::ProtocolError(error) => refused_result(error, server, session),
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
                 BackendError::new(
@@ -211,8 +214,208 @@ impl McpCall<'_> {
 
 /// The call as a dry run shows it.
 pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
-    backends::mcp_server(call.config, server).ok_or_else(|| backends::not_configured(server, call.config))?;
-    Ok(
-        json!({ "backend": "mcp", "server": backends::bare(server), "tool": tool, "arguments": call.redacted() }),
-    )
+    mcp_server(call.config, server).ok_or_else(|| not_configured(server, call.config))?;
+    Ok(json!({ "backend": "mcp", "server": bare(server), "tool": tool, "arguments": call.redacted() }))
+}
+
+// The answer of a tool on another server: the answer as it came, and the value for an envelope.
+
+/// Bytes of an error that are repeated in an envelope: a model reads it.
+const MAX_EXCERPT: usize = 32 << 10;
+
+fn read_result(
+    answer: CallToolResult,
+    server: &str,
+    max_bytes: usize,
+    session: &Session,
+) -> Result<BackendResponse, BackendError> {
+    let is_error = answer.is_error == Some(true);
+    let mut original = serde_json::to_value(answer).unwrap_or_default();
+    if let Some(fields) = original.as_object_mut() {
+        // Each wire has its own.
+        fields.shift_remove("resultType");
+    }
+    if is_error {
+        return Err(error(session.hide_in(original), server, session, max_bytes));
+    }
+    let (original, warning) = session.hide_in_result(original);
+    let is_too_long = is_longer(&original, max_bytes);
+    let mut response = match value_of(&original) {
+        content if is_too_long => within(content, max_bytes),
+        content => BackendResponse::new(content),
+    };
+    response.warnings.extend(warning);
+    response.original = (!is_too_long).then_some(McpAnswer::Result(original));
+    Ok(response)
+}
+
+/// The error of a server that refuses a call.
+fn refused_result(error: ErrorData, server: &str, session: &Session) -> BackendError {
+    let message = format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
+    let next = "correct the call as the message says, or tell the user";
+    let (code, data) = (error.code.0, error.data.map(|data| session.hide_in(data)));
+    let original =
+        McpAnswer::Error { code, message: session.without_secrets(&error.message), data: data.clone() };
+    let error = BackendError::new(BackendErrorKind::Failed, message, next);
+    error.with_answer(ErrorAnswer::McpError { code, data }).with_original(original)
+}
+
+/// A value; of a text that is too long the beginning, and in place of anything else its size.
+fn within(content: Value, max_bytes: usize) -> BackendResponse {
+    let (content, warning) = match content {
+        Value::String(text) if text.len() > max_bytes => {
+            let warning = format!("the answer was cut: it is longer than {max_bytes} bytes");
+            (text[..text.floor_char_boundary(max_bytes)].into(), Some(warning))
+        }
+        content if is_longer(&content, max_bytes) => {
+            let warning =
+                format!("the answer is left out: it is longer than {max_bytes} bytes; ask for less");
+            (Value::Null, Some(warning))
+        }
+        content => (content, None),
+    };
+    BackendResponse { warnings: warning.into_iter().collect(), ..BackendResponse::new(content) }
+}
+
+/// Whether a value is longer than this as JSON. The estimate never is too small, so most values are not written out.
+fn is_longer(value: &Value, max_bytes: usize) -> bool {
+    weight(value) > max_bytes && value.to_string().len() > max_bytes
+}
+
+/// An upper bound of a value's bytes as text.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 24,
+        Value::String(text) => text.len() * 6 + 2,
+        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| name.len() * 6 + 4 + weight(value)).sum::<usize>() + 2
+        }
+    }
+}
+
+/// The error of a result with `isError`.
+fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> BackendError {
+    let blocks = original.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<&str> =
+        blocks.filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
+    let message = match session.hide(&texts.join(" ")).as_str() {
+        "" => format!("the tool of the MCP server `{server}` failed, and does not say why"),
+        said => format!("the tool of the MCP server `{server}` failed: {said}"),
+    };
+    let next = "correct the arguments as the message says, or tell the user";
+    let detail = match original.get("structuredContent") {
+        Some(detail) => detail.to_string(),
+        None => texts.join("\n"),
+    };
+    let error = BackendError::new(BackendErrorKind::Failed, message, next);
+    let error = match &detail[..detail.floor_char_boundary(MAX_EXCERPT)] {
+        "" => error,
+        text => error.with_answer(ErrorAnswer::McpResult { body: text.to_string() }),
+    };
+    if is_longer(&original, max_bytes) { error } else { error.with_original(McpAnswer::Result(original)) }
+}
+
+// A call that waits for a sign-in: its client is asked to open an address, and the call goes on afterwards.
+
+/// The state of our question on the newer wire.
+const STATE: &str = "toolcrib/sign-in";
+/// The name of the question.
+const QUESTION: &str = "sign-in";
+
+/// The outcome of asking a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// Nobody can be asked, or the person has not signed in.
+    No,
+    /// The question is the answer to the client, which sends the call again.
+    Question,
+    /// The person has signed in.
+    SignedIn,
+}
+
+/// The person behind one call of a server's tool.
+struct Person<'c> {
+    credentials: &'c Credentials,
+    server: (&'c str, &'c Server),
+    origin: Option<&'c Arc<RequestOrigin>>,
+    /// Whether it was asked already.
+    was_asked: bool,
+}
+
+impl<'c> Person<'c> {
+    /// The person at the client of this caller, where the operator's sign-in is for it. Callers with a name of their own are
+    /// elsewhere: the browser comes back to this machine.
+    fn of(credentials: &'c Credentials, server: (&'c str, &'c Server), caller: &'c Caller) -> Self {
+        let is_here = caller.name.is_empty() && may_share(server.1, caller);
+        let origin = caller.origin.as_ref().filter(|_| is_here);
+        Self { credentials, server, origin, was_asked: false }
+    }
+
+    /// Waits for a sign-in that an earlier answer to this call has asked for.
+    async fn answered(&mut self, until: Instant) {
+        let Some(responses) = self.origin.and_then(|origin| origin.take_own_input(self.server.0, STATE))
+        else {
+            return;
+        };
+        self.was_asked = true;
+        let action = responses.get(QUESTION).and_then(|response| response.get("action"));
+        if action.and_then(|action| action.as_str()) == Some("accept") {
+            let _ = timeout_at(until, self.credentials.offered_sign_in_ended(self.server)).await;
+        }
+    }
+
+    /// Asks the person to sign in.
+    async fn ask(&mut self, until: Instant) -> Asked {
+        let Some(origin) = self.origin.filter(|origin| origin.takes_addresses()) else { return Asked::No };
+        if std::mem::replace(&mut self.was_asked, true) {
+            return Asked::No;
+        }
+        let is_older = origin.session().is_some();
+        if !is_older && !origin.may_require_input() {
+            return Asked::No;
+        }
+        let Ok(Ok(offered)) = timeout_at(until, self.credentials.offer_sign_in(self.server)).await else {
+            return Asked::No;
+        };
+        let (question, id) = (self.question(offered.address()), elicitation_id(offered.address()));
+        if !is_older {
+            let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
+            let state = bound(self.server.0, Some(STATE.into()));
+            origin.require_input(InputRequiredResult::new(Some(questions), Some(state)));
+            return Asked::Question;
+        }
+        tokio::spawn(tell_end(Arc::clone(origin), offered.clone(), id));
+        let asked = timeout_at(until, ask(origin, ServerRequest::ElicitRequest(question))).await;
+        let agrees = matches!(&asked, Ok(Ok(ClientResult::ElicitResult(result))) if result.action == ElicitationAction::Accept);
+        match agrees && timeout_at(until, offered.ended()).await == Ok(true) {
+            true => Asked::SignedIn,
+            false => Asked::No,
+        }
+    }
+
+    fn question(&self, address: &str) -> ElicitRequest {
+        let message = format!("The server `{}` needs you to sign in. Open this address.", self.server.0);
+        ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message,
+            url: address.into(),
+            elicitation_id: elicitation_id(address),
+        })
+    }
+}
+
+/// The id of the question to open an address.
+fn elicitation_id(address: &str) -> String {
+    blake3::hash(address.as_bytes()).to_hex()[..32].into()
+}
+
+/// Tells the client of the older wire when its person has signed in, also after the call has ended.
+async fn tell_end(origin: Arc<RequestOrigin>, offered: OfferedSignIn, id: String) {
+    if offered.ended().await {
+        let params = serde_json::json!({ "elicitationId": id });
+        let end = CustomNotification::new("notifications/elicitation/complete", Some(params));
+        origin.tell(ServerNotification::CustomNotification(end)).await;
+    }
 }
