@@ -1,6 +1,5 @@
 //! The public interface: a catalog and its jobs. The command line calls the same stages.
 
-mod error;
 mod in_profile;
 mod types;
 
@@ -20,7 +19,7 @@ use crate::search::Index;
 use in_profile::{Profiles, found, index_of};
 
 pub use crate::render::WorkspaceTemplate;
-pub use error::Error;
+pub use types::Error;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.

@@ -2,9 +2,7 @@
 
 mod client;
 mod client_text;
-mod json_map;
 mod moved;
-mod record;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +20,7 @@ use crate::tool::clean_line;
 use client::Client;
 use client_text::{ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
 use moved::Secrets;
-use record::{Folder, Record, hash};
+use moved::{Folder, Record, hash};
 
 /// Move the servers of an MCP client behind toolcrib.
 ///

@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::catalog::{CatalogArgs, report_lost, word};
-use super::progress::Spinner;
+use super::screen::Spinner;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Catalog;

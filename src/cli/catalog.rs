@@ -1,23 +1,20 @@
 //! The arguments that name a catalog, shared by all commands that read one.
 
-mod report;
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once, OnceLock};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::{CommandError, failed, print_note, user_folder};
+use super::{CommandError, CommandResult, failed, print_note, user_folder};
 use crate::catalog::{self, Checked};
 use crate::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
+use crate::finding::{Finding, Severity};
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::sources::{ADDRESS_HELP, Addresses, Listings};
+use crate::tool::clean_line;
 use crate::watch::Reading;
-pub(super) use report::{
-    complete, counted, in_one_line, refuse_unread, report_briefly, report_errors, report_lost, waiting_for,
-};
 
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
@@ -146,7 +143,7 @@ impl CatalogArgs {
 
     /// The lists of its live servers, if they may be contacted.
     fn listings(&self, workspace: &Workspace) -> Listings {
-        let progress = super::progress::Spinner::start(waiting_for(&[]));
+        let progress = super::screen::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         let listings = self
             .credentials()
@@ -244,4 +241,84 @@ where
         let named = |variant: &&T| Into::<&'static str>::into(**variant) == word;
         T::VARIANTS.iter().find(named).copied().ok_or("unknown name")
     })
+}
+
+// Findings of a catalog in one line, for commands whose job is another.
+
+/// Message while these servers have not answered.
+pub(super) fn waiting_for(servers: &[String]) -> String {
+    if servers.is_empty() {
+        "reading the catalog".into()
+    } else {
+        format!("waiting for {}", servers.join(", "))
+    }
+}
+
+/// Reports findings in one line; for commands whose job is another. `catalog` is the one that the command line names.
+pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
+    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+    if errors + warnings > 0 {
+        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+        report(checked, catalog, &format!("{errors} and {warnings}"));
+    }
+}
+
+/// The same without warnings; for a server, whose first answer does not wait for lint.
+pub(super) fn report_errors(checked: &Checked, catalog: Option<&Path>) {
+    let errors = checked.findings.errors().count();
+    if errors > 0 {
+        report(checked, catalog, &counted(errors, "error"));
+    }
+}
+
+fn report(checked: &Checked, catalog: Option<&Path>, counted: &str) {
+    let named = catalog.map(|path| format!(" {}", path.display())).unwrap_or_default();
+    let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
+    print_note(format!("{first}{counted}; `toolcrib check{named}` shows them"));
+}
+
+/// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.
+pub(super) fn report_lost(checked: &Checked) {
+    if let Some(lost) = first_lost(checked) {
+        print_note(format!("{lost}; `toolcrib check` shows everything"));
+    }
+}
+
+/// The first finding that keeps input out of the catalog, and the number of others.
+fn first_lost(checked: &Checked) -> Option<String> {
+    let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
+    let first = lost.next()?;
+    let more = match lost.count() {
+        0 => String::new(),
+        count => format!(" (and {count} more like it)"),
+    };
+    Some(format!("error[{}]: {}{more}", first.code.as_str(), in_one_line(first)))
+}
+
+/// The place of a finding, its message and its help.
+pub(super) fn in_one_line(finding: &Finding) -> String {
+    let place = finding.place.as_ref().map(|place| match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", place.file),
+        _ => format!("{}: ", place.file),
+    });
+    let help = finding.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+    format!("{}{}{help}", place.unwrap_or_default(), clean_line(&finding.message))
+}
+
+/// Fails where no tool could be read: an answer about such a catalog would be taken for one about its tools.
+pub(super) fn refuse_unread(checked: &Checked) -> CommandResult {
+    if checked.lost_input() && checked.catalog.tools.is_empty() {
+        return Err(failed("no source could be read; `toolcrib check` shows why"));
+    }
+    Ok(())
+}
+
+/// Fails when some of the input is missing from the catalog, after the rest has been printed.
+pub(super) fn complete(checked: &Checked) -> CommandResult {
+    if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
+}
+
+/// `1 error`, `2 errors`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -50,7 +50,7 @@ impl DoctorArgs {
         let sources = workspace.config.sources.iter().enumerate();
         let live: Vec<usize> =
             sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
-        let progress = super::progress::Spinner::start(format!("asking {}", counted(live.len(), "server")));
+        let progress = super::screen::Spinner::start(format!("asking {}", counted(live.len(), "server")));
         let checks = std::thread::scope(|scope| {
             let one = |index: usize| {
                 let credentials = &credentials;

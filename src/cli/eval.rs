@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::catalog::{CatalogArgs, complete, refuse_unread};
-use super::progress::Bar;
 use super::render::templates;
+use super::screen::Bar;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
 use crate::finding::{Severity, locate, text_report};

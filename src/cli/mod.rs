@@ -17,7 +17,6 @@ mod login;
 mod parse;
 mod payload;
 mod pick;
-mod progress;
 mod prompt;
 mod reload;
 mod render;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::catalog::{CatalogArgs, counted, word};
-use super::progress::Spinner;
+use super::screen::Spinner;
 use super::{CommandError, failed, print_note};
 use crate::catalog::{Checked, Profile};
 use crate::config::Mode;

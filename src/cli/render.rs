@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::catalog::{CatalogArgs, counted, refuse_unread};
-use super::progress::Bar;
+use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
-use super::progress::Bar;
 use super::render::{failure, has_docs, kept, summary, templates};
+use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;

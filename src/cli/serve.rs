@@ -1,28 +1,31 @@
 //! `toolcrib serve`: the running server.
 
 mod callers;
-mod log;
 mod preparation;
-mod refusals;
-mod stop;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
+use tracing_subscriber::EnvFilter;
+
+use preparation::Prepared;
+
 use super::catalog::{CatalogArgs, counted, word};
 use super::render::failure;
+use super::screen::Screen;
 use super::seed::find_template;
+use super::signals::Signals;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
+use crate::catalog::Checked;
 use crate::config::{self, ServeMode, ToolList};
+use crate::finding::{Code, Finding, text_report};
 use crate::render::WorkspaceTemplate;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::{Authenticator, LiveCatalog, mcp};
-use log::LogFormat;
-use preparation::Prepared;
-use stop::StopRequests;
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -97,7 +100,7 @@ impl ServeArgs {
     }
 
     pub(super) fn run(self) -> CommandResult {
-        log::start(&self.log_level, self.log)?;
+        start_log(&self.log_level, self.log)?;
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
@@ -239,5 +242,99 @@ async fn serve_stdio(
     tokio::select! {
         served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
+    }
+}
+
+// The log of a server on stderr.
+
+/// The directive for the log of the SDK's authorization: at `debug` it writes codes of sign-ins.
+const SIGN_INS: &str = "rmcp::transport::auth=info";
+
+/// Format of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Starts the log with this level or these directives.
+fn start_log(level: &str, format: LogFormat) -> CommandResult {
+    let filter = EnvFilter::try_new(level)
+        .map_err(|error| CommandError::Usage(format!("--log-level {level}: {error}")))?;
+    // The more exact directive wins, so that this one only ever lowers a level.
+    let is_lower = level.contains("debug") || level.contains("trace");
+    let filter = if is_lower { filter.add_directive(SIGN_INS.parse().map_err(failed)?) } else { filter };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
+    // In a process that calls this twice, the log exists already and serves as well.
+    let _ = match format {
+        LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
+    };
+    Ok(())
+}
+
+// Catalogs that are not served: those without tools, and those whose configuration is broken.
+
+/// A catalog without tools is a mistake, unless a live server may still list some.
+fn refuse_nothing(checked: &Checked) -> CommandResult {
+    let has_servers = checked.catalog.config.sources.iter().any(|source| source.mcp.is_some());
+    if checked.catalog.tools.is_empty() && !has_servers {
+        return Err(failed("there is no tool to serve; `toolcrib check` shows why"));
+    }
+    Ok(())
+}
+
+/// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
+fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
+    // An unreachable source is no mistake in the file that names it.
+    let is_away = |finding: &Finding| match finding.code {
+        Code::SourceUnreachable => true,
+        Code::FileUnreadable => {
+            finding.place.as_ref().is_some_and(|place| place.pointer.starts_with("/source/"))
+        }
+        _ => false,
+    };
+    let is_of_configuration = |finding: &&Finding| {
+        finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml") && !is_away(finding)
+    };
+    let broken: Vec<Finding> = checked.findings.errors().filter(is_of_configuration).cloned().collect();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    print_note(text_report(&broken, &checked.documents, true, Some(10)).trim_end());
+    let message =
+        "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
+    Err(failed(message))
+}
+
+// Requests to stop, by signals. They count from the start of the program, also those that come before it can end.
+
+/// The number of signals so far.
+#[derive(Clone)]
+struct StopRequests(watch::Receiver<usize>);
+
+impl StopRequests {
+    /// Listens from now on; called in a runtime.
+    fn listen() -> Self {
+        let (count, requests) = watch::channel(0);
+        // Without signals, the system ends the process in its own way.
+        if let Ok(mut signals) = Signals::listen() {
+            tokio::spawn(async move {
+                loop {
+                    signals.next().await;
+                    count.send_modify(|count| *count += 1);
+                }
+            });
+        }
+        Self(requests)
+    }
+
+    /// Resolves after so many signals.
+    async fn reach(&self, count: usize) {
+        if self.0.clone().wait_for(|now| *now >= count).await.is_err() {
+            std::future::pending().await
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::catalog::CatalogArgs;
 use super::print_note;
-use super::progress::Spinner;
+use super::screen::Spinner;
 use crate::catalog::Catalog;
 use crate::config::{Search, SearchModel, SearchSemantic};
 use crate::exec::backend::Backends;

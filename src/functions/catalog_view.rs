@@ -4,16 +4,16 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use rayon::prelude::*;
+use rmcp::model::sha256_digest;
 use serde_json::{Map, Value};
 
-use super::served_skills::ServedSkill;
 use crate::catalog::{
     Catalog, CategoryNode, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile,
 };
 use crate::exec::EVERY_ROLE;
 use crate::help;
 use crate::help::{EffectFilter, Format, Groups, HelpOptions};
-use crate::render::{Doc, Docs, TemplateError, Templates};
+use crate::render::{Doc, Docs, SKILL, TemplateError, Templates, page_path, skills};
 use crate::search::semantic::VectorSlot;
 use crate::search::{Field, Index, IndexEntry, semantic};
 use crate::tokens::estimate;
@@ -254,7 +254,9 @@ impl CatalogView {
     /// The slot for the vectors of its tools, in the order of [`Catalog::tools`].
     pub fn vector_slot(&self) -> &Arc<VectorSlot> {
         self.vector_slot.get_or_init(|| {
-            Arc::new(VectorSlot::new(self.catalog.tools.iter().map(|tool| semantic::text(tool)).collect()))
+            Arc::new(VectorSlot::new(
+                self.catalog.tools.iter().map(|tool| semantic::tool_text(tool)).collect(),
+            ))
         })
     }
 
@@ -429,4 +431,54 @@ impl HelpCache {
 
 fn empty_slots(things: usize) -> Vec<Answers> {
     (0..things).map(|_| OnceLock::new()).collect()
+}
+
+// The Agent Skills of a catalog view, with the bytes and the digest of each file: those that `render --skills` writes.
+
+/// A skill, ready to be served.
+#[derive(Debug)]
+pub struct ServedSkill {
+    /// Its name, and the name of its folder.
+    pub name: String,
+    /// Its use.
+    pub description: String,
+    /// `SKILL.md`, then its references.
+    pub files: Vec<SkillFile>,
+}
+
+/// A file of a skill.
+#[derive(Debug)]
+pub struct SkillFile {
+    /// The path in the folder of the skill.
+    pub path: String,
+    /// Its content.
+    pub markdown: Bytes,
+    /// SHA-256 of its content, such as `sha256:9f86…`.
+    pub digest: String,
+}
+
+impl SkillFile {
+    fn of(path: String, markdown: Bytes) -> Self {
+        Self { path, digest: sha256_digest(&markdown), markdown }
+    }
+}
+
+impl ServedSkill {
+    /// The skills of a profile.
+    pub(super) fn all(
+        catalog: &Catalog,
+        profile: &Profile<'_>,
+        templates: &Templates,
+    ) -> Result<Vec<Self>, TemplateError> {
+        let skills = skills(catalog, profile).into_iter();
+        let served = skills.map(|skill| {
+            let mut files = vec![SkillFile::of(SKILL.to_string(), Bytes::from(skill.markdown.clone()))];
+            for tool in skill.tools.iter().map(|&tool| profile.tools[tool].tool) {
+                let page = skill.page(tool, (catalog, profile), templates)?;
+                files.push(SkillFile::of(page_path(tool), Bytes::from(page)));
+            }
+            Ok(Self { name: skill.name, description: skill.description, files })
+        });
+        served.collect()
+    }
 }

@@ -5,24 +5,21 @@
 //! 2. [`ALL`] has an entry for each [`Function`] with its facts; its definition is in `catalog/functions/`, its handler in a
 //!    file here. Doors, lists, limits and metrics read the table.
 //! 3. [`arguments`] validates arguments by the definition and reads them into the handler's own type.
-//! 4. [`trace`] records the calls of a session, and [`counters`] counts.
+//! 4. [`trace`] records the calls of a session, and [`trace`] counts.
 //! 5. [`answer`] is the result: JSON, text where a model reads it, or a [`Refusal`] with the next step. [`client_answer`] is
 //!    what a client of MCP gets of it.
 
 mod answer;
 mod arguments;
-mod call;
 mod catalog_view;
 mod client_answer;
 mod context;
-mod counters;
 mod discovery;
 mod function;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;
 mod search;
-mod served_skills;
 mod tool_batch;
 mod tool_exec;
 mod tool_help;
@@ -39,14 +36,14 @@ pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
 pub use answer::{BlockData, linked_data};
 pub use catalog_view::{CatalogView, DocPage, IndexPage};
+pub use catalog_view::{ServedSkill, SkillFile};
 pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use context::Trace;
 pub use context::{FunctionContext, SemanticSearch, Services};
-pub use counters::Counters;
 pub use function::{Function, FunctionList};
 pub use search::{SearchOutcome, SearchQuery};
-pub use served_skills::{ServedSkill, SkillFile};
 pub use tool_exec::ToolCall;
+pub use trace::Counters;
 
 /// Finds tools by what they do.
 const TOOL_SEARCH: Function = Function::new("tool_search", Handler::Async(tool_search::run))

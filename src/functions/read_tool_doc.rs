@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::call::ROOT;
+use super::function::ROOT;
 use super::{
     Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, discovery,
 };

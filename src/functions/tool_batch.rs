@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::arguments::{check, read};
-use super::call::ROOT;
+use super::function::ROOT;
 use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::arguments::WRAPPERS;
 use crate::catalog::{Resolved, functions};

@@ -89,7 +89,7 @@ impl<'c> ToolCall<'c> {
     /// Answers the call. A panic is answered as well.
     pub async fn call(self, context: &FunctionContext) -> Answer {
         let answer = guarded(WaitBudget::current().with(self.run(context.clone()))).await;
-        let answer = answer.unwrap_or_else(|_| super::call::panicked().into());
+        let answer = answer.unwrap_or_else(|_| super::function::panicked().into());
         answer.with_registry_version(&context.view.catalog().version)
     }
 

@@ -8,8 +8,8 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::call::ROOT;
 use super::catalog_view::HelpTarget;
+use super::function::ROOT;
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
 use crate::catalog::{Resolved, functions};
 use crate::finding::nearest;

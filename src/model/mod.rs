@@ -4,21 +4,16 @@
 
 #[cfg(feature = "runtime")]
 mod api;
-#[cfg(feature = "runtime")]
-mod chat;
-mod chat_model;
-mod embedding_model;
-#[cfg(feature = "runtime")]
-mod embeddings;
 mod local;
 
-#[cfg(feature = "runtime")]
-pub use chat::ChatEndpoint;
-pub use chat_model::ChatModel;
-pub use embedding_model::EmbeddingModel;
-#[cfg(feature = "runtime")]
-pub use embeddings::EmbeddingsApi;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use api::Api;
 pub use local::StaticModel;
+
+use crate::config;
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -54,6 +49,163 @@ impl ModelError {
             ModelError::Unreachable { reason, .. } => format!("no answer from the model: {reason}"),
             ModelError::Refused { status: 200, .. } => "the model answered in another form".into(),
             ModelError::Refused { status, .. } => format!("the model answered {status}"),
+        }
+    }
+}
+
+// A chat model: one question, one answer in text.
+
+/// Most bytes of an answer that are read.
+const MAX_ANSWER: usize = 1 << 20;
+
+/// A chat completions endpoint.
+#[derive(Debug)]
+pub struct ChatEndpoint {
+    api: Api,
+    model: String,
+    timeout: Duration,
+}
+
+impl ChatEndpoint {
+    /// The endpoint that repairs calls, with its key.
+    pub fn new(repair: &config::Repair, key: Option<String>) -> Result<Self, ModelError> {
+        let api = Api::new("repair.url", &repair.url, "/chat/completions", key)?;
+        let timeout = Duration::from_secs(repair.timeout_seconds.max(1));
+        Ok(Self { api, model: repair.model.clone(), timeout })
+    }
+
+    /// The endpoint that scores tools, with its key.
+    pub fn for_search(model: &config::SearchModel, key: Option<String>) -> Result<Self, ModelError> {
+        let api = Api::new("search.llm.url", &model.url, "/chat/completions", key)?;
+        let timeout = Duration::from_millis(model.timeout_ms.max(1));
+        Ok(Self { api, model: model.model.clone(), timeout })
+    }
+}
+
+impl ChatModel for ChatEndpoint {
+    fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError> {
+        let question = json!({
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": instructions},
+                {"role": "user", "content": question},
+            ],
+        });
+        let answer = self.api.ask(&question, self.timeout, MAX_ANSWER)?;
+        let content = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
+        let missing = || self.api.refused(200, " without `choices[0].message.content`");
+        content.map(ToString::to_string).ok_or_else(missing)
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+}
+
+// The trait of chat models.
+
+/// A model that answers a question in text.
+pub trait ChatModel: Sync {
+    /// The answer, or the reason why there is none.
+    fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError>;
+
+    /// Name of the model, for provenance; `None` where it has none.
+    fn name(&self) -> Option<&str> {
+        None
+    }
+}
+
+// Models that turn texts into vectors.
+
+/// Longest vector that is accepted.
+const MAX_DIMENSIONS: usize = 16_384;
+
+/// A model that turns texts into vectors: texts that are near in meaning have similar vectors.
+pub trait EmbeddingModel: Send + Sync {
+    /// Identity of its vectors: vectors of models with the same identity can be compared.
+    fn identity(&self) -> &str;
+
+    /// A vector for each text, in order, all of one length and finite; or the reason why there are none. `timeout`
+    /// bounds the whole.
+    fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
+}
+
+/// The mistake in the vectors for this many texts, if there is one.
+fn problem(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
+    if vectors.len() != texts {
+        return Some(format!("with {} vectors for {texts} texts", vectors.len()));
+    }
+    let length = vectors.first().map_or(1, Vec::len);
+    if length == 0 || length > MAX_DIMENSIONS {
+        return Some(format!("with a vector of {length} numbers"));
+    }
+    if vectors.iter().any(|vector| vector.len() != length) {
+        return Some("with vectors of different lengths".into());
+    }
+    let is_broken = vectors.iter().flatten().any(|number| !number.is_finite());
+    is_broken.then(|| "with an invalid number".into())
+}
+
+// Vectors from an OpenAI-compatible `/v1/embeddings`.
+
+/// Most bytes of an answer that are read, for each text.
+const MAX_ANSWER_PER_TEXT: usize = 512 << 10;
+/// Most bytes of an answer that are read altogether.
+const MAX_VECTORS: usize = 64 << 20;
+
+/// An embeddings endpoint.
+#[derive(Debug)]
+pub struct EmbeddingsApi {
+    api: Api,
+    model: String,
+    identity: String,
+}
+
+impl EmbeddingsApi {
+    /// The model behind the API at `url`, which may be written with or without `/v1/embeddings`.
+    pub fn new(url: &str, model: &str, key: Option<String>) -> Result<Self, ModelError> {
+        let has_path = url.split_once("://").is_some_and(|(_, rest)| {
+            let path = rest.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+            path.contains('/')
+        });
+        let end = if has_path { "/embeddings" } else { "/v1/embeddings" };
+        let api = Api::new("search.semantic.url", url, end, key)?;
+        let identity = format!("{} {model}", api.address());
+        Ok(Self { api, model: model.into(), identity })
+    }
+}
+
+impl EmbeddingModel for EmbeddingsApi {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
+        let question = json!({ "model": self.model, "input": texts });
+        let max_bytes = (texts.len().max(1) * MAX_ANSWER_PER_TEXT).min(MAX_VECTORS);
+        let answer = self.api.ask(&question, timeout, max_bytes)?;
+        let refused = |reason: &str| self.api.refused(200, reason);
+        let data = answer.get("data").and_then(Value::as_array);
+        let data = data.ok_or_else(|| refused(" without a list `data`"))?;
+        if data.len() != texts.len() {
+            return Err(refused(&format!(" with {} vectors for {} texts", data.len(), texts.len())));
+        }
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for (place, entry) in data.iter().enumerate() {
+            let place = entry.get("index").and_then(Value::as_u64).map_or(place, |index| index as usize);
+            let vector = vectors.get_mut(place).filter(|vector| vector.is_empty());
+            let vector = vector.ok_or_else(|| refused(" with an `index` that no text has, or two have"))?;
+            let numbers = entry.get("embedding").and_then(Value::as_array);
+            let numbers =
+                numbers.ok_or_else(|| refused(" with an `embedding` that is no list of numbers"))?;
+            // A value that is no number becomes NaN, which no vector may have.
+            vector.extend(
+                numbers.iter().map(|number| number.as_f64().map_or(f32::NAN, |number| number as f32)),
+            );
+        }
+        match problem(&vectors, texts.len()) {
+            Some(problem) => Err(refused(&format!(" {problem}"))),
+            None => Ok(vectors),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::layout::grouped;
 use super::meter::{Meter, is_deferred};
-use super::rows::ToolReport;
+use super::table::ToolReport;
+use super::table::grouped;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::Mode;

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::layout::grouped;
+use super::table::grouped;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::{self, Mode, SearchBy};
 use crate::provider::{self, PayloadRequest, Provider};

@@ -2,17 +2,15 @@
 //! search.
 //!
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context.
-//! 2. [`rows`] compares the modes of a profile, and the cost of one tool in full, deferred, and as a doc.
+//! 2. [`table`] compares the modes of a profile, and the cost of one tool in full, deferred, and as a doc.
 //! 3. [`mod@estimate`] estimates a task, and takes the mode that costs least.
 //! 4. [`budget`] advises on tools to defer when a mode costs too much.
 //! 5. [`table`] prints all of it for people; serialized, it is for scripts.
 
 mod budget;
 mod estimate;
-mod layout;
 mod meter;
 pub mod retrieval;
-mod rows;
 mod table;
 
 use serde::Serialize;
@@ -26,9 +24,9 @@ use crate::tool::DescriptionMode;
 pub use budget::OverBudget;
 pub use estimate::{AutoMode, auto_mode, mode_of};
 pub use meter::{Counted, Meter};
-pub use rows::{Measured, ModeReport, ToolReport};
+pub use table::{Measured, ModeReport, ToolReport};
 
-pub(crate) use layout::grouped;
+pub(crate) use table::grouped;
 
 /// Options of the report.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +102,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
         profiles.extend(more?);
     }
     let mut meter = Meter::new(catalog, templates, options);
-    let (tools, left_out) = rows::tools(&mut meter, &profiles[0])?;
+    let (tools, left_out) = table::tool_rows(&mut meter, &profiles[0])?;
     let mut reports = Vec::new();
     let mut over_budget = Vec::new();
     for profile in &profiles {
@@ -114,7 +112,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
             tools: profile.tools.len(),
             full: profile.tools.len() - deferred,
             deferred,
-            modes: rows::modes(&mut meter, profile)?,
+            modes: table::mode_rows(&mut meter, profile)?,
             auto: meter.auto(profile),
         });
         over_budget.extend(budget::over(&mut meter, profile, &tools));

@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 
 use super::confidence::NAMED;
 use super::index::Index;
-use super::languages::{is_action, is_stop};
 use super::rank::CANDIDATES;
-use super::stemming::stemmed;
+use super::thesaurus::{is_action, is_stop};
+use super::words::stemmed;
 use super::words::{Word, words};
 use super::{Hit, SearchRequest, SearchResult, Verdict};
 

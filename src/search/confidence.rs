@@ -4,7 +4,7 @@
 //! catalog, of which a reader had judged that it cannot serve them. `ARCHITECTURE.md` has the errors for sets that
 //! were left out of the fit. `benches/fit_confidence.rs` fits them again.
 
-use super::candidate::Candidate;
+use super::index::Candidate;
 use super::index::Index;
 use super::leads::Lead;
 use super::query::{MetSenses, Query};
@@ -174,7 +174,7 @@ impl Index {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about_hits = hits.iter().map(|hit| self.topics_of(hit.entry));
-        let near = super::reference_tools::reference_similarity(leads, &self.reference_topics, about_hits);
+        let near = super::topics::reference_similarity(leads, &self.reference_topics, about_hits);
         let world = near.best;
         terms! {
             1.0 => 0.604,

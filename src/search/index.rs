@@ -1,15 +1,22 @@
 //! The words of all entries, in memory: for each term the entries that contain it, with its weight in each.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
-use super::IndexEntry;
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::intent;
 use super::intent::Intent;
-use super::reference_tools::reference_topics;
-use super::spelling::Spelling;
-use super::text_table::TextTable;
+use super::query::Spelling;
 use super::thesaurus::Thesaurus;
-use super::topics::{TopicVector, Topics};
-use super::words::{Word, words};
+use super::thesaurus::is_stop;
+use super::topics::reference_topics;
+use super::topics::{TopicReader, TopicVector, Topics};
+use super::words::Segments;
+use super::words::stemmed;
+use super::words::{Word, is_dense, words};
+use crate::catalog::Tool;
 use crate::config;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
@@ -66,7 +73,7 @@ impl Index {
         entries: &[IndexEntry],
         synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>,
     ) -> Self {
-        let mut index = super::index_builder::build(entries, Thesaurus::configured(synonyms));
+        let mut index = build(entries, Thesaurus::configured(synonyms));
         index.reference_topics = reference_topics(&index.topics);
         index
     }
@@ -138,4 +145,447 @@ pub(super) fn words_of_name(name: &str) -> String {
     };
     name.split_whitespace().for_each(|written| words(written, &mut add));
     text
+}
+
+// Builds an index from entries.
+
+/// Weight of each field, and the influence of its length.
+const FIELDS: [(Field, f32, f32); 8] = [
+    (Field::Name, 3.0, 0.3),
+    (Field::Alias, 1.5, 0.3),
+    (Field::Short, 0.8, 0.5),
+    (Field::Long, 1.5, 0.5),
+    (Field::Parameter, 0.8, 0.5),
+    (Field::ParameterText, 0.7, 0.5),
+    (Field::Label, 1.0, 0.3),
+    (Field::Example, 0.4, 0.5),
+];
+/// Saturation of repeated words (BM25's k1).
+const SATURATION: f32 = 1.2;
+/// Exponent of BM25's idf; below 1, rare words count less.
+const IDF_POWER: f32 = 0.85;
+/// Least weight of a word, as a share of the largest.
+const MIN_IDF_SHARE: f32 = 0.1;
+/// Longest entry that is read; the rest is ignored.
+const MAX_WORDS: usize = 4_000;
+
+/// A number for each field.
+type OfFields<N> = [N; FIELDS.len()];
+
+/// The terms of one entry.
+struct Terms {
+    /// The number of each term in each field, sorted by term.
+    counts: Box<[(Term, OfFields<u16>)]>,
+    length: OfFields<f32>,
+    /// Pairs of adjacent terms, sorted.
+    pairs: Vec<(Term, Term)>,
+    /// Its name twice, and its description, in order.
+    text: Vec<Term>,
+}
+
+/// Reads entries, one after another.
+#[derive(Default)]
+struct IndexBuilder {
+    vocabulary: TextTable,
+    /// The term of each word in its written form.
+    stems: HashMap<String, Term>,
+    /// Names of entries that cannot be ordinary words.
+    names: HashSet<String>,
+    /// Numbers of the terms of the entry that is being read, and those terms.
+    counts: Vec<OfFields<u16>>,
+    counted: Vec<Term>,
+}
+
+/// An index of these entries.
+pub(super) fn build(entries: &[IndexEntry], synonyms: Thesaurus) -> Index {
+    let names = entries.iter().flat_map(|entry| &entry.exact).filter(|name| name.contains(['_', '.']));
+    let names = names.map(|name| name.to_lowercase()).collect();
+    let mut building = IndexBuilder { names, ..IndexBuilder::default() };
+    let segments = Segments::of(entries);
+    let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
+    let IndexBuilder { vocabulary, stems, .. } = building;
+    let idf = idf(&read, vocabulary.len());
+    let max_idf = idf_of(0, entries.len());
+    let rarity = idf.iter().map(|idf| idf / max_idf).collect();
+    let mut reading = TopicReader::new(&vocabulary, &synonyms, rarity);
+    let topic_vectors = read.iter().map(|terms| reading.entry(&terms.text)).collect();
+    let topics = reading.into_topics();
+    let intent_of = |entry: &IndexEntry| intent::of_name(entry.exact.first().map_or("", String::as_str));
+    Index {
+        topics,
+        topic_vectors,
+        is_descriptive: descriptive(&read, vocabulary.len()),
+        postings: postings(&read, vocabulary.len()),
+        entry_terms: read.iter().map(Terms::with_fields).collect(),
+        names: read.iter().map(|terms| terms.name(&idf)).collect(),
+        pairs: pairs(&read),
+        by_name: by_name(entries, |name| name.trim().to_lowercase()),
+        by_words: by_name(entries, words_of_name),
+        spelling: Spelling::of(stems.keys().map(String::as_str)),
+        intents: entries.iter().map(intent_of).collect(),
+        reference_topics: Vec::new(),
+        min_match_likelihood: MIN_MATCH_LIKELIHOOD,
+        idf,
+        max_idf,
+        synonyms,
+        vocabulary,
+    }
+}
+
+impl IndexBuilder {
+    fn read(&mut self, entry: &IndexEntry, segments: &Segments) -> Terms {
+        let (mut length, mut pairs, mut text) = (OfFields::default(), Vec::new(), Vec::new());
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut left = MAX_WORDS;
+        for (field, written) in &entry.texts {
+            // Overlays and servers say the same thing twice.
+            if !seen.insert(written) {
+                continue;
+            }
+            let place = *field as usize;
+            let mut last: Option<Term> = None;
+            let mut parts: Vec<String> = Vec::new();
+            let is_said = matches!(field, Field::Name | Field::Alias | Field::Parameter | Field::Label);
+            for written in written.split_whitespace() {
+                if !is_said && self.is_name(written) {
+                    continue;
+                }
+                words(written, |word| {
+                    if left == 0 {
+                        return;
+                    }
+                    let term = self.term(word.text);
+                    if !word.joined
+                        && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long)
+                    {
+                        let times = if *field == Field::Name { 2 } else { 1 };
+                        text.extend(std::iter::repeat_n(term, times));
+                    }
+                    if is_stop(word.text) && !word.joined {
+                        return;
+                    }
+                    left -= 1;
+                    self.count(term, place);
+                    if word.joined {
+                        return;
+                    }
+                    length[place] += 1.0;
+                    if let Some(last) = last {
+                        pairs.push((last, term));
+                    }
+                    last = Some(term);
+                    if *field == Field::Name {
+                        parts.extend(segments.split(word.text));
+                    }
+                });
+            }
+            for part in parts {
+                let term = self.term(&part);
+                self.count(term, place);
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        Terms { counts: self.take_counts(), length, pairs, text }
+    }
+
+    fn count(&mut self, term: Term, field: usize) {
+        if self.counts.len() <= term as usize {
+            self.counts.resize(self.vocabulary.len(), OfFields::default());
+        }
+        let counts = &mut self.counts[term as usize];
+        if *counts == [0_u16; FIELDS.len()] {
+            self.counted.push(term);
+        }
+        counts[field] = counts[field].saturating_add(1);
+    }
+
+    fn take_counts(&mut self) -> Box<[(Term, OfFields<u16>)]> {
+        self.counted.sort_unstable();
+        let counted = self.counted.drain(..);
+        counted.map(|term| (term, std::mem::take(&mut self.counts[term as usize]))).collect()
+    }
+
+    /// Whether a word is the name of an entry: text about other tools does not describe this tool.
+    fn is_name(&self, written: &str) -> bool {
+        written.contains(['_', '.'])
+            && self.names.contains(&written.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+    }
+
+    fn term(&mut self, word: &str) -> Term {
+        if let Some(&term) = self.stems.get(word) {
+            return term;
+        }
+        let term = self.vocabulary.number(&stemmed(word));
+        if !is_dense(word) {
+            self.stems.insert(word.to_string(), term);
+        }
+        term
+    }
+}
+
+impl Terms {
+    /// The terms, each with the fields that contain it.
+    fn with_fields(&self) -> Vec<(Term, u8)> {
+        self.counts.iter().map(|(term, counts)| (*term, bits(counts))).collect()
+    }
+
+    /// The terms of the name, each with its share.
+    fn name(&self, idf: &[f32]) -> Vec<(Term, f32)> {
+        let named = self.counts.iter().filter(|(_, counts)| counts[Field::Name as usize] > 0);
+        let mut named: Vec<(Term, f32)> = named.map(|&(term, _)| (term, idf[term as usize])).collect();
+        let sum: f32 = named.iter().map(|(_, idf)| idf).sum();
+        named.iter_mut().for_each(|(_, share)| *share /= sum);
+        named
+    }
+}
+
+/// The fields that contain a term, one bit each.
+fn bits(counts: &OfFields<u16>) -> u8 {
+    let has = FIELDS.iter().zip(counts).filter(|(_, count)| **count > 0);
+    has.fold(0, |bits, ((field, ..), _)| bits | field.bit())
+}
+
+fn descriptive(read: &[Terms], terms: usize) -> Vec<bool> {
+    let values = Field::ParameterText.bit() | Field::Example.bit();
+    let mut descriptive = vec![false; terms];
+    for (term, counts) in read.iter().flat_map(|terms| &terms.counts) {
+        descriptive[*term as usize] |= bits(counts) & !values != 0;
+    }
+    descriptive
+}
+
+pub(super) fn idf_of(having: usize, all: usize) -> f32 {
+    let (having, all) = (having as f32, all as f32);
+    let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(IDF_POWER);
+    // A word that all entries have at least shows which catalog this is.
+    tells(having).max(MIN_IDF_SHARE * tells(0.0))
+}
+
+fn idf(read: &[Terms], terms: usize) -> Vec<f32> {
+    let mut having = vec![0; terms];
+    for (term, _) in read.iter().flat_map(|terms| &terms.counts) {
+        having[*term as usize] += 1;
+    }
+    having.into_iter().map(|having| idf_of(having, read.len())).collect()
+}
+
+fn postings(read: &[Terms], terms: usize) -> Vec<Vec<(u32, f32)>> {
+    let entries = read.len().max(1) as f32;
+    let mut mean = OfFields::<f32>::default();
+    for terms in read {
+        mean.iter_mut().zip(&terms.length).for_each(|(mean, length)| *mean += length / entries);
+    }
+    let weight = |counts: &OfFields<u16>, length: &OfFields<f32>| {
+        let mut weight = 0.0;
+        for (field, (_, scale, evens)) in FIELDS.iter().enumerate().filter(|(field, _)| counts[*field] > 0) {
+            let length = 1.0 - evens + evens * length[field] / mean[field].max(1.0);
+            weight += scale * f32::from(counts[field]) / length;
+        }
+        weight * (SATURATION + 1.0) / (weight + SATURATION)
+    };
+    let mut postings = vec![Vec::new(); terms];
+    for (Terms { counts, length, .. }, entry) in read.iter().zip(0..) {
+        for (term, counts) in counts {
+            postings[*term as usize].push((entry, weight(counts, length)));
+        }
+    }
+    postings
+}
+
+/// Adjacent terms, each pair with the entry.
+fn pairs(read: &[Terms]) -> Vec<(Term, Term, u32)> {
+    let mut pairs = Vec::new();
+    for (terms, entry) in read.iter().zip(0..) {
+        pairs.extend(terms.pairs.iter().map(|(first, last)| (*first, *last, entry)));
+    }
+    pairs.par_sort_unstable();
+    pairs
+}
+
+/// The entries with each of these keys of names.
+fn by_name(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> HashMap<String, Vec<u32>> {
+    let mut named = HashMap::<String, Vec<u32>>::new();
+    for (entry, place) in entries.iter().zip(0..) {
+        for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
+            let places = named.entry(name).or_default();
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
+    }
+    named
+}
+
+// The features of an entry that ranking has before it is a hit.
+
+/// An entry with the features of its fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) entry: u32,
+    pub(super) score: f32,
+    /// Share of its name that the query says.
+    pub(super) name_score: f32,
+    /// Similarity of its topics and the query's.
+    pub(super) topic_score: f32,
+}
+
+// Entries of an index: a tool or a category, as texts with a field each.
+
+/// Field of a text in an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Field {
+    /// Its name.
+    Name,
+    /// Other names: op, aliases, title.
+    Alias,
+    /// Purpose, in one line.
+    Short,
+    /// The rest of the author's text about it.
+    Long,
+    /// Names of parameters.
+    Parameter,
+    /// Descriptions of parameters, and their allowed values.
+    ParameterText,
+    /// Labels, categories, server.
+    Label,
+    /// Examples, notes, policy.
+    Example,
+}
+
+impl Field {
+    pub(super) fn bit(self) -> u8 {
+        1 << (self as u8)
+    }
+}
+
+/// A tool or a category that can be found.
+#[derive(Clone, Debug, Default)]
+pub struct IndexEntry {
+    /// Names that match a query as a whole.
+    pub exact: Vec<String>,
+    /// Its texts.
+    pub texts: Vec<(Field, String)>,
+}
+
+// A table of texts: each has a number, in the order in which they came, and is found by its text.
+
+/// Texts with their numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TextTable {
+    /// All texts, one after another.
+    text: String,
+    ends: Vec<u32>,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl TextTable {
+    /// The number of a text; a new text gets the next one.
+    pub(super) fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.get(text) {
+            return number;
+        }
+        let number = self.ends.len() as u32;
+        self.text.push_str(text);
+        self.ends.push(self.text.len() as u32);
+        let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
+        let hash = |number: &u32| hasher.hash_one(span(text, ends, *number));
+        self.numbers.insert_unique(hash(&number), number, hash);
+        number
+    }
+
+    /// The number of a known text.
+    #[inline]
+    pub(super) fn get(&self, text: &str) -> Option<u32> {
+        self.numbers.find(self.hasher.hash_one(text), |&number| self.text(number) == text).copied()
+    }
+
+    /// The text with this number; empty where there is none.
+    #[inline]
+    pub(super) fn text(&self, number: u32) -> &str {
+        span(&self.text, &self.ends, number)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+#[inline]
+fn span<'t>(text: &'t str, ends: &[u32], number: u32) -> &'t str {
+    let end = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
+    let place = number as usize;
+    text.get(place.checked_sub(1).map_or(0, end)..end(place)).unwrap_or_default()
+}
+
+// A tool as an entry: its author's texts, and its parameters.
+
+/// Deepest level of parameters, and most parameters of a tool, that are read.
+const MAX_DEPTH: usize = 3;
+const MAX_PARAMETERS: usize = 200;
+/// Most values of an enumeration that are read.
+const MAX_VALUES: usize = 40;
+
+impl From<&Tool> for IndexEntry {
+    fn from(tool: &Tool) -> Self {
+        let definition = &tool.definition;
+        let exact = [&tool.name, &tool.safe_name, &tool.op].into_iter().chain(&tool.aliases).cloned();
+        let mut texts = vec![(Field::Name, definition.name.clone()), (Field::Alias, tool.op.clone())];
+        texts.extend(tool.aliases.iter().map(|alias| (Field::Alias, alias.clone())));
+        texts.extend(definition.title.iter().map(|title| (Field::Alias, title.clone())));
+        texts.push((Field::Short, tool.short.clone()));
+        texts.push((Field::Long, tool.description.clone()));
+        texts.extend(tool.returns.iter().map(|returns| (Field::Long, returns.clone())));
+        texts.extend(definition.tags.iter().map(|tag| (Field::Label, tag.clone())));
+        texts.extend(tool.categories.iter().map(|path| (Field::Label, path.to_string())));
+        texts.extend(tool.server.iter().map(|server| (Field::Label, server.clone())));
+        texts.extend(tool.notes.iter().map(|note| (Field::Example, note.clone())));
+        let titles = tool.examples.iter().filter_map(|example| example.title.clone());
+        texts.extend(titles.map(|title| (Field::Example, title)));
+        let mut left = MAX_PARAMETERS;
+        parameters(tool.parameters.schema(), 0, &mut left, &mut texts);
+        Self { exact: exact.collect(), texts }
+    }
+}
+
+/// Reads the properties of a schema, and those below them.
+fn parameters(schema: &Value, depth: usize, left: &mut usize, texts: &mut Vec<(Field, String)>) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        if *left == 0 || depth > MAX_DEPTH {
+            return;
+        }
+        *left -= 1;
+        texts.push((Field::Parameter, name.clone()));
+        let text = property.get("description").and_then(Value::as_str);
+        texts.extend(text.map(|text| (Field::ParameterText, text.to_string())));
+        let values = property.get("enum").and_then(Value::as_array).into_iter().flatten();
+        let values = values.filter_map(Value::as_str).take(MAX_VALUES);
+        texts.extend(values.map(|value| (Field::ParameterText, value.to_string())));
+        parameters(property, depth + 1, left, texts);
+    }
+    for below in ["items", "anyOf", "oneOf", "allOf"] {
+        match schema.get(below) {
+            Some(Value::Array(several)) => {
+                several.iter().for_each(|one| parameters(one, depth + 1, left, texts));
+            }
+            Some(one) => parameters(one, depth + 1, left, texts),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_keep_their_numbers() {
+        let mut table = TextTable::default();
+        let numbers: Vec<u32> = ["one", "zwei", "", "one", "три"].map(|text| table.number(text)).into();
+        assert_eq!(numbers, [0, 1, 2, 0, 3]);
+        assert_eq!((table.len(), table.get("три"), table.get("four")), (4, Some(3), None));
+        assert_eq!((table.text(1), table.text(3), table.text(9)), ("zwei", "три", ""));
+    }
 }

@@ -1,9 +1,9 @@
 //! The intent of a query or a tool: to look up, make, change or remove. A tool with another intent for the right
 //! object is near, and wrong.
 
-use super::languages::is_stop;
-use super::stemming::stemmed;
+use super::thesaurus::is_stop;
 use super::words::plain;
+use super::words::stemmed;
 
 /// The intent of a query or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Leads of a query: the stems of its words, and what they mean, as topics.
 
-use super::languages::ENGLISH;
-use super::stem::{Stem, phrase_of};
+use super::rank::Weights;
+use super::thesaurus::ENGLISH;
 use super::thesaurus::{self, BEGINS, MAX_PHRASE, STOP, Synonym, Thesaurus};
 use super::topics::{MEANT, Topics, WEAK};
-use super::weights::Weights;
+use super::words::{Stem, phrase_of};
 
 /// A stem that a query leads to: a word of it, or a meaning of a word or of a phrase.
 #[derive(Debug)]

@@ -1,46 +1,33 @@
 //! Search: ranks the tools that fit a query, or finds that none does.
 //!
 //! 1. An [`IndexEntry`] is a tool or a category, as texts with a field each.
-//! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`text_table`] numbers the words,
+//! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`index`] numbers the words,
 //!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
-//! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`spelling`], and gets a [`SearchResult`]: entries in
+//! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`query`], and gets a [`SearchResult`]: entries in
 //!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict. The [`clauses`] of a long query are
 //!    searched too.
 
-mod candidate;
 mod clauses;
 mod confidence;
-mod entry;
 mod index;
-mod index_builder;
 mod intent;
-mod languages;
 mod leads;
 mod mention;
 pub mod pick;
 mod query;
-mod query_words;
 mod rank;
 mod reason;
-mod reference_tools;
-mod segment;
 #[cfg(feature = "runtime")]
 pub mod semantic;
-mod spelling;
-mod stem;
-mod stemming;
 #[cfg(test)]
 mod tests;
-mod text_table;
 mod thesaurus;
-mod tool;
 mod topics;
-mod weights;
 mod words;
 
 pub use confidence::Term;
-pub use entry::{Field, IndexEntry};
 pub use index::Index;
+pub use index::{Field, IndexEntry};
 pub use rank::Observation;
 
 /// A query with its limits.

@@ -1,13 +1,12 @@
 //! A query as units: each word with its senses, the terms of entries that may stand for it.
 
+use hashbrown::HashMap;
+use strsim::damerau_levenshtein;
+
 use super::index::{Index, Term};
-use super::languages::{self, ENGLISH, ENGLISH_SPELLING};
-use super::query_words::{MIN_PART, QueryWord, query_words};
-use super::spelling::Spelling;
-use super::stem::{Stem, phrase_of};
-use super::stemming::stemmed;
-use super::thesaurus::{self, ACTION, BEGINS, MAX_PHRASE, Synonym};
-use super::words::is_dense;
+use super::thesaurus::{self, ACTION, BEGINS, ENGLISH, ENGLISH_SPELLING, MAX_PHRASE, Synonym, is_stop};
+use super::words::{Stem, is_dense, phrase_of, stemmed, words};
+use crate::finding::SlipPolicy;
 
 /// One word or phrase of the query.
 #[derive(Clone, Debug)]
@@ -50,7 +49,7 @@ const MAX_UNITS: usize = 96;
 /// Weight of a phrase of words that all kinds of requests have.
 const LITTLE: f32 = 0.75;
 /// Weight of weak words.
-const WEAK: f32 = 0.45;
+const WEAK_WEIGHT: f32 = 0.45;
 /// Extra weight of the first word; it falls to nothing at the twelfth word.
 const EARLY: f32 = 0.5;
 const LATE: f32 = 12.0;
@@ -226,7 +225,7 @@ impl Reading<'_> {
             return;
         }
         let weak = stem.is(thesaurus::WEAK);
-        let weight = counts * if weak { WEAK } else { 1.0 };
+        let weight = counts * if weak { WEAK_WEIGHT } else { 1.0 };
         if let Some(before) =
             self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text)
         {
@@ -259,7 +258,7 @@ impl Reading<'_> {
         let is_common = stem.is_common(&self.index.synonyms);
         let mut topic = self.topic(stem, is_common, is_name);
         if own.is_none() && !is_common && !weak {
-            let meanings = if self.foreign { languages::foreign(text) } else { Vec::new() };
+            let meanings = if self.foreign { thesaurus::foreign(text) } else { Vec::new() };
             for meaning in meanings {
                 self.sense(meaning, 1.0, Kind::Meant, &mut senses);
                 topic = 1.0;
@@ -301,7 +300,7 @@ impl Reading<'_> {
 
     /// Words of scripts without spaces.
     fn dense(&mut self, text: &str, place: usize) {
-        for (said, meanings) in languages::dense(text) {
+        for (said, meanings) in thesaurus::dense(text) {
             let mut senses = Vec::new();
             meanings.into_iter().for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
             if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
@@ -365,5 +364,192 @@ impl MetSenses {
     pub(super) fn of_unit<'u>(&self, unit: &'u Unit) -> impl Iterator<Item = (&'u Sense, u8)> {
         let all = unit.senses.iter().zip(self.0[unit.first..].iter().copied());
         all.filter(|(_, fields)| *fields != 0)
+    }
+}
+
+// The words of a query, each with what its form tells.
+
+/// Most words that are read of a query.
+const MAX_WORDS: usize = 400;
+/// Longest word, in bytes: longer ones are data.
+const MAX_WRITTEN: usize = 120;
+/// Shortest part of a compound.
+pub(super) const MIN_PART: usize = 3;
+
+/// A word of the query.
+pub(super) struct QueryWord {
+    pub(super) text: String,
+    pub(super) stem: Stem,
+    /// Whether it says nothing about the tool that is meant.
+    pub(super) is_stop: bool,
+    /// Whether it stands in a path or an address.
+    pub(super) is_value: bool,
+    /// Whether it is written like a name.
+    pub(super) is_name: bool,
+}
+
+/// Words, and the ranges that are joined to one word.
+pub(super) type JoinedWords = Vec<(std::ops::Range<usize>, String)>;
+
+/// The words of a query.
+pub(super) fn query_words(text: &str, index: &Index) -> (Vec<QueryWord>, JoinedWords) {
+    let mut list: Vec<QueryWord> = Vec::new();
+    let mut wholes = Vec::new();
+    let mut before = ".";
+    for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN) {
+        if list.len() >= MAX_WORDS {
+            break;
+        }
+        let is_value = is_value(written);
+        let is_name = is_name(written, std::mem::replace(&mut before, written));
+        words(written, |word| {
+            if word.joined {
+                // Its parts are the last words; the lengths of their texts tell how many.
+                let mut start = list.len();
+                let mut left = word.text;
+                while let Some(rest) =
+                    start.checked_sub(1).and_then(|last| left.strip_suffix(list[last].text.as_str()))
+                {
+                    (start, left) = (start - 1, rest);
+                }
+                wholes.push((start..list.len(), word.text.to_string()));
+                return;
+            }
+            list.push(QueryWord { is_value, is_name, ..QueryWord::new(word.text, index) });
+        });
+        // The type of a file says more than its folder.
+        let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
+        if let Some(ending) = list.last_mut().filter(|_| is_value && has_ending) {
+            ending.is_value = false;
+        }
+    }
+    (list, wholes)
+}
+
+/// Whether a word is capitalised within a sentence, and is no abbreviation.
+fn is_name(written: &str, before: &str) -> bool {
+    let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
+    let mut letters = written.chars().filter(|c| c.is_alphabetic());
+    !begins
+        && letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(char::is_lowercase)
+}
+
+/// Whether a word is a value, such as a path or an address.
+fn is_value(written: &str) -> bool {
+    let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
+    bare.starts_with(['/', '~', '\\'])
+        || bare.contains('@')
+        || bare.contains(':') && bare.contains("://")
+        || bare.matches(['/', '\\']).count() > 1
+}
+
+impl QueryWord {
+    /// A word without a form.
+    pub(super) fn new(text: &str, index: &Index) -> Self {
+        let stem = Stem::of(stemmed(text).into_owned(), index);
+        Self { text: text.to_string(), stem, is_stop: is_stop(text), is_value: false, is_name: false }
+    }
+
+    /// Whether all kinds of requests have it: "look" and "up".
+    pub(super) fn tells_little(&self) -> bool {
+        self.is_stop || self.stem.is(thesaurus::WEAK)
+    }
+
+    /// Whether it can be a part of a compound.
+    pub(super) fn is_part(&self) -> bool {
+        self.text.len() >= MIN_PART && !self.is_stop && !self.text.bytes().any(|byte| byte.is_ascii_digit())
+    }
+}
+
+// Spelling: replaces unknown words by the ones that were probably meant.
+
+/// Words that are spelled well, by first character and length, each with the set of its letters.
+#[derive(Debug, Default)]
+pub(super) struct Spelling(HashMap<(char, usize), Vec<WithLetters>>);
+
+/// The set of a word's letters, and the word.
+type WithLetters = (u32, Box<str>);
+
+/// Characters of the shortest word that is corrected.
+const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
+/// Longer ones are no words.
+const MAX_LENGTH: usize = 24;
+
+/// The set of a word's letters, as bits.
+fn letters(word: &str) -> u32 {
+    word.chars().fold(0, |bits, c| bits | 1 << (c as u32 % 32))
+}
+
+impl Spelling {
+    /// Takes these words as correct.
+    pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+        let mut groups: HashMap<_, Vec<_>> = HashMap::new();
+        for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
+            let length = word.chars().count();
+            let first = word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length));
+            if let Some(first) = first {
+                groups.entry((first, length)).or_default().push((letters(word), word.into()));
+            }
+        }
+        Self(groups)
+    }
+
+    /// The words with this first character and length whose letters differ from these in at most so many.
+    fn group(&self, first: char, length: usize, letters: u32, most: u32) -> impl Iterator<Item = &str> {
+        let words = self.0.get(&(first, length)).into_iter().flatten();
+        let near = words.filter(move |(known, _)| (letters ^ known).count_ones() <= most);
+        near.map(|(_, word)| &**word)
+    }
+
+    /// The word of one of these that was probably meant; `None` where several are as near.
+    pub(super) fn nearest<'s>(word: &str, all: &[&'s Self]) -> Option<&'s str> {
+        let length = word.chars().count();
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let allowed = SlipPolicy::QUERY_WORD.max_edits(length);
+        let (first, own) = (word.chars().next()?, letters(word));
+        let mut best: Option<(usize, &str)> = None;
+        let mut is_unique = true;
+        for near in length.saturating_sub(allowed)..=length + allowed {
+            // Each edit changes at most two letters.
+            for known in all.iter().flat_map(|one| one.group(first, near, own, 2 * allowed as u32)) {
+                let distance = damerau_levenshtein(word, known);
+                match best {
+                    _ if distance > allowed => {}
+                    Some((least, _)) if distance > least => {}
+                    // Both lists can have it.
+                    Some((least, best)) if distance == least => is_unique &= best == known,
+                    _ => (best, is_unique) = (Some((distance, known)), true),
+                }
+            }
+        }
+        best.filter(|_| is_unique).map(|(_, word)| word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expected: Option<&str>) {
+        let spelling = Spelling::of(
+            ["weather", "directory", "document", "repository", "forecast", "house", "mouse"].into_iter(),
+        );
+        assert_eq!(Spelling::nearest(word, &[&spelling, &spelling]), expected, "{word}");
+    }
+
+    #[test]
+    fn a_slip_is_mended_and_another_word_is_left() {
+        check("wether", Some("weather"));
+        check("documnet", Some("document"));
+        check("repositroy", Some("repository"));
+        check("direktory", Some("directory"));
+        check("Paris", None);
+        check("horse", Some("house"));
+        check("cat", None);
+        check("x1234567", None);
     }
 }

@@ -3,11 +3,14 @@
 //!
 //! In a list, `=` means the same, and `>` needs what is at its right. A line is a relation.
 
-use hashbrown::HashMap;
+use std::sync::LazyLock;
 
-use super::stemming::stemmed;
-use super::text_table::TextTable;
-use super::words::plain;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use super::index::TextTable;
+use super::query::Spelling;
+use super::words::{FOREIGN, foreign_stem, is_dense, plain, stemmed};
 
 /// Most words of a phrase that is looked up.
 pub(super) const MAX_PHRASE: usize = 3;
@@ -33,14 +36,14 @@ pub(super) const ACTION: u8 = 8;
 pub(super) struct Thesaurus {
     /// Keys are stems, or stems with a space between them.
     texts: TextTable,
-    words: Vec<Word>,
+    words: Vec<KnownWord>,
     /// Number of words that have meanings.
     keys: usize,
 }
 
 /// A word of a thesaurus.
 #[derive(Debug, Default)]
-pub(super) struct Word {
+pub(super) struct KnownWord {
     /// The numbers of stems, with their weights.
     meanings: Vec<(u32, f32)>,
     /// Number of keys that have it as a meaning.
@@ -48,7 +51,7 @@ pub(super) struct Word {
     facts: u8,
 }
 
-impl Word {
+impl KnownWord {
     /// Whether a fact holds for it.
     pub(super) fn is(&self, fact: u8) -> bool {
         self.facts & fact != 0
@@ -150,13 +153,13 @@ impl Thesaurus {
     fn number(&mut self, text: &str) -> u32 {
         let number = self.texts.number(text);
         if number as usize == self.words.len() {
-            self.words.push(Word::default());
+            self.words.push(KnownWord::default());
         }
         number
     }
 
     /// A known word, for several questions about it.
-    pub(super) fn word(&self, text: &str) -> Option<&Word> {
+    pub(super) fn word(&self, text: &str) -> Option<&KnownWord> {
         self.texts.get(text).and_then(|number| self.words.get(number as usize))
     }
 
@@ -171,14 +174,14 @@ impl Thesaurus {
     }
 
     /// The meanings of a word of it.
-    pub(super) fn meanings<'t>(&'t self, word: Option<&'t Word>) -> impl Iterator<Item = Synonym<'t>> {
+    pub(super) fn meanings<'t>(&'t self, word: Option<&'t KnownWord>) -> impl Iterator<Item = Synonym<'t>> {
         let meanings = word.into_iter().flat_map(|word| &word.meanings);
         meanings.map(|(stem, weight)| Synonym { stem: self.texts.text(*stem), weight: *weight })
     }
 
     /// Whether it has meanings of a stem.
     pub(super) fn knows(&self, key: &str) -> bool {
-        self.word(key).is_some_and(Word::is_key)
+        self.word(key).is_some_and(KnownWord::is_key)
     }
 
     /// Whether any longer key begins with this stem.
@@ -198,6 +201,91 @@ impl Thesaurus {
         let keys = self.words.iter().zip(0..).filter(|(word, _)| word.is_key());
         keys.map(|(_, number)| self.texts.text(number))
     }
+}
+
+// The word lists of all languages (`words/*.txt`). Each is read at its first use.
+
+/// The words of English and their meanings, and all words that have a role of their own.
+pub(super) static ENGLISH: LazyLock<Thesaurus> = LazyLock::new(|| {
+    let mut english = Thesaurus::read(include_str!("words/english.txt"), phrase);
+    let stem = |word: &str| stemmed(word).into_owned();
+    english.mark(include_str!("words/stop.txt"), STOP, str::to_string);
+    english.mark(include_str!("words/weak.txt"), WEAK, stem);
+    english.mark(include_str!("../tool/action_words.txt"), ACTION, stem);
+    english
+});
+
+/// The spelling of those words that have meanings.
+pub(super) static ENGLISH_SPELLING: LazyLock<Spelling> = LazyLock::new(|| Spelling::of(ENGLISH.keys()));
+
+/// The lists of [`FOREIGN`], in its order.
+static FOREIGN_LISTS: LazyLock<Vec<Thesaurus>> = LazyLock::new(|| {
+    let read = |(list, algorithm)| {
+        Thesaurus::read(list, |text| foreign_stem(&plain(text).join(" "), algorithm).into_owned())
+    };
+    FOREIGN.into_par_iter().map(read).collect()
+});
+
+/// Words of scripts without spaces, looked up wherever they stand.
+static DENSE: LazyLock<Thesaurus> = LazyLock::new(|| {
+    let lists =
+        concat!(include_str!("words/zh.txt"), include_str!("words/ja.txt"), include_str!("words/ko.txt"));
+    Thesaurus::read(lists, str::to_string)
+});
+/// Length of the longest of them, in characters.
+const MAX_DENSE: usize = 8;
+
+/// Whether a word says nothing about the tool that is meant.
+pub(super) fn is_stop(word: &str) -> bool {
+    ENGLISH.is(word, STOP)
+}
+
+/// Whether a stem is a weak word.
+pub(super) fn is_weak(stem: &str) -> bool {
+    ENGLISH.is(stem, WEAK)
+}
+
+/// Whether a stem is an action rather than an object.
+pub(super) fn is_action(stem: &str) -> bool {
+    ENGLISH.is(stem, ACTION)
+}
+
+/// The meanings of a word of another language; the word is in lower case, without accents.
+pub(super) fn foreign(word: &str) -> Vec<Synonym<'static>> {
+    let mut found: Vec<Synonym> = Vec::new();
+    for (list, (_, algorithm)) in FOREIGN_LISTS.iter().zip(FOREIGN) {
+        for meaning in list.of(&foreign_stem(word, algorithm)) {
+            if !found.iter().any(|known| known.stem == meaning.stem) {
+                found.push(meaning);
+            }
+        }
+    }
+    found
+}
+
+/// Words of scripts without spaces in a text, the longest first where they overlap, with their meanings.
+pub(super) fn dense(text: &str) -> Vec<(String, Vec<Synonym<'static>>)> {
+    let mut found = Vec::new();
+    let places: Vec<(usize, char)> = text.char_indices().collect();
+    let mut at = 0;
+    while let Some(&(start, c)) = places.get(at) {
+        let longest = is_dense(c.encode_utf8(&mut [0; 4])).then(|| {
+            (1..=MAX_DENSE.min(places.len() - at)).rev().find_map(|length| {
+                let end = places.get(at + length).map_or(text.len(), |(place, _)| *place);
+                let word = &text[start..end];
+                let meanings: Vec<_> = DENSE.of(word).collect();
+                (!meanings.is_empty()).then_some((length, word, meanings))
+            })
+        });
+        match longest.flatten() {
+            Some((length, word, meanings)) => {
+                found.push((word.to_string(), meanings));
+                at += length;
+            }
+            None => at += 1,
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -232,5 +320,17 @@ mod tests {
             let is_relation = line.split_once(" > ").or_else(|| line.split_once(" = ")).is_some();
             assert!(is_relation || line.is_empty() || line.starts_with('#'), "{line}");
         }
+    }
+
+    fn stems(meanings: &[Synonym]) -> Vec<String> {
+        meanings.iter().map(|meaning| meaning.stem.to_string()).collect()
+    }
+
+    #[test]
+    fn other_languages_find_english_words() {
+        assert!(stems(&foreign("wetter")).contains(&"weather".into()));
+        assert!(stems(&foreign("погода")).contains(&"weather".into()));
+        let found = dense("明天的天气怎么样");
+        assert!(found.iter().any(|(_, meanings)| stems(meanings).contains(&"weather".into())), "{found:?}");
     }
 }

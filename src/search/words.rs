@@ -1,6 +1,14 @@
 //! Splits texts into words: identifiers are taken apart and accents removed, in any script.
 
+use std::borrow::Cow;
+
+use hashbrown::HashSet;
+use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
+
+use super::index::{Index, Term};
+use super::thesaurus::{ENGLISH, KnownWord, Synonym, Thesaurus, is_stop};
+use super::{Field, IndexEntry};
 
 /// A word of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,9 +217,185 @@ pub(super) fn is_dense(word: &str) -> bool {
     word.chars().next().is_some_and(|c| kind(c) == Kind::Dense)
 }
 
+// Stems of a query, as the index and the English list know them.
+
+/// A stem.
+#[derive(Clone, Debug)]
+pub(super) struct Stem {
+    pub(super) text: String,
+    /// Its term in the index.
+    pub(super) term: Option<Term>,
+    english: Option<&'static KnownWord>,
+}
+
+impl Stem {
+    /// The stem with this text.
+    pub(super) fn of(text: String, index: &Index) -> Self {
+        Self { term: index.term(&text), english: ENGLISH.word(&text), text }
+    }
+
+    /// Whether a fact of the English list holds for it.
+    pub(super) fn is(&self, fact: u8) -> bool {
+        self.english.is_some_and(|english| english.is(fact))
+    }
+
+    /// Its meanings, in English and in the configuration.
+    pub(super) fn meanings<'t>(
+        &self,
+        synonyms: &'t Thesaurus,
+    ) -> impl Iterator<Item = Synonym<'t>> + use<'t> {
+        ENGLISH.meanings(self.english).chain(synonyms.of(&self.text))
+    }
+
+    /// Whether people use it for tools of any catalog.
+    pub(super) fn is_common(&self, synonyms: &Thesaurus) -> bool {
+        self.english.is_some_and(KnownWord::is_key) || synonyms.knows(&self.text)
+    }
+}
+
+/// Stems as the key of a phrase.
+pub(super) fn phrase_of<'s>(stems: impl IntoIterator<Item = &'s Stem>) -> String {
+    let mut key = String::new();
+    for stem in stems {
+        key.extend([if key.is_empty() { "" } else { " " }, &stem.text]);
+    }
+    key
+}
+
+// Stems of words: one text for all forms of a word, in English and Russian.
+
+/// Words that the stemmer takes for forms of another word: words with these beginnings keep their own stem.
+const IRREGULAR_STEMS: [(&str, &str); 22] = [
+    ("animal", "animal"),
+    ("author", "author"),
+    ("authorit", "authority"),
+    ("authoris", "authorize"),
+    ("authoriz", "authorize"),
+    ("customer", "customer"),
+    ("executive", "executive"),
+    ("experience", "experience"),
+    ("experiment", "experiment"),
+    ("general", "general"),
+    ("important", "important"),
+    ("importance", "important"),
+    ("operator", "operator"),
+    ("organ", "organ"),
+    ("organis", "organize"),
+    ("organisation", "organization"),
+    ("organiz", "organize"),
+    ("organization", "organization"),
+    ("paste", "paste"),
+    ("station", "station"),
+    ("univers", "universe"),
+    ("universit", "university"),
+];
+
+/// The stem of such a word: the longest beginning counts, and at most an ending may follow it.
+fn irregular_stem(word: &str) -> Option<&'static str> {
+    let begins = IRREGULAR_STEMS.iter().filter(|(beginning, _)| word.starts_with(beginning));
+    let (beginning, stem) = begins.max_by_key(|(beginning, _)| beginning.len())?;
+    (word.len() <= beginning.len() + 3).then_some(stem)
+}
+
+/// The common stem of all forms of a word.
+pub(super) fn stemmed(word: &str) -> Cow<'_, str> {
+    if let Some(stem) = irregular_stem(word) {
+        return stem.into();
+    }
+    let is_ascii = word.bytes().all(|byte| byte.is_ascii_lowercase());
+    if is_ascii && word.len() > 2 {
+        Stemmer::create(Algorithm::English).stem(word)
+    } else if word.chars().all(|c| ('\u{430}'..='\u{451}').contains(&c)) {
+        Stemmer::create(Algorithm::Russian).stem(word)
+    } else {
+        word.into()
+    }
+}
+
+/// The lists of languages beside English that people ask in, with the stemmer of each.
+pub(super) const FOREIGN: [(&str, Option<Algorithm>); 7] = [
+    (include_str!("words/de.txt"), Some(Algorithm::German)),
+    (include_str!("words/fr.txt"), Some(Algorithm::French)),
+    (include_str!("words/es.txt"), Some(Algorithm::Spanish)),
+    (include_str!("words/pt.txt"), Some(Algorithm::Portuguese)),
+    (include_str!("words/it.txt"), Some(Algorithm::Italian)),
+    (include_str!("words/ru.txt"), Some(Algorithm::Russian)),
+    (include_str!("words/uk.txt"), None),
+];
+
+/// A word as the list of its language has it.
+pub(super) fn foreign_stem(word: &str, algorithm: Option<Algorithm>) -> Cow<'_, str> {
+    algorithm.map_or(Cow::Borrowed(word), |algorithm| Stemmer::create(algorithm).stem(word))
+}
+
+// Splits names that are written as one word: `airqualityforecast` is about air, quality and forecast.
+
+/// The words that such a name may consist of.
+#[derive(Debug)]
+pub(super) struct Segments {
+    words: HashSet<String>,
+}
+
+/// Shortest and longest name that is split: shorter ones are words themselves, longer ones no words at all.
+const LENGTH: std::ops::RangeInclusive<usize> = 7..=40;
+/// The shortest part.
+const MIN_PART: usize = 3;
+
+impl Segments {
+    /// Names may consist of words of these texts, and of common words.
+    pub(super) fn of(entries: &[IndexEntry]) -> Self {
+        let texts = entries.iter().flat_map(|entry| &entry.texts).filter(|(field, _)| *field == Field::Long);
+        let mut known = HashSet::new();
+        let mut see = |word: Word<'_>| {
+            let is_new = !word.joined && word.text.len() >= MIN_PART && !known.contains(word.text);
+            if is_new && word.text.is_ascii() && !is_stop(word.text) {
+                known.insert(word.text.to_string());
+            }
+        };
+        for written in texts.flat_map(|(_, text)| text.split_whitespace()) {
+            words(written, &mut see);
+        }
+        Self { words: known }
+    }
+
+    /// The parts of a name; `None` for a word, or where it cannot be split. The fewest parts win.
+    pub(super) fn split(&self, name: &str) -> Vec<String> {
+        if !LENGTH.contains(&name.len())
+            || !name.bytes().all(|byte| byte.is_ascii_lowercase())
+            || self.knows(name)
+        {
+            return Vec::new();
+        }
+        // The fewest parts up to each position, and the start of the last part.
+        let mut best: Vec<Option<(usize, usize)>> = vec![None; name.len() + 1];
+        best[0] = Some((0, 0));
+        for end in MIN_PART..=name.len() {
+            for start in 0..=end - MIN_PART {
+                let Some((parts, _)) = best[start] else { continue };
+                let is_better = best[end].is_none_or(|(least, _)| parts + 1 < least);
+                if is_better && self.knows(&name[start..end]) {
+                    best[end] = Some((parts + 1, start));
+                }
+            }
+        }
+        let mut parts = Vec::new();
+        let mut end = name.len();
+        while let Some((_, start)) = best[end].filter(|_| end > 0) {
+            parts.push(name[start..end].to_string());
+            end = start;
+        }
+        parts.reverse();
+        parts
+    }
+
+    fn knows(&self, word: &str) -> bool {
+        self.words.contains(word) || (ENGLISH.knows(&stemmed(word)) && !is_stop(word))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{stemmed as stem, *};
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
@@ -248,5 +432,29 @@ mod tests {
         check("天气预报", &["天气", "气预", "预报"]);
         check("IP地址", &["ip", "地址"]);
         check("Найти файлы", &["найти", "файлы"]);
+    }
+
+    #[test]
+    fn stems_join_forms() {
+        assert_eq!(stem("booking"), stem("books"));
+        assert_eq!(stem("файлы"), stem("файлов"));
+        assert_eq!(stem("k8s"), "k8s");
+        assert_eq!(stem("organisations"), stem("organization"));
+        assert_eq!(stem("authorizing"), stem("authorise"));
+        for (one, other) in
+            [("customer", "custom"), ("author", "authorize"), ("organ", "organize"), ("paste", "past")]
+        {
+            assert_ne!(stem(one), stem(other));
+        }
+    }
+
+    #[test]
+    fn a_name_of_several_words_is_taken_apart_and_a_word_is_not() {
+        let text = "Get the two-day air quality forecast. Search funds.".to_string();
+        let entries = [IndexEntry { exact: Vec::new(), texts: vec![(Field::Long, text)] }];
+        let segments = Segments::of(&entries);
+        assert_eq!(segments.split("airqualityforecast"), ["air", "quality", "forecast"]);
+        assert_eq!(segments.split("forecast"), Vec::<String>::new());
+        assert_eq!(segments.split("xyzzyplugh"), Vec::<String>::new());
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::name::matches;
-use super::walk::{ALL, STRING};
+use super::schema::{ALL, STRING};
 use super::*;
 
 fn redacted(value: &Value, rules: &[String]) -> Value {

@@ -12,7 +12,7 @@ use http::HeaderName;
 use tokio::sync::watch;
 
 use super::listed_tools::{ListingOptions, Listings};
-use super::profile_caches::{CacheBuilder, ProfileCaches};
+use super::request_catalog::{CacheBuilder, ProfileCaches};
 use crate::catalog::{Checked, Findings, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE, Server};
 use crate::credentials::wants_caller_token;

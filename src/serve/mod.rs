@@ -2,7 +2,7 @@
 //! `render` and `site`.
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, notifies listeners, and
-//!    has search indexes built ahead. Each profile has [`profile_caches`]. A request sees one
+//!    has search indexes built ahead. Each profile has [`request_catalog`]. A request sees one
 //!    generation and one profile, [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens and their issuers, and finds the caller of a request.
 //! 3. [`ListingPolicy`] is the content of lists: functions of toolcrib, or the catalog's tools ([`listed_tools`]).
@@ -16,7 +16,6 @@ mod listed_tools;
 pub mod live;
 pub mod mcp;
 pub mod metrics;
-mod profile_caches;
 mod request_catalog;
 mod response;
 

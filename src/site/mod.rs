@@ -4,32 +4,32 @@
 //!    tools.
 //! 2. An [`Address`] is the content of a path. [`pages`], [`tool`] and [`profile`] make the values of its template, and
 //!    [`frame`] the frame around it.
-//! 3. [`text`] turns the safe markdown of [`crate::render`] into safe HTML.
+//! 3. [`frame`] turns the safe markdown of [`crate::render`] into safe HTML.
 //! 4. [`folder`] writes all of it beside the docs.
 //!
 //! A page costs as much as its content, and never grows with the catalog: lists are split into pages.
 
-mod folder;
 mod frame;
 mod index;
 mod pages;
 mod profile;
 mod search_index;
-mod text;
 mod tool;
+
+use std::path::Path;
 
 use tera::Context;
 
-use crate::catalog::{Catalog, Resolved, Tool};
-use crate::finding::{Finding, Severity};
-use crate::render::{TemplateError, Templates};
-
-pub use folder::Folder;
+use frame::Frame;
 pub use frame::{Person, SignInPage};
+use index::ROOT;
 pub use index::SiteIndex;
 
-use frame::Frame;
-use index::ROOT;
+use crate::catalog::{Catalog, ProfileTool, Resolved, Tool, registry};
+use crate::finding::{Finding, Severity};
+use crate::render::folder::{self, Files};
+use crate::render::{Docs, Llms, RenderError, TemplateError, Templates};
+use crate::tool::DescriptionMode;
 
 /// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot set itself.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -289,4 +289,83 @@ impl Address {
 /// The path of the schemas and payloads of a tool.
 fn payloads_path(tool: &Tool) -> String {
     format!("payloads/{}.json", tool.safe_name)
+}
+
+// The site as a folder of static files, with the docs below `tools/` and the files for programs beside them: the
+// same tree as on a server.
+
+/// The folder of the docs.
+const DOCS: &str = "tools/";
+
+/// Pages and docs, ready to be written.
+pub struct Folder<'a> {
+    site: Site<'a>,
+    docs: Docs<'a>,
+}
+
+impl<'a> Folder<'a> {
+    /// The pages of a site, beside these docs.
+    pub fn new(site: Site<'a>, docs: Docs<'a>) -> Self {
+        Self { site, docs }
+    }
+
+    /// Writes all files into a folder of their own, by the rules of [`folder`].
+    pub fn write(
+        &self,
+        root: &Path,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<folder::Report, RenderError> {
+        Ok(self.files(root)?.with(|files| folder::sync(root, files, progress))?)
+    }
+
+    /// The changes that [`Folder::write`] would make, without making them.
+    pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
+        Ok(self.files(root)?.with(|files| folder::check(root, "", files))?)
+    }
+
+    /// Number of tools.
+    pub fn tools(&self) -> usize {
+        self.docs.tools().len()
+    }
+
+    /// Approximate number of files.
+    pub fn count(&self) -> usize {
+        self.tools() + self.site.addresses().len()
+    }
+
+    /// A hash of all inputs of the files.
+    fn key(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"site\0").update(self.docs.key().as_bytes());
+        let findings = serde_json::to_vec(self.site.findings).unwrap_or_default();
+        hasher.update(&findings).update(self.site.notice.unwrap_or_default().as_bytes());
+        hasher.finalize().to_hex()[..16].to_string()
+    }
+
+    /// The files of the docs, then the others.
+    fn files(&self, root: &Path) -> Result<Files<'_>, RenderError> {
+        self.docs.try_one()?;
+        self.site.at(Address::HOME)?;
+        let (catalog, profile) = (self.site.catalog, self.docs.profile());
+        let mut files = self.docs.files_below(DOCS, root)?;
+        let is_whole = !files.key.is_empty();
+        for page in self.site.addresses() {
+            // Lists would lack tools whose docs stay.
+            if is_whole || matches!(page, Address::Tool(_) | Address::Payloads(_) | Address::Asset(_)) {
+                files.push(page.path(&self.site), move || Ok(self.site.at(page)?.body));
+            }
+        }
+        if is_whole {
+            let llms = move || Llms::lay_out(catalog, profile);
+            let doc = |place: usize| {
+                let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
+                self.docs.tool(entry).ok()
+            };
+            files.push("registry.json".into(), move || Ok(registry(catalog, profile)));
+            files.push("llms.txt".into(), move || Ok(llms().brief(catalog)));
+            files.push("llms-full.txt".into(), move || Ok(llms().full(doc)));
+            files.key = self.key();
+        }
+        Ok(files)
+    }
 }

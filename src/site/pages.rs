@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use tera::Context;
 
 use super::frame::{Frame, Link, Position, site_name};
+use super::frame::{MAX_NAME, clipped, inline_html, shown_name};
 use super::index::{Entry, ROOT};
 use super::search_index::MAX_QUERY;
-use super::text::{MAX_NAME, clipped, inline_html, shown_name};
 use super::{Page, Site};
 use crate::catalog::Callable;
 use crate::finding::{Code, Finding, Severity};

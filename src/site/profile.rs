@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tera::Context;
 
 use super::frame::{Frame, Link, Position};
+use super::frame::{inline_html, shown_name};
 use super::index::{MAX_TOOLS, PROVIDER, ProfileReports};
-use super::text::{inline_html, shown_name};
 use super::tool::title;
 use super::{Page, Site, pages};
 use crate::render::TemplateError;

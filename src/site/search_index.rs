@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::text::{clipped, shown_name};
+use super::frame::{clipped, shown_name};
 use crate::catalog::Tool;
 use crate::tool::clean_line;
 

@@ -8,15 +8,14 @@ mod effect;
 pub mod grammar;
 mod name;
 mod schema;
-mod steps;
 mod text;
 
 pub use backend::{ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, Stdin, Style};
+pub use backend::{REFERENCE_KEYS, Reference, Step, StepsBackend};
 pub use category::CategoryPath;
 pub use definition::{
     Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,
 };
 pub use name::{each_word, hashed_name, is_reserved, is_respelled, safe_names, slug, words};
 pub use schema::{Schema, compact};
-pub use steps::{REFERENCE_KEYS, Reference, Step, StepsBackend};
 pub use text::{beginning, clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted};

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Target;
 use super::client_text::ClientText;
-use super::record::{Folder, Record, hash};
+use super::moved::{Folder, Record, hash};
 use crate::cli::catalog::counted;
 use crate::cli::{CommandResult, failed, print, print_note};
 use crate::render::folder::write_whole;

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::refusals::{refuse_broken_configuration, refuse_nothing};
-use super::stop::StopRequests;
+use super::StopRequests;
 use super::{ServeArgs, callers};
+use super::{refuse_broken_configuration, refuse_nothing};
 use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
-use crate::cli::progress::Spinner;
 use crate::cli::reload::keep_current;
+use crate::cli::screen::Spinner;
 use crate::cli::state::delete_old_state;
 use crate::cli::{CommandError, CommandResult, failed, print_note, render, services};
 use crate::config;

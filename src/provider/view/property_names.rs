@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::loosened::{Loosened, guard};
 use super::refs::DEFS;
 use super::{Keys, to_2020_12};
+use super::{Loosened, guard};
 use crate::finding::keyword::{KeywordKind, each_mut, holds};
 
 /// The longest name that every provider takes.

@@ -5,10 +5,11 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::loosened::{Loosened, guard, measure, names_type, take_defs};
-use super::merge::merge;
-use crate::finding::keyword::{self, KeywordKind, each_mut, holds, is_schema};
+use super::root::merge;
+use super::{Loosened, add_null, allows, guard, list_null, measure, names_type, take_defs};
+use crate::finding::keyword::{self, KeywordKind, TYPES, each_mut, fits, holds, is_annotation, is_schema};
 use crate::finding::{SchemaNames, percent_decoded, pointer_join};
+use crate::tool::{clean_text, hidden_characters};
 
 /// Most parts of definitions that are copied out of the middle of a schema, altogether.
 const MAX_COPIED: usize = 20_000;
@@ -319,4 +320,230 @@ fn cut(object: &mut Map<String, Value>, target: &Value) {
         object.entry("items").or_insert(json!({}));
     }
     object.entry("type").or_insert(written.clone());
+}
+
+// Converts a schema of any draft to JSON Schema 2020-12. Unknown keywords and hidden characters in texts are
+// removed.
+
+/// The draft that a schema is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Draft {
+    D4,
+    D6,
+    D7,
+    D2019,
+    D2020,
+}
+
+impl Draft {
+    /// The draft that `$schema` names, else 2020-12.
+    pub(super) fn of(schema: &Value) -> Self {
+        let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        [("draft-04", Draft::D4), ("draft-06", Draft::D6), ("draft-07", Draft::D7), ("2019-09", Draft::D2019)]
+            .into_iter()
+            .find_map(|(word, draft)| uri.contains(word).then_some(draft))
+            .unwrap_or(Draft::D2020)
+    }
+
+    /// Whether the draft knows a keyword; an unknown keyword refuses nothing.
+    fn knows(self, keyword: &str) -> bool {
+        let since = match keyword {
+            "const" | "contains" | "propertyNames" | "examples" => Draft::D6,
+            "if" | "then" | "else" => Draft::D7,
+            "dependentRequired"
+            | "dependentSchemas"
+            | "unevaluatedProperties"
+            | "unevaluatedItems"
+            | "minContains"
+            | "maxContains" => Draft::D2019,
+            "prefixItems" => Draft::D2020,
+            _ => Draft::D4,
+        };
+        self >= since
+    }
+}
+
+/// Settings of the conversion.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    /// The draft that the author wrote in.
+    pub(super) draft: Draft,
+    /// Whether `x-` keywords stay: MCP gives some a meaning (docs/reference/wires.md, MCP).
+    pub(super) extensions: bool,
+    /// Whether an array gets `items`: OpenAI refuses one without (docs/reference/wires.md, OpenAI Chat Completions).
+    pub(super) items: bool,
+}
+
+impl Dialect {
+    /// Converts a schema and everything below it.
+    pub(super) fn convert(self, schema: &mut Value, loose: &mut Loosened) {
+        let Value::Object(object) = schema else {
+            if !schema.is_boolean() {
+                *schema = Value::Bool(true);
+            }
+            return;
+        };
+        let before = loose.times();
+        if self.draft < Draft::D2020 {
+            self.modernise(object);
+        }
+        clean(object);
+        let (mut all_fit, mut has_schemas) = (true, false);
+        for (key, value) in object.iter() {
+            let holds = holds(key);
+            all_fit &= fits(holds, key, value);
+            has_schemas |= matches!(holds, KeywordKind::Schema | KeywordKind::Named | KeywordKind::List);
+        }
+        if !all_fit {
+            self.correct(object, loose);
+        }
+        if self.items && !object.contains_key("items") && is_array(object) {
+            object.insert("items".into(), json!({}));
+        }
+        if has_schemas || !all_fit {
+            each_mut(object, &mut |child| self.convert(child, loose));
+        }
+        if loose.times() > before {
+            guard(object, loose);
+        }
+    }
+
+    /// Keywords that an old draft reads differently.
+    fn modernise(self, object: &mut Map<String, Value>) {
+        if self.draft <= Draft::D7 && object.contains_key("$ref") {
+            object.retain(|key, _| matches!(key.as_str(), "$ref" | "$defs") || is_annotation(key));
+        }
+        object.retain(|key, _| self.draft.knows(key));
+        if self.draft <= Draft::D7
+            && let Some(Value::Object(dependencies)) = object.shift_remove("dependencies")
+        {
+            let (names, schemas): (Map<_, _>, Map<_, _>) =
+                dependencies.into_iter().partition(|(_, needed)| needed.is_array());
+            for (keyword, part) in [("dependentRequired", names), ("dependentSchemas", schemas)] {
+                if !part.is_empty() {
+                    object.insert(keyword.into(), Value::Object(part));
+                }
+            }
+        }
+    }
+
+    fn correct(self, object: &mut Map<String, Value>, loose: &mut Loosened) {
+        nullable(object, loose);
+        limits(object);
+        tuple(object);
+        for (key, value) in object.iter_mut() {
+            repair(holds(key), value);
+        }
+        object.retain(|key, value| {
+            let holds = holds(key);
+            fits(holds, key, value)
+                || holds == KeywordKind::Unknown && self.extensions && key.starts_with("x-")
+        });
+    }
+}
+
+/// Removes hidden characters from the texts of a schema, and changes nothing else.
+pub(super) fn clean_texts(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    clean(object);
+    each_mut(object, &mut clean_texts);
+}
+
+/// Texts are untrusted: no hidden character in them reaches a model. Values stay as they are, since the canonical
+/// schema compares with them.
+fn clean(object: &mut Map<String, Value>) {
+    object.shift_remove("$comment");
+    for keyword in ["description", "title"] {
+        if let Some(Value::String(text)) = object.get_mut(keyword)
+            && !hidden_characters(text).is_empty()
+        {
+            *text = clean_text(text).into_owned();
+        }
+    }
+}
+
+fn is_array(object: &Map<String, Value>) -> bool {
+    object.get("type").is_some_and(|written| names_type(written, "array"))
+}
+
+/// In OpenAPI 3.0 a flag says that a value may be null.
+fn nullable(object: &mut Map<String, Value>, loose: &mut Loosened) {
+    if object.shift_remove("nullable") != Some(Value::Bool(true)) {
+        return;
+    }
+    loose.count();
+    let nothing = json!({ "type": "null" });
+    if object.contains_key("type") {
+        if !allows(object, "null") {
+            add_null(object);
+            list_null(object);
+        }
+    } else if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+        branches.push(nothing);
+    } else if ["$ref", "allOf", "oneOf", "enum", "const"].iter().any(|key| object.contains_key(*key)) {
+        let (said, rest): (Map<_, _>, Map<_, _>) =
+            std::mem::take(object).into_iter().partition(|(key, _)| is_annotation(key) || key == "$defs");
+        *object = said;
+        object.insert("anyOf".into(), json!([rest, nothing]));
+    }
+}
+
+/// Draft 4 has flags beside a limit.
+fn limits(object: &mut Map<String, Value>) {
+    for (flag, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if object.get(flag) == Some(&Value::Bool(true))
+            && let Some(bound) = object.shift_remove(limit)
+        {
+            object.insert(flag.into(), bound);
+        }
+    }
+}
+
+/// A list in `items` is `prefixItems` since 2020-12.
+fn tuple(object: &mut Map<String, Value>) {
+    let rest = object.shift_remove("additionalItems");
+    if !object.get("items").is_some_and(Value::is_array) {
+        return;
+    }
+    if let Some(items) = object.shift_remove("items") {
+        object.insert("prefixItems".into(), items);
+    }
+    if let Some(rest) = rest {
+        object.insert("items".into(), rest);
+    }
+}
+
+/// Keeps the usable part of a value that does not fit its keyword.
+fn repair(holds: KeywordKind, value: &mut Value) {
+    match (holds, value) {
+        (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(any_unless_schema),
+        (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(any_unless_schema),
+        (KeywordKind::Names, value @ Value::Array(_)) => only_names(value),
+        (KeywordKind::NameLists, Value::Object(named)) => named.values_mut().for_each(only_names),
+        (KeywordKind::Type, Value::Array(words)) => {
+            let is_word = |word: &Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+            if words.iter().all(is_word) {
+                let mut seen = Vec::new();
+                words.retain(|word| {
+                    !seen.contains(word) && {
+                        seen.push(word.clone());
+                        seen.len() <= TYPES.len()
+                    }
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn any_unless_schema(value: &mut Value) {
+    if !is_schema(value) {
+        *value = Value::Bool(true);
+    }
+}
+
+fn only_names(value: &mut Value) {
+    let Value::Array(names) = value else { return };
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_string())));
 }

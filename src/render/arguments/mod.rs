@@ -6,15 +6,17 @@
 //!    a list is longer than a doc should be, it names optional parts instead of listing them.
 
 mod tree;
-mod type_words;
-mod types;
 
+use indexmap::IndexMap;
 use serde_json::Value;
 
 use tree::Writer;
-use types::Types;
 
+use super::markdown::{code, inline};
+use crate::catalog::schema_view::{Kind, SchemaView, Type, last_segment, list};
+use crate::finding::resolve_local;
 use crate::tokens::estimate;
+use crate::tool::clean_line;
 
 /// The argument list of a tool; all text in it is markdown.
 #[derive(Debug, Default)]
@@ -199,6 +201,250 @@ impl Facts {
         }
         out.push(')');
     }
+}
+
+// Definitions that get a name: recursive ones, and large ones that are used more than once.
+
+/// Fewest fields of a definition used twice that is listed once, under a name.
+const BIG: usize = 4;
+const MAX_DEPTH: usize = 100;
+const MAX_NAME: usize = 60;
+
+/// The named definitions of a schema, by reference.
+#[derive(Default)]
+struct Types<'a> {
+    names: IndexMap<&'a str, String>,
+}
+
+impl<'a> Types<'a> {
+    /// Finds the definitions that get a name.
+    fn of(root: &'a Value) -> Self {
+        let mut survey = Survey { root, seen: IndexMap::new() };
+        survey.visit(root, 0);
+        let mut types = Self::default();
+        for (reference, seen) in &survey.seen {
+            if seen.recursive || (seen.uses > 1 && seen.fields >= BIG) {
+                let name = types.free_name(reference);
+                types.names.insert(reference, name);
+            }
+        }
+        types
+    }
+
+    fn has(&self, reference: &str) -> bool {
+        self.names.contains_key(reference)
+    }
+
+    /// The name of a definition, if it is plain enough to stand in a sentence.
+    fn name(&self, reference: &str) -> &str {
+        self.names.get(reference).map_or("any", String::as_str)
+    }
+
+    fn free_name(&self, reference: &str) -> String {
+        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+        let name: String = last_segment(reference).chars().take(MAX_NAME).map(plain).collect();
+        let name = name.trim_matches(|c| matches!(c, '_' | '-' | '.'));
+        let name = if name.is_empty() { "Arguments" } else { name };
+        let taken = |name: &str| self.names.values().any(|other| other == name);
+        if !taken(name) {
+            return name.to_string();
+        }
+        (2..).map(|n| format!("{name}-{n}")).find(|name| !taken(name)).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct Usage {
+    uses: usize,
+    fields: usize,
+    recursive: bool,
+    open: bool,
+}
+
+/// One walk over everything that can be reached from the root.
+struct Survey<'a> {
+    root: &'a Value,
+    seen: IndexMap<&'a str, Usage>,
+}
+
+impl<'a> Survey<'a> {
+    /// Visits a schema; returns the number of fields it takes when written in place, at most `BIG`.
+    fn visit(&mut self, schema: &'a Value, depth: usize) -> usize {
+        let Value::Object(part) = schema else { return 0 };
+        if depth > MAX_DEPTH {
+            return 0;
+        }
+        let mut fields = 0;
+        for (keyword, value) in part {
+            let below = match (keyword.as_str(), value) {
+                ("$ref", Value::String(reference)) => self.follow(reference, depth),
+                ("properties", Value::Object(properties)) => {
+                    properties.values().map(|schema| 1 + self.visit(schema, depth + 1)).sum()
+                }
+                ("patternProperties", Value::Object(patterns)) => {
+                    patterns.values().map(|schema| self.visit(schema, depth + 1)).sum()
+                }
+                ("allOf" | "anyOf" | "oneOf" | "prefixItems" | "items", Value::Array(_)) => {
+                    list(part, keyword).iter().map(|schema| self.visit(schema, depth + 1)).sum()
+                }
+                ("items" | "additionalProperties", schema) => self.visit(schema, depth + 1),
+                _ => 0,
+            };
+            fields = BIG.min(fields + below);
+        }
+        fields
+    }
+
+    fn follow(&mut self, reference: &'a str, depth: usize) -> usize {
+        let seen = self.seen.entry(reference).or_default();
+        seen.uses += 1;
+        seen.recursive |= seen.open;
+        if seen.uses > 1 {
+            return seen.fields;
+        }
+        let Some(target) = resolve_local(reference, self.root) else { return 0 };
+        seen.open = true;
+        let fields = self.visit(target, depth + 1);
+        if let Some(seen) = self.seen.get_mut(reference) {
+            seen.open = false;
+            seen.fields = fields;
+        }
+        fields
+    }
+}
+
+// The type of a value in words: `array of string`, `"high" | "low"`, `object of string to integer`.
+
+const MAX_SHOWN_DEPTH: usize = 5;
+const MAX_LISTED: usize = 12;
+const MAX_VARIANTS: usize = 100;
+const LISTED_OF_MANY: usize = 8;
+const MAX_LISTED_LENGTH: usize = 400;
+const MAX_VALUE: usize = 80;
+
+impl<'a> Writer<'a> {
+    /// A schema in words.
+    fn words(&mut self, schema: &'a Value) -> String {
+        self.words_at(schema, 0)
+    }
+
+    fn words_at(&mut self, schema: &'a Value, depth: usize) -> String {
+        self.folded |= depth > MAX_SHOWN_DEPTH;
+        if depth > MAX_SHOWN_DEPTH || !self.spend() {
+            return "any".to_string();
+        }
+        let view = self.view(schema);
+        self.view_words(&view, depth)
+    }
+
+    fn view_words(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
+        let mut words = match view.kind() {
+            Kind::Never => return "never".to_string(),
+            Kind::Named(reference) => vec![self.name_type(reference)],
+            Kind::Constant(value) => vec![self.value(value)],
+            Kind::Values(values) => self.values(values),
+            Kind::Variants => self.alternatives(view, depth),
+            Kind::Typed => self.types(view, depth),
+        };
+        if view.is_nullable && !words.iter().any(|word| word == "null" || word == "any") {
+            words.push("null".to_string());
+        }
+        words.join(" | ")
+    }
+
+    fn types(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
+        view.types().into_iter().map(|one| self.type_word(one, depth)).collect()
+    }
+
+    /// One JSON type, with the type of its elements.
+    fn type_word(&mut self, one: Type<'a>, depth: usize) -> String {
+        match one {
+            Type::Any => "any".to_string(),
+            Type::Plain(word) => inline(word).chars().take(MAX_VALUE).collect(),
+            Type::Object => "object".to_string(),
+            Type::Array(None) => "array".to_string(),
+            Type::Array(Some(items)) => match self.words_at(items, depth + 1) {
+                of if of == "any" => "array".to_string(),
+                of => format!("array of {}", grouped(of)),
+            },
+            Type::Map(values) => match self.words_at(values, depth + 1) {
+                of if of == "any" => "object".to_string(),
+                of => format!("object of string to {}", grouped(of)),
+            },
+            Type::Tuple(elements) => {
+                let listed = elements.iter().take(LISTED_OF_MANY);
+                let mut words: Vec<String> = listed.map(|schema| self.words_at(schema, depth + 1)).collect();
+                if elements.len() > LISTED_OF_MANY {
+                    words.push(self.more(elements.len() - LISTED_OF_MANY));
+                }
+                format!("array: {}", words.join(", then "))
+            }
+        }
+    }
+
+    /// Alternatives, each once. Constants with a meaning are explained. An alternative that names no type has that of all.
+    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
+        let (mut words, mut own): (Vec<String>, Option<String>) = (Vec::new(), None);
+        for &variant in view.variants.iter().take(MAX_VARIANTS) {
+            let mut word = self.words_at(variant, depth + 1);
+            if word == "any" {
+                word.clone_from(own.get_or_insert_with(|| self.types(view, depth).join(" | ")));
+            }
+            if let Some(meaning) = self.view(variant).meaning() {
+                word = format!("{word} {}", inline(meaning));
+            }
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
+        if words.len() > MAX_LISTED || unseen > 0 {
+            let hidden = words.len().saturating_sub(LISTED_OF_MANY) + unseen;
+            words.truncate(LISTED_OF_MANY);
+            words.push(self.more(hidden));
+        }
+        words
+    }
+
+    fn values(&mut self, values: &[Value]) -> Vec<String> {
+        let (mut words, mut length) = (Vec::new(), 0);
+        let most = if values.len() > MAX_LISTED { LISTED_OF_MANY } else { MAX_LISTED };
+        for (index, value) in values.iter().enumerate() {
+            let word = self.value(value);
+            length += word.len();
+            if index >= most || length > MAX_LISTED_LENGTH {
+                words.push(self.more(values.len() - index));
+                break;
+            }
+            words.push(word);
+        }
+        words
+    }
+
+    /// A value as JSON in a code span; null is a bare word.
+    fn value(&mut self, value: &Value) -> String {
+        if value.is_null() {
+            return "null".to_string();
+        }
+        let json = clean_line(&value.to_string());
+        match json.char_indices().nth(MAX_VALUE) {
+            Some((end, _)) => {
+                self.folded = true;
+                code(&format!("{}...", &json[..end]))
+            }
+            None => code(&json),
+        }
+    }
+
+    fn more(&mut self, count: usize) -> String {
+        self.folded = true;
+        format!("... {count} more")
+    }
+}
+
+/// Several types in parentheses, one as it is.
+fn grouped(words: String) -> String {
+    if words.contains(" | ") { format!("({words})") } else { words }
 }
 
 #[cfg(test)]

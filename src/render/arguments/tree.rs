@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::Arguments;
-use super::types::Types;
+use super::Types;
 use super::{Facts, Fold, Given, Row};
 use crate::catalog::schema_view::{Property, SchemaView};
 use crate::finding::resolve_local;

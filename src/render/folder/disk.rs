@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::error::FolderError;
+use super::manifest::FolderError;
 
 /// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,6 @@
 //! as ours. It cannot defend against a process that replaces folders by symbolic links meanwhile.
 
 mod disk;
-mod error;
 mod manifest;
 mod plan;
 mod stage;
@@ -30,7 +29,7 @@ use stage::Stage;
 use super::templates::TemplateError;
 
 pub use disk::{lock, write_whole};
-pub use error::FolderError;
+pub use manifest::FolderError;
 pub use manifest::MANIFEST;
 
 /// Bytes of a diff from which on no more files are added to it.

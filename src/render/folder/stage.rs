@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::FileSet;
 use super::disk::{self, Entry};
-use super::error::FolderError;
+use super::manifest::FolderError;
 use super::manifest::{self, MANIFEST, Manifest, STAGE, folders_of};
 use super::plan::Plan;
 

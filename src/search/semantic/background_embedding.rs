@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::vector_store::{Key, VectorStore};
-use super::vectors::{UNRELATED, UnitVector, VectorSlot, Vectors};
+use super::vector_store::{UNRELATED, UnitVector, VectorSlot, Vectors};
 use super::{Progress, Shared};
 use crate::guard::guarded_now;
 use crate::model::ModelError;

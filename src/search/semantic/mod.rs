@@ -7,27 +7,26 @@
 //! 4. [`mod@fuse`] combines that with the hits by words.
 
 mod background_embedding;
-mod fuse;
 mod query;
-mod status;
-mod text;
 mod vector_store;
-mod vectors;
 
+use std::collections::HashMap;
+use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::model::EmbeddingModel;
+pub use vector_store::{Similarities, UNRELATED, VectorSlot, Vectors};
 
-pub use fuse::{POOL, fuse};
-pub use status::SemanticStatus;
-pub use text::text;
-pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors};
+use super::confidence::NAMED;
+use super::{Hit, SearchResult, Verdict};
+use crate::catalog::Tool;
+use crate::model::EmbeddingModel;
 
 /// Options of semantic search.
 #[derive(Clone, Debug)]
@@ -167,5 +166,167 @@ impl Progress {
     fn missing_in_brief(&self) -> String {
         let why = self.public_error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way{why}")
+    }
+}
+
+// Status of meaning in an answer.
+
+/// Whether an answer used words and meaning, or words alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SemanticStatus {
+    /// No model is configured: words alone.
+    #[default]
+    Off,
+    /// Words and meaning.
+    On,
+    /// Words alone, since the model gave no answer, with the reason.
+    Unavailable(String),
+}
+
+impl fmt::Display for SemanticStatus {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SemanticStatus::Off => to.write_str("off"),
+            SemanticStatus::On => to.write_str("on"),
+            SemanticStatus::Unavailable(reason) => write!(to, "unavailable: {reason}"),
+        }
+    }
+}
+
+// The part of a tool that is turned into a vector: the words of its name, and its description. Parameters are left
+// out: many tools share the same ones, and would look alike.
+
+/// Most characters of a text.
+pub const MAX_CHARS: usize = 2_000;
+
+/// The text of a tool.
+pub fn tool_text(tool: &Tool) -> String {
+    let name = words(&tool.definition.name);
+    let does = if tool.description.is_empty() { &tool.short } else { &tool.description };
+    cut(&format!("{name}: {does}"))
+}
+
+/// The beginning of a text, up to the length that is used.
+fn cut(text: &str) -> String {
+    text.trim().chars().take(MAX_CHARS).collect()
+}
+
+/// The words of an identifier: `createPull_request` has three.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 8);
+    let mut last = ' ';
+    for c in name.chars() {
+        let is_gap = !c.is_alphanumeric();
+        if (is_gap || (c.is_uppercase() && last.is_lowercase())) && !words.ends_with(' ') {
+            words.push(' ');
+        }
+        if !is_gap {
+            words.extend(c.to_lowercase());
+        }
+        last = c;
+    }
+    words.trim().into()
+}
+
+// Fuses words and meaning into one order.
+
+/// Most tools that join the hits by words because they are near in meaning.
+pub const POOL: usize = 100;
+
+/// Confidence by meaning from which the verdict is `match`.
+const FITS: f32 = 0.5;
+
+/// Fuses both scores: each is scaled to its range for this query, and `weight` is the share of meaning. `words`
+/// should hold at least [`POOL`] hits. Named tools stay first. Confidence is the higher of the two, so that meaning
+/// only adds to it. The verdict is `match` when words say so, or when a tool is near enough.
+pub fn fuse(
+    words: SearchResult,
+    near: &Similarities,
+    weight: f32,
+    limit: usize,
+    counts: &dyn Fn(usize) -> bool,
+    named: &dyn Fn(usize) -> bool,
+) -> SearchResult {
+    let places = (0..near.cosine.len()).filter(|&place| counts(place));
+    let mut nearest: Vec<(usize, f32)> = places.map(|place| (place, near.cosine[place])).collect();
+    let low = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::INFINITY, f32::min);
+    let high = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::NEG_INFINITY, f32::max);
+    let share = |place: usize| match near.cosine.get(place) {
+        Some(cosine) if high > low => (cosine - low) / (high - low),
+        _ => 0.0,
+    };
+    // The index gives just this confidence to tools that the query names.
+    let is_named = |hit: &Hit| hit.confidence == NAMED || named(hit.entry);
+    let by_words = words.hits.iter().filter(|hit| !is_named(hit)).map(|hit| hit.score);
+    let most = by_words.fold(0.0_f32, f32::max);
+    let mut hits: HashMap<usize, Hit> = HashMap::new();
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    for (rank, hit) in words.hits.into_iter().enumerate() {
+        let is_named = is_named(&hit);
+        if is_named {
+            first.insert(hit.entry, rank);
+        }
+        let of_words = if is_named { 1.0 } else { (hit.score / most.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0) };
+        let score = (1.0 - weight) * of_words + weight * share(hit.entry);
+        let by_meaning = near.confidence(hit.entry);
+        let reason = match by_meaning > 0.0 {
+            true => format!("{}; {}", hit.reason, reason(near, hit.entry)),
+            false => hit.reason,
+        };
+        hits.insert(hit.entry, Hit { score, confidence: hit.confidence.max(by_meaning), reason, ..hit });
+    }
+    let pool = POOL.max(limit);
+    if nearest.len() > pool {
+        nearest
+            .select_nth_unstable_by(pool, |one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        nearest.truncate(pool);
+    }
+    for (place, _) in nearest {
+        let confidence = near.confidence(place);
+        if confidence > 0.0 {
+            let hit = || Hit {
+                entry: place,
+                score: weight * share(place),
+                confidence,
+                reason: reason(near, place),
+            };
+            hits.entry(place).or_insert_with(hit);
+        }
+    }
+    let mut hits: Vec<Hit> = hits.into_values().collect();
+    let rank = |hit: &Hit| first.get(&hit.entry).copied().unwrap_or(usize::MAX);
+    hits.sort_by(|one, other| {
+        let by_score = || other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry));
+        rank(one).cmp(&rank(other)).then_with(by_score)
+    });
+    hits.truncate(limit);
+    let is_near = hits.iter().any(|hit| near.confidence(hit.entry) >= FITS);
+    let verdict = if is_near { Verdict::Match } else { words.verdict };
+    SearchResult { verdict, hits }
+}
+
+fn reason(near: &Similarities, place: usize) -> String {
+    format!("near in meaning ({:.2})", near.cosine.get(place).copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+#[path = "fuse/tests.rs"]
+mod tests;
+
+#[cfg(test)]
+mod more_tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_come_apart() {
+        for (name, apart) in [
+            ("create_pull_request", "create pull request"),
+            ("onto.task-list", "onto task list"),
+            ("sendEmail2All", "send email2all"),
+            ("长亭 IP", "长亭 ip"),
+            ("__", ""),
+        ] {
+            assert_eq!(words(name), apart);
+        }
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::text::cut;
-use super::vectors::{UnitVector, unit};
+use super::cut;
+use super::vector_store::{UnitVector, unit};
 use super::{Semantic, Similarities, VectorSlot};
 
 /// Failures in a row after which searches no longer wait for vectors of tools.

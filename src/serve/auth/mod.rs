@@ -2,7 +2,7 @@
 //! in.
 //!
 //! 1. [`static_tokens`] are in the environment; only their hashes are kept.
-//! 2. [`jwt`] checks the [`signature`] and the claims of a signed token with the keys that [`issuer_keys`] reads.
+//! 2. [`jwt`] checks the [`jwt`] and the claims of a signed token with the keys that [`issuer_keys`] reads.
 //! 3. [`grants`] turn claims into a caller, who is remembered, so that only the first request waits.
 //! 4. A [`proxy`] in front may name a person.
 //! 5. [`resource`] says which tokens are for which endpoint, and how to get one.
@@ -12,7 +12,6 @@ mod issuer_keys;
 mod jwt;
 mod proxy;
 mod resource;
-mod signature;
 mod static_tokens;
 
 use std::collections::HashMap;

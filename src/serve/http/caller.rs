@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use super::{RequestContext, Response, Shared};
 use crate::exec::Caller;
 use crate::serve::auth::{AuthError, METADATA, Resource};
-use crate::serve::response::media::Media;
+use crate::serve::response::Media;
 use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::{RequestCatalog, Route};

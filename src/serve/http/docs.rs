@@ -14,9 +14,9 @@ use super::address::decoded;
 use super::pages::PageContext;
 use super::{RequestContext, Response};
 use crate::catalog::{Record, Tool};
-use crate::serve::response::media::{Media, preferred};
+use crate::serve::response::ResponseCache;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
-use crate::serve::response::response_cache::ResponseCache;
+use crate::serve::response::{Media, preferred};
 use crate::serve::response::{Tagged, by_accept, with};
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.

@@ -18,8 +18,8 @@ use crate::exec::Caller;
 use crate::finding::{from_json, from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, Services, ToolCall, linked_data};
 use crate::serve::metrics::LimitReached;
-use crate::serve::response::media::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{Media, preferred};
 use crate::serve::response::{Tagged, by_accept, negotiated, no_store};
 use crate::tool::quoted;
 

@@ -11,7 +11,6 @@ mod docs;
 mod functions;
 mod health;
 mod host_check;
-mod job_request;
 mod jobs;
 mod listen;
 mod openapi;

@@ -13,8 +13,8 @@ use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::RequestCatalog;
+use crate::serve::response::ResponseCache;
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::response_cache::ResponseCache;
 use crate::serve::response::{Tagged, negotiated};
 use crate::site::{Page, Person, Site};
 

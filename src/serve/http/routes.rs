@@ -17,8 +17,8 @@ use super::{
 };
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
+use crate::serve::response::Media;
 use crate::serve::response::Tagged;
-use crate::serve::response::media::Media;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 
 /// Handlers of a route, by method.

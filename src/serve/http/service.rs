@@ -25,7 +25,7 @@ use crate::exec::{Caller, LackedRight};
 use crate::functions::Function;
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Resource;
-use crate::serve::response::media::Media;
+use crate::serve::response::Media;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 use crate::serve::response::{no_store, unless_known};
 use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{RequestContext, Response};
 use crate::exec::Caller;
-use crate::serve::response::media::Media;
+use crate::serve::response::Media;
 use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};

@@ -24,7 +24,7 @@ use crate::functions::{
 use crate::provider::{self, Provider};
 use crate::serve::listed_tools::ListedTools;
 use crate::serve::metrics::LimitReached;
-use crate::serve::response::response_cache::ResponseCache;
+use crate::serve::response::ResponseCache;
 use crate::serve::{CallLimiter, RequestCatalog};
 use crate::state::Session;
 use crate::tool::{DescriptionMode, quoted};

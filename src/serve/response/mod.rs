@@ -1,16 +1,24 @@
 //! Answers over HTTP: bodies with their tags, the media type that a client prefers, a cache for each catalog view, and
 //! the problem of a request without an answer.
 
-pub(super) mod media;
 pub(super) mod problem;
-pub(super) mod response_cache;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use media::Media;
+use super::ListingPolicy;
+use super::listed_tools::ListedTools;
+use crate::catalog::{Findings, registry};
+use crate::config::Mode;
+use crate::finding::Finding;
+use crate::functions::CatalogView;
+use crate::render::Llms;
+use crate::site::{Site, SiteIndex};
 
 /// An answer.
 pub(super) type Response = http::Response<Body>;
@@ -105,4 +113,212 @@ pub(super) fn unless_known(known: &[HeaderValue], mut response: Response) -> Res
         [CONTENT_TYPE, CONTENT_LENGTH].iter().for_each(|name| drop(response.headers_mut().remove(name)));
     }
     response
+}
+
+// The media type that a client prefers, by the qualities in its `Accept`.
+
+/// Media type of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Media {
+    Markdown,
+    Json,
+    Html,
+    Text,
+    Metrics,
+}
+
+impl Media {
+    /// The value of `Content-Type`.
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Media::Markdown => "text/markdown; charset=utf-8",
+            Media::Json => "application/json",
+            Media::Html => "text/html; charset=utf-8",
+            Media::Text => "text/plain; charset=utf-8",
+            Media::Metrics => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+
+    /// Whether a range of `Accept` has this type.
+    fn fits(self, range: &str) -> bool {
+        let name = self.content_type().split(';').next().unwrap_or_default();
+        let range = range.to_ascii_lowercase();
+        range == "*/*" || range == name || range.strip_suffix('*').is_some_and(|kind| name.starts_with(kind))
+    }
+}
+
+/// The media type that the client prefers, the first one where it has no preference; `None` when it accepts none.
+pub(crate) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media> {
+    if !headers.contains_key(ACCEPT) {
+        return offered.first().copied();
+    }
+    let values = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
+    let ranges = values.flat_map(|value| value.split(',')).map(|item| {
+        let mut parts = item.split(';').map(str::trim);
+        let range = parts.next().unwrap_or_default();
+        let quality = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
+        (range, quality.unwrap_or(1.0_f32))
+    });
+    let mut ranges: Vec<(&str, f32)> = ranges.filter(|(_, quality)| *quality > 0.0).collect();
+    ranges.sort_by(|one, other| other.1.total_cmp(&one.1));
+    ranges.iter().find_map(|(range, _)| offered.iter().copied().find(|media| media.fits(range)))
+}
+
+// The cache of one catalog view: bodies ready to be sent. Made at their first request, read without a lock, and
+// dropped with their generation.
+
+/// Most tools with which `registry.json` is cached; for more it is made anew each time.
+const MAX_CACHED_TOOLS: usize = 1000;
+
+/// The bodies of one catalog view. Errors are those of templates.
+#[derive(Debug)]
+pub(crate) struct ResponseCache {
+    view: Arc<CatalogView>,
+    docs: Vec<OnceLock<Result<Tagged, String>>>,
+    index: OnceLock<Result<IndexFiles, String>>,
+    site: OnceLock<SiteIndex>,
+    /// Findings of the input, unless the caller may see only a part of it.
+    findings: Findings,
+    registry: OnceLock<Tagged>,
+    /// Assets of pages: style sheets, scripts, and the index of the search.
+    files: HashMap<String, OnceLock<Arc<Tagged>>>,
+    listing: ListingPolicy,
+    listed_tools: OnceLock<ListedTools>,
+    /// The list of functions and tools: at the root of the server, and below the path of the profile.
+    tool_list_bodies: [OnceLock<Tagged>; 2],
+}
+
+/// Files that are laid out from all tools.
+#[derive(Debug)]
+pub(crate) struct IndexFiles {
+    /// `README.md`, and pages below `categories/`.
+    pub(crate) files: HashMap<String, Tagged>,
+    /// `llms.txt` and `llms-full.txt`.
+    pub(crate) llms: Llms,
+}
+
+impl ResponseCache {
+    /// An empty cache.
+    pub(crate) fn new(view: Arc<CatalogView>, findings: Findings, shown: ListingPolicy) -> Self {
+        let docs = view.catalog().tools.iter().map(|_| OnceLock::new()).collect();
+        let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let names = view.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
+        let files = names.map(|name| (name.to_string(), OnceLock::new())).collect();
+        Self {
+            view,
+            docs,
+            index,
+            registry,
+            site,
+            findings,
+            files,
+            listing: shown,
+            listed_tools: OnceLock::new(),
+            tool_list_bodies: Default::default(),
+        }
+    }
+
+    /// The catalog view of these bodies.
+    pub(crate) fn view(&self) -> &Arc<CatalogView> {
+        &self.view
+    }
+
+    /// The doc of a tool, `tools/NAME.md`.
+    pub(crate) fn doc(&self, index: usize) -> Option<&Result<Tagged, String>> {
+        let make = || match self.view.page(index) {
+            Some(Ok(page)) => Ok(Tagged::new(page.markdown.clone(), Media::Markdown)),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("there is no such tool".into()),
+        };
+        Some(self.docs.get(index)?.get_or_init(make))
+    }
+
+    /// The files that are laid out from all tools.
+    pub(crate) fn index(&self) -> Result<&IndexFiles, &String> {
+        self.index.get_or_init(|| self.lay_out()).as_ref()
+    }
+
+    /// Whether these files are made already, which takes time in a large catalog.
+    pub(crate) fn is_laid_out(&self) -> bool {
+        self.index.get().is_some()
+    }
+
+    fn lay_out(&self) -> Result<IndexFiles, String> {
+        let (view, profile) = (&self.view, self.view.profile());
+        let llms = Llms::lay_out(view.catalog(), &profile);
+        let pages = view.index().as_ref().map_err(ToString::to_string)?.iter();
+        let files = pages
+            .map(|page| (page.path.clone(), Tagged::new(page.markdown.clone(), Media::Markdown)))
+            .collect();
+        Ok(IndexFiles { files, llms })
+    }
+
+    /// The policy of the lists of clients.
+    pub(crate) fn listing(&self) -> ListingPolicy {
+        self.listing
+    }
+
+    /// Whether clients list tools of the catalog.
+    pub(crate) fn lists_tools(&self) -> bool {
+        self.listing.mode != Mode::Gateway || self.view.profile().full().next().is_some()
+    }
+
+    /// The catalog's tools that clients list.
+    pub(crate) fn listed_tools(&self) -> &ListedTools {
+        self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
+    }
+
+    /// The slot for the list of functions and tools, with addresses below the path of the profile or not.
+    pub(crate) fn tool_list_body(&self, below_profile: bool) -> &OnceLock<Tagged> {
+        &self.tool_list_bodies[usize::from(below_profile)]
+    }
+
+    /// Findings of the input.
+    pub(crate) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The pages for people.
+    pub(crate) fn site(&self) -> Site<'_> {
+        let (catalog, templates) = (self.view.catalog(), self.view.templates());
+        let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
+        Site::new(index, catalog, &self.findings, templates).served()
+    }
+
+    /// The slot for an asset of pages.
+    pub(crate) fn file(&self, path: &str) -> Option<&OnceLock<Arc<Tagged>>> {
+        self.files.get(path)
+    }
+
+    /// `registry.json`; kept unless it is large.
+    pub(crate) fn registry(&self) -> Response {
+        let make = || Tagged::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
+        match self.view.catalog().tools.len() <= MAX_CACHED_TOOLS {
+            true => self.registry.get_or_init(make).answer(),
+            false => make().answer(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn the_highest_quality_decides_and_then_the_order() {
+        let offered = [Media::Markdown, Media::Json, Media::Html];
+        let best = |accept: &str| {
+            preferred(&[(ACCEPT, HeaderValue::from_str(accept).unwrap())].into_iter().collect(), &offered)
+        };
+        assert_eq!(preferred(&HeaderMap::new(), &offered), Some(Media::Markdown));
+        assert_eq!(best("*/*"), Some(Media::Markdown));
+        assert_eq!(best("text/html,application/xhtml+xml,*/*;q=0.8"), Some(Media::Html));
+        assert_eq!(best("text/markdown;q=0.3, application/json;q=0.4"), Some(Media::Json));
+        assert_eq!(best("TEXT/HTML ; q=1"), Some(Media::Html));
+        assert_eq!(best("text/*;q=0, application/*;q=0.1"), Some(Media::Json));
+        assert_eq!(best("image/png"), None);
+        assert_eq!(best("text/markdown;q=nan"), None);
+    }
 }

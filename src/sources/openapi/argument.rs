@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::bundle::{Bundle, Component, weight};
 use super::document::{Report, quote};
 use super::lower::Direction;
-use super::name::{Names, is_portable, portable};
+use super::paths::{Names, is_portable, portable};
 use crate::finding::Code;
 use crate::tool::{ArgumentPlace, Location, Style};
 

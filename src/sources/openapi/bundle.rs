@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, Report};
 use super::lower::{Direction, Lowering, strings};
-use super::name::DefinitionKeys;
+use super::paths::DefinitionKeys;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]

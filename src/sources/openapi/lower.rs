@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::document::{Dialect, Document, Report, Target, quote};
-use super::name::DefinitionKeys;
+use super::paths::DefinitionKeys;
 use crate::finding::keyword::KeywordKind;
 use crate::finding::{Code, keyword, pointer_push};
 

@@ -14,7 +14,6 @@ mod argument;
 mod bundle;
 mod document;
 mod lower;
-mod name;
 mod operation;
 mod parameter;
 mod paths;
@@ -26,11 +25,11 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 pub(super) use self::bundle::{refs_in, weight};
-pub(super) use self::name::DefinitionKeys;
+pub(super) use self::paths::DefinitionKeys;
 
 use self::bundle::Bundle;
 use self::document::{Document, Report};
-use self::name::Names;
+use self::paths::Names;
 use crate::config::Category;
 use crate::finding::Finding;
 use crate::tool::{Definition, clean_line};

@@ -10,7 +10,7 @@ use super::document::{Dialect, quote};
 use super::lower::{Direction, is_true};
 use super::parameter::{Body, Parameter, json_media};
 use super::paths::Found;
-use super::{Importer, Operation, name};
+use super::{Importer, Operation, paths};
 use crate::config::Category;
 use crate::finding::{Code, pointer_join};
 use crate::tool::grammar::singular;
@@ -91,7 +91,7 @@ impl<'d> Importer<'_, 'd> {
         match found.id() {
             Some(id) if self.ids.insert(id.to_string()) => id.to_string(),
             Some(id) => self.names.number(id),
-            None => self.names.number(&name::of_operation(&found.method, found.path)),
+            None => self.names.number(&paths::name_of_operation(&found.method, found.path)),
         }
     }
 
