@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::correct::ready_made;
 use super::exact_numbers::{ExactNumbers, holds_float};
-use super::explain::{FieldError, InvalidArguments};
 use super::names::properties;
 use super::repair::{Repair, RepairKind};
+use super::validate::{FieldError, InvalidArguments};
 use crate::catalog::Tool;
 use crate::finding::from_json;
 use crate::tool::Effect;

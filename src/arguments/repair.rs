@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::explain::{FieldError, InvalidArguments};
 use super::names::property;
+use super::validate::{FieldError, InvalidArguments};
 use crate::catalog::Tool;
 use crate::model::ChatModel;
 use crate::tool::{Effect, clean_line};

@@ -12,8 +12,8 @@ use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, policy, profile, purpose, schema, set_arguments, short, steps,
-    structure, tree, trust,
+    Catalog, Tool, docstring, lint, names, policy, profile, schema, set_arguments, short, steps, structure,
+    tree, trust,
 };
 use crate::config::{Category, Facts, Overlay, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
@@ -58,7 +58,7 @@ pub(super) fn build(
     let lint = CatalogLint::new(tools.clone(), places, findings.len());
     let (tools, contested) = audience::separate(tools, findings);
     let configured = workspace.config.categories.len();
-    workspace.config.categories.extend(purpose::of_sources(described));
+    workspace.config.categories.extend(short::purposes_of_sources(described));
     let catalog = Catalog::of(tools, contested, Arc::new(workspace.config));
     profile::check(&catalog, findings);
     tree::check(&catalog, configured, findings);

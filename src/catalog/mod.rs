@@ -12,7 +12,7 @@
 //! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`findings`]); the configuration sets their
 //!    severities ([`findings`]).
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
-//! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
+//! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`trust`]
 //!    the form of a tool for callers who may see but not call it.
 //! 8. [`schema_view`] reads a place of a schema for texts about it.
 
@@ -23,11 +23,8 @@ mod findings;
 mod functions;
 mod lint;
 mod names;
-mod own_output;
 mod policy;
 mod profile;
-mod purpose;
-mod redacted;
 mod registry;
 mod repair;
 mod sample;
@@ -40,7 +37,6 @@ mod structure;
 mod tool;
 mod tree;
 mod trust;
-mod validation_cost;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -143,8 +139,8 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     }
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
-    let tools = own_output::refuse(tools, &mut all);
-    let tools = own_output::without_copies(tools, &registries, &mut all);
+    let tools = registry::refuse_own_output(tools, &mut all);
+    let tools = registry::without_copies(tools, &registries, &mut all);
     let (catalog, lint) = build::build(workspace, tools, categories, &mut all);
     let findings = Findings::unlinted(Unlinted {
         findings: all,

@@ -1,6 +1,5 @@
 //! `toolcrib adopt`: moves the servers of a client's configuration behind toolcrib, and back.
 
-mod client;
 mod client_text;
 mod moved;
 mod undo;
@@ -17,7 +16,7 @@ use crate::config::{self, ServeMode, Source, Workspace};
 use crate::private_file;
 use crate::render::folder::write_whole;
 use crate::tool::clean_line;
-use client::Client;
+use client_text::Client;
 use client_text::{ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
 use moved::Secrets;
 use moved::{Folder, Record, hash};

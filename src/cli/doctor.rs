@@ -1,13 +1,21 @@
 //! `toolcrib doctor`: each live server, started and listed once, with what is wrong and what to do.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted, in_one_line};
-use super::login;
-use super::server_check::ServerCheck;
-use super::{CommandError, CommandResult, print};
-use crate::config::Workspace;
-use crate::finding::{Finding, Limits, Severity, Unread, locate, open};
+use super::{CommandError, CommandResult, login, print};
+use crate::catalog::{self, Checked};
+use crate::config::{Config, Mode, Server, Source, Workspace};
+use crate::credentials::{Credentials, SignIn, identity};
+use crate::finding::{Code, Finding, Limits, Severity, Unread, locate, nearest, open};
+use crate::provider::{self, PayloadRequest, Provider};
+use crate::sources::mcp::{self, Environment, examine};
+use crate::tokens::exact;
+use crate::tool::clean_line;
 
 /// Start each server of a catalog once, and report how it is.
 ///
@@ -162,4 +170,210 @@ fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[Ser
         counted(tools, "tool")
     ));
     text
+}
+
+// One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
+
+/// Most characters of a problem.
+const MAX_PROBLEM: usize = 400;
+
+/// A server that was examined.
+pub(super) struct ServerCheck {
+    /// Its name in the configuration, else its address or command.
+    pub(super) name: String,
+    /// Its tools, by name.
+    pub(super) tools: Vec<String>,
+    /// The time until all of them were listed.
+    pub(super) took: Duration,
+    /// Tokens of its tools, bound in full.
+    pub(super) tokens: usize,
+    /// The problem, and the way out.
+    pub(super) problem: Option<Problem>,
+    /// Findings that keep a tool out of the catalog.
+    pub(super) lost: Vec<String>,
+    /// The identity with which it is called, where it is not the operator.
+    pub(super) identity: Option<String>,
+    /// The sign-in of the operator, or the reason why it does not count.
+    pub(super) sign_in: Result<Option<SignIn>, String>,
+}
+
+/// A problem of a server, and the way out.
+pub(super) struct Problem {
+    pub(super) what: String,
+    pub(super) help: String,
+}
+
+impl ServerCheck {
+    /// Starts or contacts the server of one source, and lists its tools.
+    pub(super) fn run(workspace: &Workspace, index: usize, credentials: &Arc<Credentials>) -> Self {
+        let environment = credentials.environment();
+        let source = workspace.config.sources.get(index).cloned().unwrap_or_default();
+        let server = source.mcp.clone().unwrap_or_default();
+        let name = clean_line(&name_of(&source, &server));
+        if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
+            let (took, tokens) = (Duration::ZERO, 0);
+            let (tools, lost) = Default::default();
+            let (identity, sign_in) = (None, Ok(None));
+            return Self { name, tools, took, tokens, problem: Some(problem), lost, identity, sign_in };
+        }
+        let alone = alone(workspace, source);
+        let (examined, listings) = examine(&alone, credentials, &|_| ());
+        let checked = catalog::open_with(alone, &listings);
+        let tools: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect();
+        let examined = examined.into_iter().next();
+        let took = examined.as_ref().map(|examined| examined.took).unwrap_or_default();
+        let failed = examined.and_then(|examined| examined.outcome.err());
+        let problem = problem_of(failed, &server, &name, tools.is_empty());
+        let tokens = if tools.is_empty() { 0 } else { tokens_of(&checked) };
+        let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
+        let lost = checked.findings.errors().filter(|finding| is_lost(finding.code));
+        let lost = lost.map(|finding| clean_line(&finding.message)).collect();
+        let sign_in = credentials.sign_in_to((&name, &server));
+        let identity = identity(&server);
+        Self { name, tools, took, tokens, problem, lost, identity, sign_in }
+    }
+
+    pub(super) fn is_ok(&self) -> bool {
+        self.problem.is_none()
+    }
+}
+
+fn name_of(source: &Source, server: &Server) -> String {
+    source.server.clone().or_else(|| server.url.clone()).unwrap_or_else(|| server.command.join(" "))
+}
+
+/// The workspace with this source alone.
+fn alone(workspace: &Workspace, source: Source) -> Workspace {
+    let config = Config { sources: vec![source], ..workspace.config.clone() };
+    let overlays = workspace.overlays.clone();
+    let (root, preset_overlays) = (workspace.root.clone(), overlays.len());
+    Workspace { root, config, overlays, preset_overlays, ..Workspace::default() }
+}
+
+fn tokens_of(checked: &Checked) -> usize {
+    let catalog = &checked.catalog;
+    let Ok(profile) = catalog.profile(None) else { return 0 };
+    let (provider, mode, options) = (Provider::Mcp, Mode::Full, catalog.config.payload);
+    let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
+    let payload = provider::payload_of_any_size(request);
+    payload.map_or(0, |payload| exact(&payload.body.to_string()))
+}
+
+/// Mistakes that are known before anything is started: a variable that is not set, a program that is not there.
+fn before_start(server: &Server, root: &Path, name: &str, environment: &Environment) -> Option<Problem> {
+    let values = server.command.iter().chain(server.env.values()).chain(server.headers.values());
+    if let Some(variable) =
+        values.flat_map(|value| variables(value)).find(|name| environment.get(name).is_none())
+    {
+        return Some(Problem {
+            what: format!("the environment variable {variable} is not set"),
+            help: format!(
+                "set {variable}, or write {variable}=... into the file that `env_file` in toolcrib.toml names"
+            ),
+        });
+    }
+    let program = server.command.first().filter(|program| !program.contains("${"))?;
+    let is_path = program.contains(std::path::is_separator);
+    if is_path {
+        return (!root.join(program).is_file()).then(|| Problem {
+            what: format!("there is no program {}", clean_line(program)),
+            help: format!("correct the first item of `command` of the server `{name}`"),
+        });
+    }
+    let path = environment.get("PATH").unwrap_or_default();
+    let names = programs(&path);
+    let is_there = names.iter().any(|known| known == program || known.strip_suffix(".exe") == Some(program));
+    // Other endings run too on Windows, by its own rules.
+    (!is_there && !cfg!(windows)).then(|| Problem {
+        what: format!("the program `{}` is not found in PATH", clean_line(program)),
+        help: match (package_of(program), nearest(program, names.iter().map(String::as_str)).first()) {
+            (Some(package), _) => format!("install {package}, or name the program by its whole path"),
+            (None, Some(near)) => {
+                format!("did you mean `{near}`? Otherwise install it, or name it by its whole path")
+            }
+            (None, None) => "install it, or name it by its whole path".into(),
+        },
+    })
+}
+
+/// The package that brings a program by which servers are usually started.
+fn package_of(program: &str) -> Option<&'static str> {
+    match program {
+        "npx" | "npm" | "node" => Some("Node.js (nodejs.org)"),
+        "uvx" | "uv" => Some("uv (docs.astral.sh/uv)"),
+        "docker" => Some("Docker"),
+        "bunx" | "bun" => Some("Bun (bun.sh)"),
+        "deno" => Some("Deno (deno.com)"),
+        "pipx" => Some("pipx"),
+        _ => None,
+    }
+}
+
+/// Names of the programs in the folders of PATH.
+fn programs(path: &str) -> Vec<String> {
+    let folders = std::env::split_paths(path);
+    let entries = folders.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// The names in `${NAME}`; those of a caller's headers are none.
+fn variables(value: &str) -> impl Iterator<Item = &str> {
+    let parts = value.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    parts.filter(|name| {
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && !name.is_empty()
+    })
+}
+
+/// The problem that shows once the server was asked.
+fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
+    let Some(failed) = failed else {
+        return is_empty.then(|| Problem {
+            what: "it lists no tools".into(),
+            help: "look at its settings: some servers list tools only with the right arguments or variables"
+                .into(),
+        });
+    };
+    let what = clean_line(&failed.reason).chars().take(MAX_PROBLEM).collect();
+    Some(Problem { what, help: help_for(&failed, server, name) })
+}
+
+fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
+    if let Some((_, problem)) = failed.sign_in.as_ref().filter(|_| !failed.wants_token) {
+        return problem.next_step(name);
+    }
+    if failed.wants_token {
+        let variable = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_") + "_TOKEN";
+        return match server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
+            true => "its token is not accepted: set a new one in the variable of its header `Authorization`"
+                .into(),
+            false => format!(
+                "run `toolcrib login {name}`, or add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` \
+                 table, and set {variable}"
+            ),
+        };
+    }
+    if failed.reason.contains("no answer within") {
+        let seconds = server.timeout_seconds.saturating_mul(4);
+        return format!(
+            "it is too slow, or waits for something: try its command by itself, or set `timeout_seconds = {seconds}`"
+        );
+    }
+    match (&server.url, failed.reason.contains("it said:")) {
+        (Some(url), _) => format!("check that {} is right, and that the server runs", clean_line(url)),
+        (None, true) => "its last words are above; try its command by itself".into(),
+        (None, false) => format!("try its command by itself: {}", clean_line(&server.command.join(" "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variables;
+
+    #[test]
+    fn placeholders_are_names_of_variables() {
+        let found = |text| variables(text).collect::<Vec<_>>();
+        assert_eq!(found("Bearer ${A_1} ${caller:X} ${} ${2} ${B"), ["A_1"]);
+    }
 }

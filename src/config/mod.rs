@@ -11,7 +11,6 @@ mod overlay;
 mod payload;
 mod read;
 mod search;
-mod selector;
 mod serve;
 mod server;
 
@@ -23,11 +22,11 @@ use serde::{Deserialize, Serialize};
 
 pub use client::without_comments;
 pub use env_file::{Environment, env_line, env_variables};
+pub use overlay::{Facts, Selector, Selectors};
 pub use overlay::{Overlay, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Repair, SearchBy};
 pub use read::{LeftOut, Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
-pub use selector::{Facts, Selector, Selectors};
 pub(crate) use serve::is_safe_address;
 pub use serve::{
     IssuerGrant, Network, Serve, ServeIssuer, ServeLimits, ServeMode, ServeProxy, ServeToken, ToolList,

@@ -4,10 +4,9 @@
 //! 2. A server is called as the operator who has signed in ([`person`]), as a [`service`] (client credentials), or with the
 //!    caller's own token.
 //! 3. The operator signs in: [`sign_in`] begins and ends it, [`person`] is the address that the browser comes back to,
-//!    [`authorization`] finds and asks the authorization server, [`sign_in_file`] keeps tokens. [`http`] sends requests.
+//!    [`service`] finds and asks the authorization server, [`sign_in_file`] keeps tokens. [`http`] sends requests.
 //! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] is the reason why there is none.
 
-mod authorization;
 pub(crate) mod http;
 mod person;
 mod service;

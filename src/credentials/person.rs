@@ -18,8 +18,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use super::authorization::{Authorization, RefreshError};
 use super::http::{MAX_SCOPES, scopes_of};
+use super::service::{Authorization, RefreshError};
 use super::sign_in_file::{Place, SignIn, Stamp};
 use super::{CallerToken, Refused, SecretToken, SignInProblem, is_unknown_client};
 use crate::config::{Server, ServerAuth};

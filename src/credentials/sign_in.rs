@@ -11,9 +11,9 @@ use rmcp::transport::auth::{AuthorizationCallback, AuthorizationMetadata, OAuthC
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
-use super::authorization::{Authorization, OWN_TOKEN, reason};
 use super::http::{form, send};
 use super::person::{Arrival, Callback, outcome};
+use super::service::{Authorization, OWN_TOKEN, reason};
 use super::sign_in_file::{Place, SignIn, Tokens, all};
 use super::{Credentials, WRONG_CLIENT, acts_as, is_unknown_client};
 use crate::config::{ActsAs, Server, ServerAuth};

@@ -6,11 +6,9 @@ mod approval;
 pub mod backend;
 mod call;
 mod check;
-mod context;
 mod envelope;
 mod record;
 mod request;
-mod reservation;
 mod results;
 mod select;
 mod send;
@@ -27,17 +25,17 @@ use approval::{approve, give_back};
 use call::{Call, Checked, RunNotes};
 use check::check;
 use record::record;
-use reservation::reserve;
+use record::reserve;
 use send::{Certainty, RunFailure};
 use send::{preview, send};
 
 pub use approval::binding;
-pub use context::{CallContext, Doc, FunctionFuture};
-pub use context::{Caller, EVERY_ROLE, LackedRight};
 pub use envelope::{CallResult, Outcome};
 pub use envelope::{part_of, reached};
 pub use record::standing_scope;
+pub use request::{CallContext, Doc, FunctionFuture};
 pub use request::{CallRequest, EffectLimit};
+pub use request::{Caller, EVERY_ROLE, LackedRight};
 pub use results::next_page;
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.

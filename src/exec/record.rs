@@ -1,20 +1,26 @@
 //! The end of every call, run or not: its trace (API-6), the context of its session (API-5), and its answer.
 
-use std::time::Duration;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use super::call::{Call, RunNotes};
+use super::call::{Call, Checked, RunNotes, fingerprint};
+use super::send::{Certainty, RunFailure};
 use super::{CallContext, CallResult, Outcome};
 use crate::arguments::decoded;
 use crate::catalog::Tool;
 use crate::config::WhenUnwritable;
-use crate::guard::guarded_now;
+use crate::guard::{guarded, guarded_now};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
 use crate::sources::mcp::FilledSecrets;
-use crate::state::{self, Approval, Event, EventKind};
+use crate::state::{
+    self, Approval, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, StateError, StateStore, WaitBudget,
+    random_id,
+};
 use crate::tool::Effect;
 
 /// The trace may lack this call.
@@ -257,4 +263,164 @@ async fn load_session_context(call: &Call, notes: &mut RunNotes) {
     }
     let Some(session) = call.context.caller().session() else { return };
     notes.session_context = call.state().session_context(&session).await.ok().flatten();
+}
+
+// Idempotency keys: each runs its write once (EXEC-6), also after a crash, and for two callers at the same moment. An
+// outcome that nobody can know is `OUTCOME_UNKNOWN`.
+
+/// Seconds that a claim holds without being renewed: three renewals may fail.
+const LEASE: Duration = Duration::from_secs(10);
+/// Seconds between two renewals.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
+/// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
+const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
+
+/// The reservation of the idempotency key of a call, if it has one.
+pub(super) struct Reservation(Option<Claim>);
+
+/// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
+/// same key. A read needs no key.
+pub(super) async fn reserve(call: &Checked, notes: &mut RunNotes) -> Result<Reservation, Outcome> {
+    let Some(key) = call.request.idempotency_key.clone().filter(|_| call.effect() != Effect::Read) else {
+        return Ok(Reservation(None));
+    };
+    let claim = Claim {
+        caller: Arc::clone(&call.context.caller().name),
+        key,
+        op: call.op().to_string(),
+        fingerprint: match &call.request.step {
+            // Its arguments may differ the next time, when the reads before it are run again.
+            Some(step) => step.identity.clone(),
+            None => fingerprint(call.op(), call.arguments(), ""),
+        },
+        owner: random_id("ow"),
+    };
+    match status_of(call, &claim, notes).await {
+        Ok(ClaimStatus::Acquired) => {
+            if call.state().health().is_volatile && call.request.step.is_none() {
+                notes.warnings.push(KEY_IN_MEMORY.into());
+            }
+            Ok(Reservation(Some(claim)))
+        }
+        // Each step knows whether it was done.
+        Ok(ClaimStatus::Unknown) if call.has_steps() => Ok(Reservation(None)),
+        Ok(ClaimStatus::Answered(Value::Object(envelope))) => Err(Outcome::Replayed(envelope)),
+        Ok(ClaimStatus::Answered(result)) => Err(Outcome::Result(result)),
+        Ok(other) => Err(Outcome::Failed(claim_failure(&other, call.op()))),
+        Err(failure) => Err(Outcome::Failed(failure)),
+    }
+}
+
+impl Reservation {
+    /// Renews the reservation for as long as the call runs.
+    pub(super) async fn held_during<T>(&self, state: &StateStore, running: impl Future<Output = T>) -> T {
+        let Some(claim) = &self.0 else { return running.await };
+        tokio::select! {
+            ran = running => ran,
+            never = renew_claim(state, claim) => match never {},
+        }
+    }
+
+    /// Stores the outcome of the call, or frees the key of a call that was not run.
+    pub(super) async fn settle(
+        &self,
+        call: &Checked,
+        ran: Result<Value, RunFailure>,
+        notes: &mut RunNotes,
+    ) -> Outcome {
+        let Some(claim) = &self.0 else {
+            return ran.map_or_else(|ran| Outcome::Failed(ran.failure), Outcome::Result);
+        };
+        let (outcome, certainty) = match ran {
+            Ok(result) => (Outcome::Result(result), Certainty::Answered),
+            Err(RunFailure { mut failure, certainty }) => {
+                failure.help_path = Some(call.op().to_string());
+                (Outcome::Failed(failure), certainty)
+            }
+        };
+        let settled = match certainty {
+            Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
+            Certainty::Unknown => ClaimOutcome::Unknown,
+            Certainty::Answered => {
+                let mut envelope = outcome.fields(call.op());
+                envelope.insert("meta".into(), Value::Object(call.meta(notes)));
+                ClaimOutcome::Answered(Value::Object(envelope))
+            }
+        };
+        if let Err(error) = call.state().settle(claim, settled).await {
+            let warning =
+                "the outcome of the call could not be stored; its key will report an unknown outcome";
+            notes.warnings.push(format!("{warning} ({error})"));
+        }
+        outcome
+    }
+}
+
+/// The status of a claim, which this call acquires if it is free.
+async fn status_of(call: &Checked, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
+    let state = call.state();
+    let claimed = match require_writable(&*call.context, &mut notes.warnings) {
+        Ok(()) => {
+            let claimed = acquire_claim(state, claim, call.timeout()).await;
+            claimed.map_err(|error| unwritable(&error.to_string()))
+        }
+        Err(failure) => Err(failure),
+    };
+    match claimed {
+        Ok(status) => Ok(status),
+        // The outcome of a used key can be read even if the trace cannot be written now.
+        Err(failure) => match state.recall(claim, LEASE).await {
+            Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
+            _ => Err(failure),
+        },
+    }
+}
+
+/// The status of a claim, once no other caller holds it, or the wait was too long.
+async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
+    let (mut wait, begun) = (POLL_INTERVALS.0, Instant::now());
+    loop {
+        let claimed = state.claim(claim, LEASE).await?;
+        if claimed != ClaimStatus::Running || begun.elapsed() >= time {
+            return Ok(claimed);
+        }
+        sleep(wait.min(time.saturating_sub(begun.elapsed()))).await;
+        wait = (wait * 2).min(POLL_INTERVALS.1);
+    }
+}
+
+/// Holds a claim for as long as its call runs.
+async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
+    loop {
+        sleep(RENEWAL_INTERVAL).await;
+        // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
+        let _ = guarded(WaitBudget::default().with(state.claim(claim, LEASE))).await;
+    }
+}
+
+fn claim_failure(claimed: &ClaimStatus, op: &str) -> Refusal {
+    match claimed {
+        ClaimStatus::Conflict { op: other } if other == op => Refusal::new(
+            ErrorCode::Conflict,
+            format!("this idempotency_key was used for a call of `{op}` with other arguments"),
+            "send another key for another call, or the same arguments for the same one",
+        ),
+        ClaimStatus::Conflict { op: other } => Refusal::new(
+            ErrorCode::Conflict,
+            format!("this idempotency_key was used for a call of `{other}`"),
+            "send another key for another call",
+        ),
+        ClaimStatus::Unknown => Refusal::new(
+            ErrorCode::OutcomeUnknown,
+            format!(
+                "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
+            ),
+            "check with a read whether it was done; if not, send it with a new key",
+        ),
+        _ => Refusal::new(
+            ErrorCode::Conflict,
+            format!("a call of `{op}` with this idempotency_key is still running"),
+            "wait, then send the same call with the same key for its answer",
+        ),
+    }
 }

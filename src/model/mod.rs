@@ -2,18 +2,17 @@
 //! into vectors ([`EmbeddingModel`]), behind such an API (`EmbeddingsApi`) or in a folder on this machine
 //! ([`StaticModel`]). Used only where the configuration names one.
 
-#[cfg(feature = "runtime")]
-mod api;
 mod local;
 
-use std::time::Duration;
+use std::io::Read;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use api::Api;
 pub use local::StaticModel;
 
 use crate::config;
+use crate::tool::clean_line;
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -208,4 +207,146 @@ impl EmbeddingModel for EmbeddingsApi {
             None => Ok(vectors),
         }
     }
+}
+
+// One question to an API over HTTP: a JSON body out, a JSON body in, within a time and a size.
+
+/// Most characters of an API's refusal that are printed.
+const MAX_EXCERPT: usize = 200;
+
+/// An address that answers questions, with the key for it.
+#[derive(Debug)]
+struct Api {
+    client: reqwest::blocking::Client,
+    url: reqwest::Url,
+    key: Option<Key>,
+}
+
+/// An API key, which is never printed.
+struct Key(String);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("...")
+    }
+}
+
+impl Api {
+    /// The API at a base address. `end` is the end of its path; `named` is the configuration field of the address,
+    /// for errors.
+    fn new(named: &str, base: &str, end: &str, key: Option<String>) -> Result<Self, ModelError> {
+        let wrong = |what: &str| ModelError::Configuration(format!("`{named}` is \"{base}\"; {what}"));
+        if !base.starts_with("http://") && !base.starts_with("https://") {
+            return Err(wrong("it must start with http:// or https://"));
+        }
+        let mut url = reqwest::Url::parse(base).map_err(|_| wrong("that is no address"))?;
+        let path = url.path().trim_end_matches('/').to_string();
+        if !path.ends_with(end) {
+            url.set_path(&format!("{path}{end}"));
+        }
+        let key = key.map(|key| key.trim().to_string()).filter(|key| !key.is_empty());
+        if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
+            let message = format!("the key for `{named}` holds characters that no header may have");
+            return Err(ModelError::Configuration(message));
+        }
+        // The program has one cryptography provider; a second call changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::blocking::Client::builder()
+            .timeout(None)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ModelError::Configuration(error.to_string()))?;
+        Ok(Self { client, url, key: key.map(Key) })
+    }
+
+    /// The address without parts that may be secret.
+    fn address(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+        url.into()
+    }
+
+    /// Its answer to a question.
+    fn ask(&self, question: &Value, timeout: Duration, max_bytes: usize) -> Result<Value, ModelError> {
+        let deadline = Instant::now() + timeout;
+        let mut request = self.client.post(self.url.clone()).timeout(timeout);
+        request = request.header("content-type", "application/json").body(question.to_string());
+        if let Some(Key(key)) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        let response = request.send().map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let refused = |reason: &str| self.refused(status.as_u16(), reason);
+        let (text, end) = read_until(response, deadline, max_bytes);
+        if status.is_redirection() {
+            return Err(refused(", which leads elsewhere; name the address itself"));
+        }
+        if !status.is_success() {
+            return Err(refused(&self.error_text(&text)));
+        }
+        match end {
+            End::Whole => serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON")),
+            End::TooLong => Err(refused(", and the answer is too long")),
+            End::Broken => Err(refused(", and the answer broke off or took too long")),
+        }
+    }
+
+    /// The error for an answer that has another form.
+    fn refused(&self, status: u16, reason: &str) -> ModelError {
+        ModelError::Refused { url: self.address(), status, reason: reason.into() }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        let reason = match (error.is_timeout(), error.is_connect()) {
+            (true, _) => "it took too long",
+            (_, true) => "no connection",
+            _ => "the connection broke",
+        };
+        ModelError::Unreachable { url: self.address(), reason: reason.into() }
+    }
+
+    /// The first words of an API's refusal, without the key.
+    fn error_text(&self, body: &str) -> String {
+        let answer: Value = serde_json::from_str(body).unwrap_or_default();
+        let message = ["/error/message", "/message", "/error"]
+            .into_iter()
+            .find_map(|pointer| answer.pointer(pointer).and_then(Value::as_str))
+            .unwrap_or_default();
+        let hidden = match &self.key {
+            Some(Key(key)) => message.replace(key.as_str(), "..."),
+            None => message.to_string(),
+        };
+        let error_text: String = clean_line(&hidden).chars().take(MAX_EXCERPT).collect();
+        if error_text.is_empty() { String::new() } else { format!(": {error_text}") }
+    }
+}
+
+/// The way in which reading an answer ended.
+enum End {
+    Whole,
+    TooLong,
+    Broken,
+}
+
+/// Reads until a deadline; the client's own timeout starts anew with each piece.
+fn read_until(mut response: impl Read, deadline: Instant, max_bytes: usize) -> (String, End) {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 8192]);
+    let end = loop {
+        match response.read(&mut piece) {
+            Ok(0) => break End::Whole,
+            Ok(count) => bytes.extend_from_slice(&piece[..count]),
+            Err(_) => break End::Broken,
+        }
+        if bytes.len() > max_bytes {
+            break End::TooLong;
+        }
+        if Instant::now() > deadline {
+            break End::Broken;
+        }
+    };
+    (String::from_utf8_lossy(&bytes).into_owned(), end)
 }

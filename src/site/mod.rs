@@ -2,7 +2,7 @@
 //!
 //! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, paths, the listed
 //!    tools.
-//! 2. An [`Address`] is the content of a path. [`pages`], [`tool`] and [`profile`] make the values of its template, and
+//! 2. An [`Address`] is the content of a path. [`pages`], [`tool`] and [`pages`] make the values of its template, and
 //!    [`frame`] the frame around it.
 //! 3. [`frame`] turns the safe markdown of [`crate::render`] into safe HTML.
 //! 4. [`folder`] writes all of it beside the docs.
@@ -12,8 +12,6 @@
 mod frame;
 mod index;
 mod pages;
-mod profile;
-mod search_index;
 mod tool;
 
 use std::path::Path;
@@ -161,8 +159,8 @@ impl<'a> Site<'a> {
                 let body = tool::payloads_file(self, self.tool(tool));
                 Ok(Page { content_type: "application/json", body })
             }
-            Address::Profiles => profile::overview(self),
-            Address::Profile(profile) => profile::page(self, profile),
+            Address::Profiles => pages::profile_overview(self),
+            Address::Profile(profile) => pages::profile_page(self, profile),
             Address::Findings => pages::findings(self),
             Address::Search => pages::search(self, ""),
             Address::Missing => self.not_found(""),

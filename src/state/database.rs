@@ -2,11 +2,13 @@
 //! `?1`, `?2`, ..., and `NOW_MS` is the database's clock in milliseconds of Unix time.
 
 use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::types::Value;
 use serde::de::DeserializeOwned;
 
-use super::StateError;
+use super::{StateError, StateStore};
 
 /// Version of the schema.
 pub(super) const VERSION: i64 = 1;
@@ -59,6 +61,7 @@ impl dyn Sql + '_ {
 macro_rules! values {
     ($($value:expr),* $(,)?) => { &[$(rusqlite::types::Value::from($value.to_owned())),*] };
 }
+
 pub(super) use values;
 
 /// A row, whose columns are taken in their order.
@@ -101,4 +104,59 @@ impl Row {
         serde_json::from_str(&self.string())
             .map_err(|error| StateError::Failed(format!("stored data is not JSON: {error}")))
     }
+}
+
+// Opens state from its configured place.
+
+/// Opens the state at `at`: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for the value
+/// of `variable` for `NAME`. Without a place it is in memory.
+pub fn open(
+    at: Option<&str>,
+    root: &Path,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Arc<StateStore>, StateError> {
+    let Some(at) = at.map(str::trim).filter(|at| !at.is_empty()) else {
+        return Ok(Arc::new(StateStore::in_memory()));
+    };
+    let at = filled(at, variable)?;
+    if at.starts_with("postgres://") || at.starts_with("postgresql://") {
+        return postgres(&at);
+    }
+    match at.split_once("://") {
+        Some((scheme, _)) => Err(StateError::Failed(format!(
+            "state is stored in a file or in `postgres://...`, not in `{}://`",
+            crate::tool::clean_line(scheme)
+        ))),
+        None => Ok(Arc::new(StateStore::open(&root.join(at))?)),
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(url: &str) -> Result<Arc<StateStore>, StateError> {
+    Ok(Arc::new(StateStore::postgres(url)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_: &str) -> Result<Arc<StateStore>, StateError> {
+    Err(StateError::Failed("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
+}
+
+/// The URL with its variables filled in. Errors name variables, never their values.
+fn filled(at: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, StateError> {
+    let (mut filled, mut rest) = (String::with_capacity(at.len()), at);
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| StateError::Failed("`${` without a `}`".into()))?;
+        let value = variable(name).ok_or_else(|| {
+            StateError::Failed(format!(
+                "the environment variable {} is not set",
+                crate::tool::clean_line(name)
+            ))
+        })?;
+        filled.push_str(before);
+        filled.push_str(&value);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
 }

@@ -10,9 +10,7 @@ mod approvals;
 mod claims;
 mod clock;
 mod database;
-mod event;
 mod events;
-mod open;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod random_id;
@@ -32,11 +30,11 @@ use tokio::task::spawn_blocking;
 
 use clock::millis;
 pub use clock::{now, utc};
+pub use database::open;
 pub use database::{Access, Database, Row, Sql, Transaction};
-pub use event::{Event, EventKind, EventQuery, SessionSummary, every_event};
-pub use open::open;
 pub use random_id::{random_id, random_secret};
 use recorder::Recorder;
+pub use recorder::{Event, EventKind, EventQuery, SessionSummary, every_event};
 pub use sqlite::Sqlite;
 pub use wait_budget::WaitBudget;
 use wait_budget::waited;

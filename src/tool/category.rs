@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::text::clean_line;
+use super::name::clean_line;
 
 /// A path such as `Storage/Buckets`; its segments are clean, non-empty lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]

@@ -4,11 +4,8 @@
 mod backend;
 mod category;
 mod definition;
-mod effect;
 pub mod grammar;
 mod name;
-mod schema;
-mod text;
 
 pub use backend::{ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, Stdin, Style};
 pub use backend::{REFERENCE_KEYS, Reference, Step, StepsBackend};
@@ -16,6 +13,6 @@ pub use category::CategoryPath;
 pub use definition::{
     Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,
 };
+pub use definition::{Schema, compact};
+pub use name::{beginning, clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted};
 pub use name::{each_word, hashed_name, is_reserved, is_respelled, safe_names, slug, words};
-pub use schema::{Schema, compact};
-pub use text::{beginning, clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{read, resolve_tool};
+use super::{path, read};
 use crate::arguments::FieldError;
 use crate::exec::{self, CallRequest, CallResult, Outcome};
 use crate::functions::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
@@ -28,7 +28,7 @@ pub(in crate::functions) fn run(
 
 async fn answer(function: &Function, context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let asked: Arguments = read(function.name(), arguments)?;
-    let (index, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
+    let (index, tool) = path::named_tool(&context.view, &asked.tool_id)?;
     let op = tool.op.clone();
     let request = CallRequest {
         function: function.name(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{read, resolve_tool};
+use super::{path, read};
 use crate::catalog::{Callable, Tool};
 use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal};
 use crate::tool::{Effect, NoSchemaMode, Schema};
@@ -57,7 +57,7 @@ pub(in crate::functions) fn run(
     arguments: Value,
 ) -> MaybeAsync {
     let answer = read(function.name(), arguments).and_then(|asked: Arguments| {
-        let (index, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
+        let (index, tool) = path::named_tool(&context.view, &asked.tool_id)?;
         Ok(Answer::from_json(cached(&context.view, index, tool)?))
     });
     MaybeAsync::Ready(answer)

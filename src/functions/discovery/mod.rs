@@ -1,21 +1,19 @@
 //! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, exactly as
 //! specified, with our `ok` and `meta` beside its fields.
 //!
-//! 1. [`path`] finds the category of a path, [`resolve_tool`] the tool of a name; unknown ones are refused with
+//! 1. [`path`] finds the category of a path and the tool of a name; unknown ones are refused with
 //!    hints.
 //! 2. [`listing`] writes categories and tools as lists show them.
-//! 3. [`tool_ranking`] asks the index, [`mod@search_nodes`] ranks categories.
-//! 4. [`cursor`] continues a list.
+//! 3. [`search_nodes`] asks the index, [`tool_ranking`] ranks tools.
+//! 4. [`list`] continues a list.
 //! 5. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
 //!    [`mod@call_tool`].
 
 mod call_tool;
-mod cursor;
 mod expand_tool;
 mod list;
 mod listing;
 mod path;
-mod resolve_tool;
 mod search_nodes;
 mod search_tool_by_category;
 mod tool_ranking;
@@ -28,7 +26,7 @@ pub(super) use expand_tool::run as expand_tool;
 pub(super) use list::run as list;
 pub(super) use listing::{category_hints, hundredths};
 pub(super) use path::node as category;
-pub(super) use resolve_tool::not_authorized;
+pub(super) use path::not_authorized;
 pub(super) use search_nodes::{nearest as near_categories, run as search_nodes};
 pub(super) use search_tool_by_category::run as search_tool_by_category;
 pub(super) use tool_ranking::{Scope, ranked, read_part};

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::cursor::CursorScope;
+use super::list::CursorScope;
 use super::listing::{self, category_hints, segments};
 use super::{Scope, UNREAD, path, read, required_query, search_nodes, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};

@@ -1,18 +1,16 @@
 //! The caller of a request: from a static token, from a token of an issuer, or named by a proxy. Without any, everybody may come
 //! in.
 //!
-//! 1. [`static_tokens`] are in the environment; only their hashes are kept.
+//! 1. [`grants`] are in the environment; only their hashes are kept.
 //! 2. [`jwt`] checks the [`jwt`] and the claims of a signed token with the keys that [`issuer_keys`] reads.
 //! 3. [`grants`] turn claims into a caller, who is remembered, so that only the first request waits.
-//! 4. A [`proxy`] in front may name a person.
+//! 4. A [`resource`] in front may name a person.
 //! 5. [`resource`] says which tokens are for which endpoint, and how to get one.
 
 mod grants;
 mod issuer_keys;
 mod jwt;
-mod proxy;
 mod resource;
-mod static_tokens;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,15 +27,15 @@ use crate::exec::Caller;
 use crate::state::now;
 use crate::tool::Effect;
 
-use proxy::Proxy;
+use grants::shown_token;
 use resource::Challenge;
-use static_tokens::shown_token;
+use resource::Proxy;
 
+pub use grants::Tokens;
 use issuer_keys::{IssuerKeys, KeysUnavailable};
 pub use jwt::JwtProblem;
 use jwt::{Claims, UnverifiedJwt};
 pub use resource::{METADATA, Resource};
-pub use static_tokens::Tokens;
 
 /// Most audiences of a token that are remembered.
 const MAX_AUDIENCES: usize = 16;
@@ -127,7 +125,7 @@ impl Authenticator {
         let proxy = serve.proxy.as_ref().map(|proxy| Proxy::new(proxy, secret)).transpose()?;
         let configured = serve.issuers.clone();
         let places = configured.iter().map(|issuer| grants::place(&issuer.issuer));
-        for place in places.chain(proxy.iter().map(|_| proxy::PLACE)) {
+        for place in places.chain(proxy.iter().map(|_| resource::PLACE)) {
             let end = format!("@{place}");
             if let Some(Caller { name, .. }) = tokens.callers().find(|caller| caller.name.ends_with(&end)) {
                 return Err(format!(
@@ -135,7 +133,8 @@ impl Authenticator {
                 ));
             }
         }
-        if proxy.is_some() && configured.iter().any(|issuer| grants::place(&issuer.issuer) == proxy::PLACE) {
+        if proxy.is_some() && configured.iter().any(|issuer| grants::place(&issuer.issuer) == resource::PLACE)
+        {
             return Err("an issuer with the address https://proxy cannot be used beside a proxy".into());
         }
         let keys = configured.iter().map(|issuer| IssuerKeys::new(issuer, root)).collect();

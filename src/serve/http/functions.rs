@@ -12,7 +12,7 @@ use http_body_util::LengthLimitError;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
-use super::address::encoded;
+use super::docs::encoded_address;
 use super::{RequestContext, Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json, from_json_bytes, nearest};
@@ -51,7 +51,7 @@ fn bound(tool: &rmcp::model::Tool, root: &str) -> Value {
         "description": tool.description,
         "input_schema": tool.input_schema,
         "annotations": tool.annotations,
-        "url": format!("{root}/v1/tools/{}", encoded(&tool.name)),
+        "url": format!("{root}/v1/tools/{}", encoded_address(&tool.name)),
     })
 }
 

@@ -4,7 +4,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::pages::PageContext;
+use super::docs::PageContext;
 use super::{RequestContext, Response, caller};
 use crate::serve::auth::Resource;
 use crate::serve::response::no_store;

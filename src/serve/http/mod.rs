@@ -1,11 +1,10 @@
 //! HTTP: pages, functions, files about the catalog, and the health of the server.
 //!
 //! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones.
-//! 2. [`service`] finds the caller of each request ([`host_check`], the token), its profile ([`requested_profile`]), and
-//!    gives it to the router of [`routes`]. Slow work, such as [`pages`], runs on other threads.
+//! 2. [`service`] finds the caller of each request ([`host_check`], the token), its profile ([`caller`]), and
+//!    gives it to the router of [`routes`]. Slow work, such as [`docs`], runs on other threads.
 //! 3. People [`sign_in`] to the pages; a browser without a token gets the form for that.
 
-mod address;
 mod caller;
 mod docs;
 mod functions;
@@ -14,8 +13,6 @@ mod host_check;
 mod jobs;
 mod listen;
 mod openapi;
-mod pages;
-mod requested_profile;
 mod routes;
 mod service;
 mod sessions;

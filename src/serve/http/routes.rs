@@ -9,8 +9,8 @@ use http::request::Parts;
 use http::{HeaderValue, Method};
 use tower_http::compression::CompressionLayer;
 
-use super::address::decoded;
-use super::pages::PageContext;
+use super::docs::PageContext;
+use super::docs::decoded_address;
 use super::sign_in::Visitor;
 use super::{
     RequestContext, Response, Shared, caller, docs, functions, health, jobs, openapi, sessions, sign_in,
@@ -181,7 +181,7 @@ fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Pr
 
 /// The path, from the root of the site.
 fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
-    decoded(request.uri.path().trim_start_matches('/'))
+    decoded_address(request.uri.path().trim_start_matches('/'))
 }
 
 /// Whether a browser asks for a page that does not exist.

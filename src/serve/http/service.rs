@@ -16,10 +16,10 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::caller::{self, PathProfile};
 use super::functions::TRACE;
-use super::requested_profile::{self, PathProfile};
 use super::sign_in::Visitor;
-use super::{Hosts, MAX_SLOW, Response, Shared, caller, docs, functions, routes, sign_in};
+use super::{Hosts, MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
 use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
 use crate::functions::Function;
@@ -132,7 +132,7 @@ impl HttpService {
         };
         let headers = response.headers_mut();
         if may_choose {
-            requested_profile::add_to_vary(headers);
+            caller::add_to_vary(headers);
         }
         if is_personal {
             sign_in::mark_as_personal(headers);
@@ -171,7 +171,7 @@ impl HttpService {
     ) -> Result<(RequestCatalog, Caller, Option<Visitor>), Problem> {
         self.shared.hosts.check(request, route == Route::Mcp)?;
         let catalog = self.live.for_request();
-        let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
+        let chooses = || path.is_some() || request.headers.contains_key(caller::PROFILE);
         let root = path.map(PathProfile::root);
         let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
         let refused = |refused| caller::problem(&self.shared, refused, resource);
@@ -183,11 +183,9 @@ impl HttpService {
         if routes::is_open(request.uri.path()) && !chooses() {
             let known = self.shared.authenticator.known(request, resource).and_then(Result::ok);
             return match known {
-                Some(caller) => Ok((
-                    requested_profile::of_request(catalog, &caller, path, &request.headers)?,
-                    caller,
-                    None,
-                )),
+                Some(caller) => {
+                    Ok((caller::profile_of_request(catalog, &caller, path, &request.headers)?, caller, None))
+                }
                 None => Ok((catalog, stranger(), None)),
             };
         }
@@ -203,7 +201,7 @@ impl HttpService {
             Some(visitor) => visitor.caller.clone(),
             None => self.shared.authenticator.caller(request, resource).await.map_err(refused)?,
         };
-        let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
+        let catalog = caller::profile_of_request(catalog, &caller, path, &request.headers)?;
         Ok((catalog, caller, visitor))
     }
 

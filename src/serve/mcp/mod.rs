@@ -6,14 +6,13 @@
 //!    and reads the docs, page by page, and [`skills`] made of them.
 //! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
 //!    and what they say to the client meanwhile ([`forwarding`]).
-//! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients, ours and theirs.
+//! 4. [`prompts`] explains this server to a model; [`notifications`] announces changes to clients, ours and theirs.
 //! 5. [`http`] is the endpoint for a router, with sessions where servers may ask; [`mod@stdio`] the same over the standard
 //!    streams.
 
 mod forwarding;
 mod handler;
 mod http;
-mod instructions;
 mod notifications;
 mod prompts;
 mod resources;

@@ -18,7 +18,7 @@ use super::forwarding;
 use super::notifications::{Followed, Follower};
 use super::skills;
 use super::tools::NotesBySession;
-use super::{instructions, notifications, tools, upstreams};
+use super::{notifications, prompts, tools, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
 use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};
@@ -146,7 +146,7 @@ impl McpService {
     pub(super) async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
         let (caller, catalog) = (caller(context), self.whole_catalog(context, PATIENCE).await);
         let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
-        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
+        prompts::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
     }
 
     pub(super) async fn run_tool(

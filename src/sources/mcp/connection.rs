@@ -8,9 +8,9 @@ use rmcp::service::Subscription;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::connections::Remembered;
 use super::endpoint::Endpoint;
-use super::problem::Problem;
-use super::remembered::Remembered;
+use super::endpoint::Problem;
 use super::request_origin::{CurrentClient, until_client};
 use super::session::{InProgress, Session};
 use super::tools::end;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::problem::Problem;
-use super::remembered::Remembered;
+use super::connections::Remembered;
+use super::endpoint::Problem;
 use super::session::{Session, SessionFacts};
 use super::{ENDING, Endpoint, endpoints, name, runtime};
 use crate::config::Workspace;

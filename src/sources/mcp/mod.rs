@@ -5,7 +5,7 @@
 //!    [`tools`] lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
-//!    while it is away; the next program reads that list too ([`remembered`]). [`line_check`] checks lines before the SDK
+//!    while it is away; the next program reads that list too ([`connections`]). [`line_check`] checks lines before the SDK
 //!    reads them.
 //! 5. A [`Session`] also calls tools and follows changes of lists ([`tools`]), and sends all other [`requests`]. A
 //!    [`Problem`] is the reason why there is none.
@@ -18,9 +18,7 @@ mod connections;
 mod endpoint;
 mod examine;
 mod line_check;
-mod problem;
 mod process;
-mod remembered;
 mod request_origin;
 mod request_routes;
 mod requests;
@@ -38,10 +36,10 @@ use crate::tool::clean_line;
 pub use crate::config::Environment;
 pub use connection::Status;
 pub use connections::{Connections, ServerState};
+pub use endpoint::Problem;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use examine::{Answered, Examined, examine, list_all};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
-pub use problem::Problem;
 pub(crate) use process::with_its_children;
 pub use request_origin::{ClientInput, ClientSession, RequestOrigin};
 pub(crate) use request_origin::{ServerMessage, bound, to_client};

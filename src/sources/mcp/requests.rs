@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::problem::explain;
+use super::endpoint::explain;
 use super::request_origin::{RequestOrigin, ServerMessage, ToClient, bound};
 use super::request_routes::RequestRoutes;
 use super::session::{InProgress, Session};

@@ -17,8 +17,8 @@ use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
 use super::endpoint::Endpoint;
+use super::endpoint::Problem;
 use super::line_check::{BadLine, LineCheck, LineProblem};
-use super::problem::Problem;
 use super::process::{Process, Stderr};
 use super::request_origin::{ClientSession, CurrentClient};
 use super::request_routes::{Client, RequestRoutes, RoutedTransport, follow_level};

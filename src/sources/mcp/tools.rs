@@ -20,7 +20,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 use super::RequestOrigin;
-use super::problem::{Problem, explain};
+use super::endpoint::{Problem, explain};
 use super::session::{Session, with_last_stderr};
 use crate::credentials::SignInProblem;
 use crate::sources::listings::Listing;
