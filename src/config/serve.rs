@@ -116,18 +116,13 @@ pub struct ServeLimits {
     /// Most calls of functions at once.
     #[schemars(range(min = 1))]
     pub calls: usize,
-    /// Seconds that a connection may be idle, and that the head of a request may take to arrive.
+    /// Seconds that a client may take: between two requests, to send a head, to send a body, and to read any part of
+    /// an answer.
     #[schemars(range(min = 1, max = 86_400))]
-    pub idle_seconds: u64,
-    /// Seconds that the body of a request may take to arrive.
-    #[schemars(range(min = 1, max = 86_400))]
-    pub body_seconds: u64,
+    pub client_seconds: u64,
     /// Seconds that a call may take.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
-    /// Seconds that a client may take to read any part of its answer.
-    #[schemars(range(min = 1, max = 86_400))]
-    pub write_seconds: u64,
     /// Seconds to finish the requests in progress after the signal to stop.
     #[schemars(range(min = 0, max = 86_400))]
     pub stop_seconds: u64,
@@ -139,19 +134,17 @@ impl Default for ServeLimits {
             body_bytes: 1 << 20,
             connections: 1024,
             calls: 64,
-            idle_seconds: 30,
-            body_seconds: 15,
+            client_seconds: 30,
             call_seconds: 30,
-            write_seconds: 30,
             stop_seconds: 10,
         }
     }
 }
 
 impl ServeLimits {
-    /// Longest time for the body of a request to arrive.
-    pub fn body_time(&self) -> Duration {
-        Duration::from_secs(self.body_seconds)
+    /// Longest time between two requests, for a head or a body to arrive, and for a part of an answer to be read.
+    pub fn client_time(&self) -> Duration {
+        Duration::from_secs(self.client_seconds)
     }
 
     /// Longest time of a call.
@@ -161,7 +154,7 @@ impl ServeLimits {
 
     /// Longest time until any answer begins.
     pub fn answer_time(&self) -> Duration {
-        self.body_time() + self.call_time()
+        self.client_time() + self.call_time()
     }
 }
 

@@ -209,14 +209,14 @@ pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Problem>
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    match timeout(shared.limits.body_time(), to_bytes(body, limit)).await {
+    match timeout(shared.limits.client_time(), to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if error.source().is_some_and(|cause| cause.is::<LengthLimitError>()) => {
             Err(too_large())
         }
         Ok(Err(_)) => Err(Problem::new(ProblemCode::BadRequest, "the body is cut short")),
         Err(_) => {
-            let seconds = shared.limits.body_seconds;
+            let seconds = shared.limits.client_seconds;
             let message = format!("the body did not arrive within {seconds} seconds");
             Err(Problem::new(ProblemCode::RequestTimeout, message))
         }

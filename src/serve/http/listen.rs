@@ -135,7 +135,7 @@ async fn answer(
     let _ = stream.set_nodelay(true);
     let limits = service.limits();
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(Duration::from_secs(limits.write_seconds)));
+    stream.set_write_timeout(Some(limits.client_time()));
     let own = Arc::clone(&service);
     let answering = service_fn(move |mut request: http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -144,7 +144,7 @@ async fn answer(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_secs(limits.idle_seconds))
+        .header_read_timeout(limits.client_time())
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(Box::pin(stream)), answering);

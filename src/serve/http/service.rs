@@ -284,7 +284,7 @@ impl HttpService {
     fn answer_time(&self, exec: &Exec) -> Duration {
         let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
         let limits = &self.shared.limits;
-        limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
+        limits.answer_time().max(limits.client_time() + longest.unwrap_or_default())
     }
 }
 

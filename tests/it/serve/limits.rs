@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Server, client, rest};
 
-const SHORT: &str =
-    "[serve.limits]\nidle_seconds = 1\nbody_seconds = 1\nwrite_seconds = 1\nstop_seconds = 1\n";
+const SHORT: &str = "[serve.limits]\nclient_seconds = 1\n";
 
 /// Reads one answer with a body.
 fn answer(stream: &mut std::net::TcpStream) -> String {
@@ -190,7 +189,7 @@ fn stopping_finishes_what_is_in_flight() {
 
 #[test]
 fn stopping_does_not_wait_for_ever() {
-    let mut server = Server::with(&SHORT.replace("body_seconds = 1", "body_seconds = 60"), &[]);
+    let mut server = Server::with("serve.limits.stop_seconds = 1", &[]);
     let mut stream = server.connect();
     let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{";
     stream.write_all(head.as_bytes()).unwrap();
