@@ -169,7 +169,7 @@ impl From<Seeded> for Written {
 
 // Errors of the public interface.
 
-/// Reasons why a job could not be done. A wrong definition is a [`Finding`](crate::Finding) instead.
+/// Reasons why a job could not be done. A wrong definition is a [`Finding`] instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

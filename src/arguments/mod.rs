@@ -3,8 +3,8 @@
 //! 1. [`read`] reads arguments from an object or JSON text; [`exact_numbers`] keeps all digits.
 //! 2. [`names`] looks names up in a schema, and finds arguments below a wrapper.
 //! 3. [`coerce`] changes values, and [`names`] changes names, into the one valid thing that they can mean.
-//! 4. [`mod@validate`] lets the canonical schema decide; [`repair`] refuses a null that may mean something.
-//! 5. [`validate`] says which fields do not fit, and [`correct`] makes arguments that do; [`repair`] asks a model.
+//! 4. The canonical schema decides ([`validate()`]); [`repair`] refuses a null that may mean something.
+//! 5. [`mod@validate`] says which fields do not fit, and [`correct`] makes arguments that do; [`repair`] asks a model.
 
 mod coerce;
 mod correct;

@@ -4,7 +4,7 @@
 //! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`index`] numbers the words,
 //!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
 //! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`query`], and gets a [`SearchResult`]: entries in
-//!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict. The [`clauses`] of a long query are
+//!    the order of [`rank`], each with a [`confidence`] and a [`confidence`], and a verdict. The [`clauses`] of a long query are
 //!    searched too.
 
 mod clauses;
@@ -12,11 +12,9 @@ mod confidence;
 mod index;
 mod intent;
 mod leads;
-mod mention;
 pub mod pick;
 mod query;
 mod rank;
-mod reason;
 #[cfg(feature = "runtime")]
 pub mod semantic;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::index::{Candidate, Index};
 use super::leads::Lead;
 use super::query::{Kind, MetSenses, Query};
 use super::words::Stem;
-use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
+use super::{Hit, SearchRequest, SearchResult, Verdict};
 
 /// Most entries that are scored in full.
 pub(super) const CANDIDATES: usize = 100;
@@ -122,7 +122,7 @@ impl Index {
                 entry: candidate.entry as usize,
                 score: candidate.score,
                 confidence: confidence.min(most),
-                reason: reason::of(&query, senses),
+                reason: confidence::reason(&query, senses),
             }
         }));
         SearchResult {

@@ -1,7 +1,7 @@
 //! The one answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
 //!
 //! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
-//! 2. [`name`] judges names, [`shape`] finds secrets within texts.
+//! 2. [`name`] judges names, [`masked`] hides secrets within texts.
 //! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
 //! 4. [`SecretPolicy`] is all of that, with the operator's rules; [`schema`] applies it to a value.
 

@@ -8,31 +8,26 @@
 
 mod approvals;
 mod claims;
-mod clock;
 mod database;
 mod events;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod random_id;
 mod recorder;
 mod sessions;
 mod sqlite;
 mod wait_budget;
 
+use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
-use clock::millis;
-pub use clock::{now, utc};
-pub use database::open;
-pub use database::{Access, Database, Row, Sql, Transaction};
-pub use random_id::{random_id, random_secret};
+pub use database::{Access, Database, Row, Sql, Transaction, open};
 use recorder::Recorder;
 pub use recorder::{Event, EventKind, EventQuery, SessionSummary, every_event};
 pub use sqlite::Sqlite;
@@ -452,4 +447,96 @@ pub struct StoredResult {
     pub text: String,
     /// Time at which it expires, in milliseconds of Unix time.
     pub until: i64,
+}
+
+// The time of day. State contains it; nothing that is made from a catalog does.
+
+/// Milliseconds of Unix time.
+#[expect(clippy::disallowed_methods, reason = "traces, leases and retention are about time")]
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
+}
+
+/// A span in milliseconds.
+pub fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
+}
+
+/// A time as people read it: `2026-11-22 12:30:05`, in UTC.
+pub fn utc(at: i64) -> String {
+    let (days, seconds) = (at.div_euclid(86_400_000), at.rem_euclid(86_400_000) / 1000);
+    // Days since 1 March of year 0, in eras of 400 years (Howard Hinnant's civil calendar).
+    let days = days.saturating_add(719_468);
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+// Random ids: short, since models copy them, and impossible to guess. Secrets are longer.
+
+/// Letters and digits that nobody confuses with each other.
+const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// An id such as `tr_7f3k9x2m4q5d`, with sixty random bits.
+pub fn random_id(kind: &str) -> String {
+    let random = random();
+    let mut id = String::with_capacity(kind.len() + 13);
+    id.push_str(kind);
+    id.push('_');
+    id.extend((0..12).map(|digit| char::from(DIGITS[(random >> (digit * 5)) as usize & 31])));
+    id
+}
+
+/// A secret of 256 random bits, for a cookie; `None` where the system has no randomness.
+pub fn random_secret() -> Option<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Random bits, each used once. They are fetched many at a time, since that is a call of the system.
+fn random() -> u64 {
+    thread_local! {
+        static FETCHED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+    FETCHED.with_borrow_mut(|fetched| {
+        if fetched.is_empty() {
+            let mut bytes = [0; 512];
+            // Without a source of randomness there is none for keys or TLS either; the clock is better than a crash.
+            if getrandom::fill(&mut bytes).is_err() {
+                return now() as u64;
+            }
+            fetched.extend(bytes.as_chunks::<8>().0.iter().map(|chunk| u64::from_ne_bytes(*chunk)));
+        }
+        fetched.pop().unwrap_or_default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{random_id, random_secret, utc};
+
+    #[test]
+    fn times_are_read_by_the_calendar() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00");
+        assert_eq!(utc(951_827_696_123), "2000-02-29 12:34:56");
+        assert_eq!(utc(1_795_350_605_000), "2026-11-22 12:30:05");
+        assert_eq!(utc(-1), "1969-12-31 23:59:59");
+        for odd in [i64::MIN, i64::MAX] {
+            assert!(!utc(odd).is_empty());
+        }
+    }
+
+    #[test]
+    fn ids_are_short_and_differ() {
+        let (one, other) = (random_id("tr"), random_id("tr"));
+        assert!(random_secret().unwrap().len() == 64 && random_secret() != random_secret());
+        assert!(one.starts_with("tr_") && one.len() == 15 && one != other, "{one} {other}");
+    }
 }

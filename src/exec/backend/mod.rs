@@ -1,8 +1,8 @@
 //! Backends run tools: one module for each kind. A call that comes here was admitted.
 //!
-//! 1. [`Backends::of`] finds the backend of a tool ([`backends`]).
+//! 1. [`Backends::of`] finds the backend of a tool.
 //! 2. [`Backends::run`] runs a [`BackendRequest`]; [`Backends::preview`] is its dry run.
-//! 3. [`identity`] is the token that a request to a server is sent with.
+//! 3. [`Identity`] has the token that a request to a server is sent with.
 //! 4. A [`BackendResponse`] comes back, or a [`BackendError`], which [`error`] turns into the error of an envelope.
 
 mod command;

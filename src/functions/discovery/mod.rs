@@ -1,12 +1,10 @@
 //! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, exactly as
 //! specified, with our `ok` and `meta` beside its fields.
 //!
-//! 1. [`path`] finds the category of a path and the tool of a name; unknown ones are refused with
-//!    hints.
+//! 1. [`path`] finds the category of a path and the tool of a name; unknown ones are refused with hints.
 //! 2. [`listing`] writes categories and tools as lists show them.
-//! 3. [`search_nodes`] asks the index, [`tool_ranking`] ranks tools.
-//! 4. [`list`] continues a list.
-//! 5. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
+//! 3. [`tool_ranking`] ranks tools.
+//! 4. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
 //!    [`mod@call_tool`].
 
 mod call_tool;

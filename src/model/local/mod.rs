@@ -1,7 +1,7 @@
 //! A static embedding model in a folder: a vector for each piece of a word, and a text is the mean of its pieces.
 //!
 //! 1. [`wordpiece`] takes a text apart, as `tokenizer.json` says.
-//! 2. [`tensors`] reads `model.safetensors`.
+//! 2. The vectors are those of `model.safetensors`.
 
 mod wordpiece;
 

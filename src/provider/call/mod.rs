@@ -1,7 +1,7 @@
 //! Calls in: the calls of a response, read leniently, then validated by the canonical schema.
 //!
 //! 1. A wire takes the calls out of a response ([`super::wire`]).
-//! 2. [`parser`] finds the tool that each name means.
+//! 2. A [`Parser`] finds the tool that each name means.
 //! 3. It turns arguments from the provider's terms into canonical ones; [`crate::arguments`] reads, coerces and
 //!    validates them.
 //! 4. A configured model may repair an invalid call, once.

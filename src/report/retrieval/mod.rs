@@ -1,6 +1,6 @@
 //! Measures search: asks labelled queries, and compares the hits with the expected tools.
 //!
-//! [`labels`] reads labelled queries, and checks them against the names of a catalog. [`evaluate`] asks each of them, in
+//! Labelled queries are checked against the names of a catalog. [`evaluate`] asks each of them, in
 //! parallel, and [`MEASURES`] are over the outcomes.
 
 use std::io::Read;

@@ -1,10 +1,10 @@
 //! Search by meaning: vectors of tools and of queries, where the configuration names a model for them.
 //!
-//! 1. [`mod@text`] is the part of a tool that is turned into a vector.
+//! 1. [`tool_text`] is the part of a tool that is turned into a vector.
 //! 2. A [`VectorSlot`] holds the vectors of a catalog view. [`background_embedding`] requests them on a thread, and a
 //!    [`vector_store`] keeps them by the hash of model and text.
 //! 3. [`Semantic::similarities`] computes the similarity of queries and the tools of a slot, in time or not at all.
-//! 4. [`mod@fuse`] combines that with the hits by words.
+//! 4. [`fuse`] combines that with the hits by words.
 
 mod background_embedding;
 mod query;

@@ -9,7 +9,7 @@
 //!    reads them.
 //! 5. A [`Session`] also calls tools and follows changes of lists ([`tools`]), and sends all other [`requests`]. A
 //!    [`Problem`] is the reason why there is none.
-//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] takes messages of the
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`requests`] takes messages of the
 //!    server back to its client.
 //! 7. [`Listings`](super::Listings) are read like dumps.
 
@@ -20,7 +20,6 @@ mod examine;
 mod line_check;
 mod process;
 mod request_origin;
-mod request_routes;
 mod requests;
 mod secrets;
 mod session;

@@ -21,7 +21,7 @@ use super::endpoint::Problem;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::{Process, Stderr};
 use super::request_origin::{ClientSession, CurrentClient};
-use super::request_routes::{Client, RequestRoutes, RoutedTransport, follow_level};
+use super::requests::{Client, RequestRoutes, RoutedTransport, follow_level};
 use super::secrets::FilledSecrets;
 use super::signed_client::{SignedClient, Signing};
 use crate::credentials::Credentials;

@@ -1,9 +1,9 @@
 //! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`request`] assigns arguments to parts of the request; [`path`], [`text`] and [`request`] write them.
-//! 2. [`request`] is the whole request, with the server's headers.
-//! 3. [`send`] sends it, retries where that does no harm, and follows redirects where these are configured.
-//! 4. [`response`] reads the answer within its limits, and [`response`] explains an error.
+//! 1. [`path`] and [`text`] write the arguments of a call into the parts of a request.
+//! 2. [`request`] assigns the arguments to these parts, and makes the whole request with the server's headers.
+//! 3. [`Http::run`] sends it, retries where that does no harm, and follows redirects where these are configured.
+//! 4. [`response`] reads the answer within its limits, and explains an error.
 
 mod path;
 mod request;

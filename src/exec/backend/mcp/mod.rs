@@ -1,5 +1,4 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open. [`sign_in`] asks the person at the client to
-//! sign in, [`result`] reads the answer of a tool.
+//! Tools of other MCP servers: called by name, over a connection that stays open.
 
 use std::collections::BTreeMap;
 use std::path::Path;
