@@ -220,8 +220,8 @@ impl Catalog {
     /// Tokens that the tools of a profile cost in each mode; without a profile, of all profiles.
     pub fn tokens(&self, provider: Provider, profile: Option<&str>) -> Result<report::Report, Error> {
         let catalog = &self.checked.catalog;
-        let options =
-            report::Options { profile, provider, mode: None, payload: catalog.config.payload, budget: None };
+        let payload = config::Payload { provider, ..catalog.config.payload };
+        let options = report::Options { profile, mode: None, payload, budget: None };
         Ok(report::report(catalog, &self.templates, options)?)
     }
 

@@ -19,8 +19,8 @@ use crate::tool::{clean_line, is_hidden};
 /// Calls that wait for a person: list them, read one in full, approve or deny it.
 ///
 /// A call of a tool with `approval = true` waits until somebody has approved it here; the agent then sends it again,
-/// unchanged, and it runs once. An approval counts for as long as `[exec] approval_minutes` says, and is void once the
-/// tool's definition or what runs it has changed.
+/// unchanged, and it runs once. An approval counts for an hour, and is void once the tool's definition or what
+/// runs it has changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:

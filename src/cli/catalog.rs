@@ -10,7 +10,7 @@ use super::{CommandError, CommandResult, failed, print_note, user_folder};
 use crate::catalog::{self, Checked};
 use crate::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, nearest};
 use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::sources::{ADDRESS_HELP, Addresses, Listings};
 use crate::tool::clean_line;
@@ -21,6 +21,21 @@ const CONFIGURATION: &str = "toolcrib.toml";
 
 /// Help for a toolcrib.toml that was found and not named.
 pub(super) const HELP: &str = "name it as the catalog, such as `.`";
+
+/// The message about a catalog that does not exist: a file beside it with nearly its name, or else what a catalog is.
+fn missing(path: &Path) -> String {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let listed = folder.read_dir().into_iter().flatten().flatten();
+    let there: Vec<String> = listed.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let help = match nearest(&name, there.iter().map(String::as_str)).first() {
+        Some(near) => format!("did you mean `{}`?", path.with_file_name(near).display()),
+        None => {
+            "name a toolcrib.toml, a folder or a file of tools; `toolcrib init` writes a new catalog".into()
+        }
+    };
+    format!("there is no catalog at {}\n  help: {help}", path.display())
+}
 
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
@@ -48,7 +63,7 @@ impl CatalogArgs {
         if path.exists() || at_address(path).is_some() {
             Ok(path)
         } else {
-            Err(CommandError::Usage(format!("there is no catalog at {}", path.display())))
+            Err(CommandError::Usage(missing(path)))
         }
     }
 

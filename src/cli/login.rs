@@ -182,7 +182,7 @@ fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, Command
         let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();
         let hint = match (near.first(), names.as_slice()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, []) => "the configuration has no server".into(),
+            (None, []) => "the configuration has no server: add one as `[[source]]`, or `toolcrib adopt` those of a client".into(),
             (None, names) => format!("it has {}", clean_line(&names.join(", "))),
         };
         CommandError::Usage(format!("no server is called `{}`; {hint}", clean_line(name)))

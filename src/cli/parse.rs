@@ -26,9 +26,9 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(super) struct ParseArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The provider of the response.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
-    provider: Provider,
+    /// The provider of the response; default: the configured one.
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    provider: Option<Provider>,
     /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -43,7 +43,7 @@ impl ParseArgs {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         refuse_unread(&checked)?;
-        let provider = self.provider;
+        let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(failed)?;

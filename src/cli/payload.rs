@@ -63,9 +63,9 @@ pub(super) struct PayloadArgs {
 /// A wire and a mode.
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
-    /// The provider.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
-    provider: Provider,
+    /// The provider; default: the configured one.
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    provider: Option<Provider>,
     /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
     #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]
     mode: Option<ModeChoice>,
@@ -79,13 +79,14 @@ impl PayloadArgs {
         let catalog = &checked.catalog;
         let profile = catalog.profile(self.profile.as_deref())?;
         let mut options = catalog.config.payload;
+        options.provider = self.target.provider.unwrap_or(options.provider);
         options.deferred = self.deferred.unwrap_or(options.deferred);
         options.search = self.search.unwrap_or(options.search);
         options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
         let (mode, reason) = self.mode(catalog, &profile, options);
         let profile = self.pick.apply(&self.catalog, &checked, profile, mode)?;
-        let provider = self.target.provider;
+        let provider = options.provider;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
         let mut payload = provider::payload(request).map_err(refused)?;
         payload.notes.extend(reason);
@@ -105,7 +106,7 @@ impl PayloadArgs {
         profile: &Profile<'_>,
         options: config::Payload,
     ) -> (Mode, Option<String>) {
-        let (provider, mode) = (self.target.provider, Mode::Full);
+        let (provider, mode) = (options.provider, Mode::Full);
         let request = PayloadRequest { catalog, profile, provider, mode, options };
         let named = match self.target.mode {
             Some(choice) => choice.named(),

@@ -20,7 +20,8 @@ use crate::tokens::exact;
 pub(super) struct PromptArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The provider of the payload. If it lacks the mode, the section is for the mode that it gets instead.
+    /// The provider of the payload; default: the configured one. If it lacks the mode, the section is for the
+    /// mode that it gets instead.
     #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Option<Provider>,
     /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
@@ -53,10 +54,10 @@ impl PromptArgs {
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
-        let provider = self.provider;
-        let wanted = self.mode(&checked.catalog, &profile);
-        let mode = provider.map_or(wanted, |provider| provider.mode(wanted));
-        if let Some(provider) = provider.filter(|_| mode != wanted) {
+        let provider = self.provider.unwrap_or(configured.provider);
+        let wanted = self.mode(&checked.catalog, &profile, provider);
+        let mode = provider.mode(wanted);
+        if mode != wanted {
             let (provider, mode) = (provider.as_str(), mode.as_str());
             print_note(format!("{provider} cannot defer tools by itself; this is for the mode {mode}"));
         }
@@ -78,10 +79,9 @@ impl PromptArgs {
         complete(&checked)
     }
 
-    /// The mode, and for `auto` a note that says why. Without a provider it is one that every provider has.
-    fn mode(&self, catalog: &Catalog, profile: &Profile<'_>) -> Mode {
+    /// The mode, and for `auto` a note that says why.
+    fn mode(&self, catalog: &Catalog, profile: &Profile<'_>, provider: Provider) -> Mode {
         let options = catalog.config.payload;
-        let provider = self.provider.unwrap_or(Provider::OpenAi);
         let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
         let named = self.mode.unwrap_or(options.mode).named();
         let (mode, reason) = report::mode_of(&request, named);

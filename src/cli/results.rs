@@ -4,7 +4,7 @@ use super::catalog::{CatalogArgs, refuse_unread, report_lost, word};
 use super::parse::stdin;
 use super::payload::refused;
 use super::{CommandResult, failed, print};
-use crate::provider::{self, Provider};
+use crate::provider::{AnsweredCalls, Provider};
 
 /// Print the message, or the messages, that take results to a provider.
 ///
@@ -16,9 +16,9 @@ use crate::provider::{self, Provider};
 pub(super) struct ResultsArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The provider of the message.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
-    provider: Provider,
+    /// The provider of the message; default: the configured one.
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    provider: Option<Provider>,
     /// The profile whose tools are bound; found tools are defined as in its payload.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -30,10 +30,11 @@ pub(super) struct ResultsArgs {
 impl ResultsArgs {
     pub(super) fn run(self) -> CommandResult {
         let input = stdin()?;
-        let answered = provider::AnsweredCalls::read(&input, self.provider).map_err(failed)?;
         let checked = self.catalog.open()?;
         report_lost(&checked);
         refuse_unread(&checked)?;
+        let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
+        let answered = AnsweredCalls::read(&input, provider).map_err(failed)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let message = answered.messages(&checked.catalog, &profile).map_err(refused)?;
         print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })

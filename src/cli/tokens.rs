@@ -21,9 +21,9 @@ pub(super) struct TokensArgs {
     /// Count this profile only, instead of the whole catalog and every profile.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// The provider of the payload.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
-    provider: Provider,
+    /// The provider of the payload; default: the configured one.
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    provider: Option<Provider>,
     /// Count this mode only; the budget is for it.
     #[arg(long, value_name = "NAME", value_parser = word::<Mode>())]
     mode: Option<Mode>,
@@ -48,13 +48,9 @@ impl TokensArgs {
         let templates = templates(&self.catalog, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
         payload.deferred = self.deferred.unwrap_or(payload.deferred);
-        let options = Options {
-            profile: self.profile.as_deref(),
-            provider: self.provider,
-            mode: self.mode,
-            payload,
-            budget: self.budget,
-        };
+        payload.provider = self.provider.unwrap_or(payload.provider);
+        let options =
+            Options { profile: self.profile.as_deref(), mode: self.mode, payload, budget: self.budget };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
             ReportError::Profile(error) => error.into(),
             ReportError::Template(error) => failed(error),

@@ -24,7 +24,7 @@ pub use client::without_comments;
 pub use env_file::{Environment, env_line, env_variables};
 pub use overlay::{Facts, Selector, Selectors};
 pub use overlay::{Overlay, SetArgument, schemas_for_editors};
-pub use payload::{Deferred, Mode, ModeChoice, Payload, Repair, SearchBy};
+pub use payload::{Deferred, Mode, ModeChoice, Payload, Provider, Repair, SearchBy};
 pub use read::{LeftOut, Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub(crate) use serve::is_safe_address;
@@ -365,9 +365,6 @@ pub struct Exec {
     /// Longest time of a call in seconds, whatever its server allows.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
-    /// Minutes that a call waits for a person before it expires.
-    #[schemars(range(min = 1))]
-    pub approval_minutes: u64,
     /// Whether to believe an untrusted source that claims a tool only reads, by the `server` of its `[[source]]`;
     /// `"*"` is all others.
     pub trust_hints: IndexMap<String, TrustHints>,
@@ -408,7 +405,6 @@ impl Default for Exec {
             require_doc: RequireDoc::Never,
             result_bytes: 32 * 1024,
             call_seconds: 30,
-            approval_minutes: 60,
             trust_hints: IndexMap::new(),
         }
     }

@@ -4,6 +4,59 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
+/// Recipient of a payload: an API, or a framework in front of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Provider {
+    /// OpenAI Chat Completions, and compatible APIs.
+    #[default]
+    #[serde(rename = "openai")]
+    #[strum(serialize = "openai")]
+    OpenAi,
+    /// OpenAI Responses.
+    #[serde(rename = "openai-responses")]
+    #[strum(serialize = "openai-responses")]
+    OpenAiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
+    /// Gemini Interactions.
+    GeminiInteractions,
+    /// Amazon Bedrock Converse.
+    Bedrock,
+    /// Ollama `/api/chat`.
+    Ollama,
+    /// Mistral chat completions.
+    Mistral,
+    /// Cohere Chat, version 2.
+    Cohere,
+    /// An MCP `tools/list` result.
+    Mcp,
+    /// The list of LangChain's `bind_tools`.
+    #[serde(rename = "langchain")]
+    #[strum(serialize = "langchain")]
+    LangChain,
+}
+
+impl Provider {
+    /// All providers.
+    pub const ALL: &[Provider] = Self::VARIANTS;
+
+    /// The word used on the command line.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// The provider of this name.
+    pub fn parse(name: &str) -> Option<Provider> {
+        Provider::ALL.iter().copied().find(|provider| provider.as_str() == name)
+    }
+}
+
 /// The way a profile's tools reach the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -100,6 +153,8 @@ pub enum SearchBy {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Payload {
+    /// The provider of every command and request that names no other; `mcp` for a client's configuration.
+    pub provider: Provider,
     /// The mode when the command line names none.
     pub mode: ModeChoice,
     /// Tokens that the host's own context has in every request: system prompt, messages, other tools. `auto` weighs
@@ -124,6 +179,7 @@ pub struct Payload {
 impl Default for Payload {
     fn default() -> Self {
         Self {
+            provider: Provider::default(),
             mode: ModeChoice::Auto,
             host_tokens: 10_000,
             deferred: Deferred::default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::client;
 use super::serve::public_url_problem;
-use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
+use super::{Config, EVERY_PROFILE, Overlay, Provider, Selectors, Source, Trust};
 use super::{preset, preset_names};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 use crate::tool::Backend;
@@ -136,6 +136,7 @@ pub fn read(catalog: &Path) -> Workspace {
                     return workspace.without_files();
                 }
                 workspace.config.sources = client.sources;
+                workspace.config.payload.provider = Provider::Mcp;
                 return workspace;
             }
             let path = catalog.file_name().unwrap_or_default().to_string_lossy().into_owned();

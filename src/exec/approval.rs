@@ -18,6 +18,9 @@ use crate::tool::{Backend, NoSchemaMode};
 /// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
+/// Time that a call waits for a person, and that an approval counts.
+const APPROVAL_MS: i64 = 3_600_000;
+
 /// Uses up the approval of a call; `None` if it needs no approval.
 pub(super) async fn approve(call: &Checked) -> Result<Option<Approval>, Refusal> {
     guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)))
@@ -93,7 +96,6 @@ fn hash(key: &str, text: &str) -> String {
 fn approval_request(call: &Checked, key: &str) -> Approval {
     let (tool, caller) = (call.tool(), call.context.caller());
     let now = now();
-    let minutes = i64::try_from(call.config().exec.approval_minutes).unwrap_or(i64::MAX);
     let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), call.arguments());
     let hidden = hidden.into_iter().map(|secret| {
         let written = secret.value.to_string();
@@ -110,7 +112,7 @@ fn approval_request(call: &Checked, key: &str) -> Approval {
         fingerprint: fingerprint(&tool.op, call.arguments(), ""),
         bound: binding(tool, call.context.catalog(), key),
         asked_at: now,
-        until: now.saturating_add(minutes.saturating_mul(60_000)),
+        until: now.saturating_add(APPROVAL_MS),
         status: ApprovalStatus::Waiting,
         reason: None,
     }

@@ -18,8 +18,8 @@ mod view;
 mod wire;
 
 use serde_json::Value;
-use strum::VariantArray;
 
+pub use crate::config::Provider;
 pub use function::READ_TOOL_DOC;
 pub use results::{AnsweredCalls, AnswersError, result_messages};
 pub use wire::{BoundFunction, Extent, FoundTool, RequestHeader, ToolResult};
@@ -29,52 +29,7 @@ use crate::catalog::{Catalog, Profile, functions};
 use crate::config::{self, Mode, SearchBy};
 use crate::finding::Finding;
 
-/// Recipient of a payload: an API, or a framework in front of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Provider {
-    /// OpenAI Chat Completions, and compatible APIs.
-    #[strum(serialize = "openai")]
-    OpenAi,
-    /// OpenAI Responses.
-    #[strum(serialize = "openai-responses")]
-    OpenAiResponses,
-    /// Anthropic Messages.
-    Anthropic,
-    /// Gemini `generateContent`.
-    Gemini,
-    /// Gemini Interactions.
-    GeminiInteractions,
-    /// Amazon Bedrock Converse.
-    Bedrock,
-    /// Ollama `/api/chat`.
-    Ollama,
-    /// Mistral chat completions.
-    Mistral,
-    /// Cohere Chat, version 2.
-    Cohere,
-    /// An MCP `tools/list` result.
-    Mcp,
-    /// The list of LangChain's `bind_tools`.
-    #[strum(serialize = "langchain")]
-    LangChain,
-}
-
 impl Provider {
-    /// All providers.
-    pub const ALL: &[Provider] = Self::VARIANTS;
-
-    /// The word used on the command line.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
-    /// The provider of this name.
-    pub fn parse(name: &str) -> Option<Provider> {
-        Provider::ALL.iter().copied().find(|provider| provider.as_str() == name)
-    }
-
     /// Whether the provider can keep tools out of the context by itself.
     pub fn defers(self) -> bool {
         self.wire().native != Native::No

@@ -37,7 +37,7 @@ pub struct OverBudget {
 /// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
-    let provider = meter.options.provider;
+    let provider = meter.options.payload.provider;
     let mode = provider.mode(meter.budgeted(profile));
     let bound = meter.bound(profile, mode);
     if bound.as_ref().is_ok_and(|bound| *bound <= budget) {

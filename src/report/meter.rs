@@ -93,9 +93,9 @@ impl<'a> Meter<'a> {
 
     /// Tokens of a whole task with this mode, estimated, with these tokens of bound tools and prompt in each request.
     pub(super) fn task(&self, profile: &Profile<'_>, mode: Mode, request: usize) -> usize {
-        let Options { provider, payload, .. } = &self.options;
+        let payload = &self.options.payload;
         let has_core = profile.full().next().is_some();
-        let estimate = TaskEstimate::of(mode, searches_itself(*provider, payload), has_core);
+        let estimate = TaskEstimate::of(mode, searches_itself(payload.provider, payload), has_core);
         estimate.tokens(request, payload.host_tokens)
     }
 
@@ -153,7 +153,7 @@ impl<'a> Meter<'a> {
         options: config::Payload,
         counts: &mut HashMap<String, Count>,
     ) -> bool {
-        let provider = self.options.provider;
+        let provider = self.options.payload.provider;
         let request = PayloadRequest { options, ..self.request(profile, mode) };
         let Ok(payload) = provider::payload_of_any_size(request) else { return false };
         for function in payload.functions.iter().filter(|function| !function.ours) {
@@ -172,8 +172,8 @@ impl<'a> Meter<'a> {
     where
         'a: 'r,
     {
-        let Options { provider, payload: options, .. } = self.options;
-        PayloadRequest { catalog: self.catalog, profile, provider, mode, options }
+        let options = self.options.payload;
+        PayloadRequest { catalog: self.catalog, profile, provider: options.provider, mode, options }
     }
 }
 

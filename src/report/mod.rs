@@ -17,7 +17,6 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, UnknownProfile};
 use crate::config::{self, Deferred, Mode};
-use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
 use crate::tool::DescriptionMode;
 
@@ -33,8 +32,6 @@ pub(crate) use table::grouped;
 pub struct Options<'a> {
     /// The profile; `None` for the whole catalog and all of its profiles.
     pub profile: Option<&'a str>,
-    /// The wire.
-    pub provider: Provider,
     /// The mode; `None` for all.
     pub mode: Option<Mode>,
     /// Settings of payloads.
@@ -119,7 +116,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
     }
     Ok(Report {
         registry_version: catalog.version.clone(),
-        provider: options.provider.as_str(),
+        provider: options.payload.provider.as_str(),
         deferred: options.payload.deferred,
         profiles: reports,
         tools,

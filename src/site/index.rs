@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::Site;
 use super::frame::{clipped, shown_name};
 use crate::catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
-use crate::provider::Provider;
 use crate::render::{TemplateError, segment_title};
 use crate::report::{self, Options, Report, ReportError};
 use crate::tool::{DescriptionMode, clean_line, safe_names};
@@ -216,8 +215,6 @@ fn category_pages(tree: &CategoryTree, tools: &[usize]) -> Vec<CategoryPages> {
 
 /// Most tools of a profile on its page.
 pub(super) const MAX_TOOLS: usize = 200;
-/// The provider whose payload is counted.
-pub(super) const PROVIDER: Provider = Provider::OpenAi;
 
 /// The slow parts of a page about profiles, which are computed once.
 #[derive(Debug)]
@@ -230,13 +227,7 @@ pub(super) struct ProfileReports {
 
 impl ProfileReports {
     pub(super) fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
-        let options = Options {
-            profile,
-            provider: PROVIDER,
-            mode: None,
-            payload: site.catalog.config.payload,
-            budget: None,
-        };
+        let options = Options { profile, mode: None, payload: site.catalog.config.payload, budget: None };
         let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
             ReportError::Template(error) => error,
             ReportError::Profile(error) => {

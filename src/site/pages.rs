@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tera::Context;
 
 use super::frame::{Frame, Link, MAX_NAME, Position, clipped, inline_html, shown_name, site_name};
-use super::index::{Entry, MAX_QUERY, MAX_TOOLS, PROVIDER, ProfileReports, ROOT};
+use super::index::{Entry, MAX_QUERY, MAX_TOOLS, ProfileReports, ROOT};
 use super::tool::title;
 use super::{Page, Site, pages};
 use crate::catalog::Callable;
@@ -262,7 +262,7 @@ pub(super) fn profile_overview(site: &Site<'_>) -> Result<Page, TemplateError> {
 /// The values of a report, of its first profile.
 fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
     let counts = |count: fn(&ProfileReport) -> usize| report.profiles.first().map_or(0, count);
-    context.insert("provider", title(PROVIDER));
+    context.insert("provider", title(site.catalog.config.payload.provider));
     context.insert("tool_count", &counts(|profile| profile.tools));
     context.insert("full_count", &counts(|profile| profile.full));
     context.insert("deferred_count", &counts(|profile| profile.deferred));

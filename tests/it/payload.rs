@@ -378,3 +378,30 @@ fn auto_is_the_mode_that_costs_a_task_least() {
     assert_eq!(tools_for("gemini-interactions", 512, 10_000), "gateway");
     assert_eq!(tools_for("langchain", 200, 10_000), "gateway");
 }
+
+#[test]
+fn the_configured_provider_is_the_one_of_every_command_that_names_no_other() {
+    let tools = r#"[{"name": "f", "description": "Does it.", "parameters": {"type": "object"}}]"#;
+    let config = "[payload]\nprovider = \"anthropic\"\n";
+    let folder = fixture::folder(&[("tools.json", tools), ("toolcrib.toml", config)]);
+    let server = r#"{"mcpServers": {"a": {"command": "toolcrib-has-no-such-program"}}}"#;
+    fixture::write(folder.path(), "client/mcp.json", server);
+    let catalog = text(folder.path());
+    let printed = |command: &str, more: &[&str], stdin: &str| {
+        fixture::run_with(&[&[command, catalog], more].concat(), stdin, &[]).stdout
+    };
+    assert!(printed("payload", &["--mode", "full"], "").contains("input_schema"));
+    assert!(printed("payload", &["--mode", "full", "--provider", "openai"], "").contains("parameters"));
+    assert!(printed("tokens", &[], "").starts_with("Tokens for anthropic "));
+    assert_eq!(
+        printed("prompt", &["--mode", "native"], ""),
+        printed("prompt", &["--mode", "native", "--provider", "anthropic"], "")
+    );
+    let response = r#"{"content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]}"#;
+    let calls = printed("parse", &[], response);
+    assert!(calls.contains(r#""call_id":"c""#), "{calls}");
+    let answered = calls.replace(r#""call_id":"c""#, r#""call_id":"c","envelope":{"ok":true,"result":1}"#);
+    assert!(printed("results", &[], &answered).contains("tool_result"));
+    let client = folder.path().join("client/mcp.json");
+    assert_eq!(toolcrib::config::read(&client).config.payload.provider, Provider::Mcp);
+}

@@ -166,7 +166,6 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
     let checked = fixture::open(&fixture::package().join("examples/github"));
     let options = toolcrib::report::Options {
         profile: None,
-        provider: toolcrib::provider::Provider::OpenAi,
         mode: None,
         payload: checked.catalog.config.payload,
         budget: None,

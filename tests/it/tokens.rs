@@ -20,7 +20,8 @@ fn example(name: &str) -> Checked {
 }
 
 fn options(provider: Provider) -> Options<'static> {
-    Options { profile: None, provider, mode: None, payload: Default::default(), budget: None }
+    let payload = toolcrib::config::Payload { provider, ..Default::default() };
+    Options { profile: None, mode: None, payload, budget: None }
 }
 
 fn count(checked: &Checked, options: Options<'_>) -> Report {

@@ -3,8 +3,7 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -66,7 +65,7 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
         options.discovery |= body.discovery.unwrap_or_default();
         options.cache = body.cache.or(options.cache);
         let Job { catalog, profile, .. } = job;
-        let (provider, mode) = (body.provider, Mode::Full);
+        let (provider, mode) = (body.provider.unwrap_or(options.provider), Mode::Full);
         let mut request = PayloadRequest { catalog, profile, provider, mode, options };
         let named = body.mode.unwrap_or(options.mode).named();
         let (mode, reason) = report::mode_of(&request, named);
@@ -79,7 +78,7 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
             return Err(refused(format!("{tool}: {}", error.message)));
         }
         let body = json!({
-            "provider": body.provider.as_str(), "mode": payload.mode.as_str(),
+            "provider": provider.as_str(), "mode": payload.mode.as_str(),
             "headers": payload.headers, "notes": payload.notes, "body": payload.body
         });
         Ok((Media::Json, format!("{body}\n")))
@@ -92,12 +91,12 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
     answer(context, |job, body| {
         let body: PromptBody = read(body, "/v1/prompt")?;
         let options = job.catalog.config.payload;
-        let provider = body.provider.unwrap_or(Provider::OpenAi);
+        let provider = body.provider.unwrap_or(options.provider);
         let Job { catalog, profile, .. } = job;
         let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
         let (wanted, _) = report::mode_of(&request, body.mode.unwrap_or(options.mode).named());
         let section = PromptSection {
-            mode: body.provider.map_or(wanted, |provider| provider.mode(wanted)),
+            mode: provider.mode(wanted),
             deferred: body.deferred.unwrap_or(options.deferred),
             folder: body.folder.as_deref().unwrap_or(DOCS).trim_end_matches('/'),
             discovery: body.discovery.unwrap_or_default() || options.discovery,
@@ -114,7 +113,11 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
 pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
         let body: ParseBody<'_> = read(body, "/v1/parse")?;
-        let parser = Parser::of_profile(job.catalog, &job.profile, body.provider);
+        let parser = Parser::of_profile(
+            job.catalog,
+            &job.profile,
+            body.provider.unwrap_or(job.catalog.config.payload.provider),
+        );
         let entries = parser.parse(body.response.get()).map_err(|error| refused(error.to_string()))?;
         let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
         Ok((Media::Json, format!("{text}\n")))
@@ -126,7 +129,10 @@ pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> 
 pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
     answer(context, |job, body| {
         let body: ResultsBody<'_> = read(body, "/v1/results")?;
-        let answered = AnsweredCalls::read(body.results.get(), body.provider);
+        let answered = AnsweredCalls::read(
+            body.results.get(),
+            body.provider.unwrap_or(job.catalog.config.payload.provider),
+        );
         let answered = answered.map_err(|error| refused(error.to_string()))?;
         let message = answered.messages(job.catalog, &job.profile);
         let message = message.map_err(|error| refused(error.to_string()).next(error.hint()))?;
@@ -217,8 +223,7 @@ const MAX_MISTAKES: usize = 3;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PayloadBody {
-    #[serde(deserialize_with = "provider")]
-    pub(super) provider: Provider,
+    pub(super) provider: Option<Provider>,
     pub(super) mode: Option<ModeChoice>,
     pub(super) deferred: Option<Deferred>,
     pub(super) search: Option<SearchBy>,
@@ -230,7 +235,6 @@ pub(super) struct PayloadBody {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PromptBody {
-    #[serde(default, deserialize_with = "some_provider")]
     pub(super) provider: Option<Provider>,
     pub(super) mode: Option<ModeChoice>,
     pub(super) deferred: Option<Deferred>,
@@ -243,8 +247,7 @@ pub(super) struct PromptBody {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ParseBody<'b> {
-    #[serde(deserialize_with = "provider")]
-    pub(super) provider: Provider,
+    pub(super) provider: Option<Provider>,
     #[serde(borrow)]
     pub(super) response: &'b RawValue,
 }
@@ -253,19 +256,9 @@ pub(super) struct ParseBody<'b> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResultsBody<'b> {
-    #[serde(deserialize_with = "provider")]
-    pub(super) provider: Provider,
+    pub(super) provider: Option<Provider>,
     #[serde(borrow)]
     pub(super) results: &'b RawValue,
-}
-
-fn provider<'de, D: Deserializer<'de>>(field: D) -> Result<Provider, D::Error> {
-    some_provider(field)?.ok_or_else(|| D::Error::custom("no provider"))
-}
-
-/// The schema of a body has checked the name.
-fn some_provider<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Provider>, D::Error> {
-    Ok(Option::<String>::deserialize(field)?.and_then(|name| Provider::parse(&name)))
 }
 
 /// The fields of a body, which is checked against the schema that `openapi.json` has for it. An optional field that is null is
