@@ -15,7 +15,7 @@
 //! # Ok::<(), toolcrib::Error>(())
 //! ```
 //!
-//! The items of this page are the interface. Modules are the stages behind it, in the order of the data, and may change with any
+//! The items of this page are the interface. Modules are the stages behind it, and may change with any
 //! release.
 
 // Modules are hidden from the docs: the ones of a module are read with `--document-private-items`.
@@ -26,7 +26,6 @@
 mod api; // the interface for other programs
 #[doc(hidden)]
 pub mod arguments; // read, coerced, validated, explained, corrected
-#[doc(hidden)]
 #[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
 #[cfg(feature = "cli")]

@@ -9,7 +9,7 @@
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
 //!    call others.
-//! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for ([`findings`]); the configuration sets their
+//! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for; the configuration sets their
 //!    severities ([`findings`]).
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`trust`]

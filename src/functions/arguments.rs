@@ -1,4 +1,4 @@
-//! The arguments of a function: coerced to its definition, and validated.
+//! What a function gets: its arguments, coerced to its definition and validated, and a [`FunctionContext`].
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

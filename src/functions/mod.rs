@@ -5,7 +5,7 @@
 //! 2. [`ALL`] has an entry for each [`Function`] with its facts; its definition is in `catalog/functions/`, its handler in a
 //!    file here. Doors, lists, limits and metrics read the table.
 //! 3. [`arguments`] validates arguments by the definition and reads them into the handler's own type.
-//! 4. [`trace`] records the calls of a session, and [`trace`] counts.
+//! 4. [`trace`] records the calls of a session, and counts searches and pages.
 //! 5. [`answer`] is the result: JSON, text where a model reads it, or a [`Refusal`] with the next step. [`client_answer`] is
 //!    what a client of MCP gets of it.
 

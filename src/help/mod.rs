@@ -1,8 +1,7 @@
 //! Help on ops, groups and entities: short and full, made for models.
 //!
 //! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within [`SHORT_TOKENS`];
-//! [`full`] has everything. Both list its arguments with [`arguments`], whose types are in the words of [`arguments`],
-//!    and a line of [`mod@usage`].
+//!    [`full`] has everything. Both list its arguments with their types ([`arguments`]), and a line of [`mod@usage`].
 //!    [`small()`] is what a search adds to a hit that is clearly ahead.
 //! 2. [`Groups`] is the tree of ops and categories: the directory. [`mod@directory`] lists one group of it in
 //!    [`DIRECTORY_MAX_TOKENS`] tokens.

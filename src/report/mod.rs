@@ -2,10 +2,9 @@
 //! search.
 //!
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context.
-//! 2. [`table`] compares the modes of a profile, and the cost of one tool in full, deferred, and as a doc.
+//! 2. [`table`] compares the modes of a profile, and the cost of one tool in full, deferred, and as a page, and prints both.
 //! 3. [`mod@estimate`] estimates a task, and takes the mode that costs least.
 //! 4. [`budget`] advises on tools to defer when a mode costs too much.
-//! 5. [`table`] prints all of it for people; serialized, it is for scripts.
 
 mod budget;
 mod estimate;

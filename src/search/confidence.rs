@@ -1,8 +1,7 @@
 //! The probability that a hit is right, and that any hit is: two logistic models over features of the first hits.
 //!
 //! Their weights were fitted to the labelled queries of six sets, and to queries of one set asked of another set's
-//! catalog, of which a reader had judged that it cannot serve them. `ARCHITECTURE.md` has the errors for sets that
-//! were left out of the fit. `benches/fit_confidence.rs` fits them again.
+//! catalog, of which a reader had judged that it cannot serve them. `benches/fit_confidence.rs` fits them again.
 
 use super::index::{Candidate, Index};
 use super::leads::Lead;

@@ -3,8 +3,8 @@
 //! 1. An [`IndexEntry`] is a tool or a category, as texts with a field each.
 //! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`index`] numbers the words,
 //!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
-//! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`query`], and gets a [`SearchResult`]: entries in
-//!    the order of [`rank`], each with a [`confidence`] and a [`confidence`], and a verdict. The [`clauses`] of a long query are
+//! 3. A [`SearchRequest`] is read as a [`query`], with its spelling corrected, and gets a [`SearchResult`]: entries in
+//!    the order of [`rank`], each with a [`confidence`] and a reason, and a verdict. The [`clauses`] of a long query are
 //!    searched too.
 
 mod clauses;

@@ -3,7 +3,7 @@
 //! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
 //! 2. [`name`] judges names, [`masked`] hides secrets within texts.
 //! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
-//! 4. [`SecretPolicy`] is all of that, with the operator's rules; [`schema`] applies it to a value.
+//! 4. [`SecretPolicy`] is all of that, with the operator's rules, applied to a value.
 
 mod name;
 mod schema;

@@ -2,8 +2,8 @@
 //! `render` and `site`.
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, notifies listeners, and
-//!    has search indexes built ahead. Each profile has [`request_catalog`]. A request sees one
-//!    generation and one profile, [`RequestCatalog`].
+//!    has search indexes built ahead. A request sees one
+//!    generation and one profile, its [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens and their issuers, and finds the caller of a request.
 //! 3. [`ListingPolicy`] is the content of lists: functions of toolcrib, or the catalog's tools ([`listed_tools`]).
 //! 4. [`response`] has bodies ready to be sent, a cache of them for each catalog view, and problems.

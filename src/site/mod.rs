@@ -2,10 +2,9 @@
 //!
 //! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, paths, the listed
 //!    tools.
-//! 2. An [`Address`] is the content of a path. [`pages`], [`tool`] and [`pages`] make the values of its template, and
-//!    [`frame`] the frame around it.
-//! 3. [`frame`] turns the safe markdown of [`crate::render`] into safe HTML.
-//! 4. [`folder`] writes all of it beside the docs.
+//! 2. An [`Address`] is the content of a path. [`pages`] and [`tool`] make the values of its template, and
+//!    [`frame`] the frame around it; it also turns the safe markdown of [`crate::render`] into safe HTML.
+//! 3. A [`Folder`] writes all of it beside the docs.
 //!
 //! A page costs as much as its content, and never grows with the catalog: lists are split into pages.
 

@@ -1,14 +1,13 @@
 //! Schema views: the schema that a provider takes, derived from the canonical schema, which stays as it is.
 //!
-//! 1. [`refs`] copies it, so that all references lead to its own definitions, and only needed definitions remain.
-//! 2. [`refs`] makes it JSON Schema 2020-12, without hidden characters.
-//! 3. [`property_names`] renames properties whose names are refused, and takes that back in calls.
-//! 4. [`strip`] keeps only the structure, where that is requested.
-//! 5. [`refs`] replaces references: all of them, or the one at the root.
-//! 6. [`root`] makes the root one object ([`root`]).
-//! 7. [`restrict_keywords`] keeps the keywords that the wire knows, and puts lost limits in words.
-//! 8. [`strict`] makes a strict schema, within the limits of the provider.
-//! 9. [`to_objects`] writes bare `true` and `false` as objects: some clients refuse bare ones.
+//! 1. [`refs`] copies it as JSON Schema 2020-12 without hidden characters: all references lead to its own definitions, and
+//!    only needed definitions remain.
+//! 2. [`property_names`] renames properties whose names are refused, and takes that back in calls.
+//! 3. [`strip`] keeps only the structure, where that is requested.
+//! 4. [`refs`] replaces references: all of them, or the one at the root, and [`root`] makes the root one object.
+//! 5. [`restrict_keywords`] keeps the keywords that the wire knows, and puts lost limits in words.
+//! 6. [`strict`] makes a strict schema, within the limits of the provider.
+//! 7. [`to_objects`] writes bare `true` and `false` as objects: some clients refuse bare ones.
 
 mod property_names;
 mod refs;

@@ -1,7 +1,7 @@
 //! The argument list of a tool, from its JSON Schema: one row an argument, nested where it has fields.
 //!
-//! 1. `types` finds the definitions that are recursive, or large and used twice: these get a name.
-//! 2. `type_words` puts one place (`catalog::schema_view`) in words.
+//! 1. Definitions that are recursive, or large and used twice, get a name ([`Types`]).
+//! 2. One place of the schema (`catalog::schema_view`) is put in words.
 //! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded. Where
 //!    a list is longer than a doc should be, it names optional parts instead of listing them.
 

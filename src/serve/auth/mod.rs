@@ -1,10 +1,10 @@
 //! The caller of a request: from a static token, from a token of an issuer, or named by a proxy. Without any, everybody may come
 //! in.
 //!
-//! 1. [`grants`] are in the environment; only their hashes are kept.
-//! 2. [`jwt`] checks the [`jwt`] and the claims of a signed token with the keys that [`issuer_keys`] reads.
+//! 1. [`Tokens`] are in the environment; only their hashes are kept.
+//! 2. [`jwt`] checks the signature and the claims of a signed token with the keys that [`issuer_keys`] reads.
 //! 3. [`grants`] turn claims into a caller, who is remembered, so that only the first request waits.
-//! 4. A [`resource`] in front may name a person.
+//! 4. A [`Proxy`] in front may name a person.
 //! 5. [`resource`] says which tokens are for which endpoint, and how to get one.
 
 mod grants;
