@@ -41,9 +41,9 @@ impl<'a> Replay<'a> {
         let name = run.profile_name();
         let view = Arc::new(CatalogView::new(run.catalog, name, None, Arc::clone(&run.templates))?);
         // Where a provider lets its client search, the client does.
-        let payload = config::Payload { search: SearchBy::Client, ..run.catalog.config.payload };
         let provider = run.setting.provider;
-        let options = Options { profile: None, provider, mode: None, payload, budget: None };
+        let payload = config::Payload { provider, search: SearchBy::Client, ..run.catalog.config.payload };
+        let options = Options { profile: None, mode: None, payload, budget: None };
         let mut meter = Meter::new(run.catalog, &run.templates, options);
         let definitions = meter.whole(&run.catalog.profile(name)?);
         let definitions = definitions.into_iter().map(|(name, count)| (name, count.o200k)).collect();

@@ -9,16 +9,9 @@ pub type Module = Vec<String>;
 struct File {
     path: String,
     module: Module,
-    names: Vec<Named>,
+    names: Vec<Module>,
     /// Absolute paths that it imports, by the names that they have here.
     imported: BTreeMap<String, Module>,
-}
-
-/// A path that a file names, from the root of the crate.
-struct Named {
-    path: Module,
-    /// Whether it is only passed on, as with `pub use`.
-    is_passed_on: bool,
 }
 
 /// An import of one file by another.
@@ -30,8 +23,6 @@ pub struct Import {
     pub to: String,
     /// The stage that the path names.
     pub stage: String,
-    /// Whether the name is only passed on.
-    pub is_passed_on: bool,
 }
 
 /// All imports between files of `src`; of code for tests there are none.
@@ -42,15 +33,10 @@ pub fn imports(sources: &[(String, String)]) -> Vec<Import> {
     let by_module: BTreeMap<&Module, &File> = files.iter().map(|file| (&file.module, file)).collect();
     let mut imports = BTreeSet::new();
     for file in &files {
-        for named in &file.names {
-            let Some(to) = place_of(&named.path, &by_module, 0) else { continue };
-            let (Some(stage), true) = (named.path.first(), to.path != file.path) else { continue };
-            imports.insert(Import {
-                from: file.path.clone(),
-                to: to.path.clone(),
-                stage: stage.clone(),
-                is_passed_on: named.is_passed_on,
-            });
+        for path in &file.names {
+            let Some(to) = place_of(path, &by_module, 0) else { continue };
+            let (Some(stage), true) = (path.first(), to.path != file.path) else { continue };
+            imports.insert(Import { from: file.path.clone(), to: to.path.clone(), stage: stage.clone() });
         }
     }
     imports.into_iter().collect()
@@ -88,14 +74,14 @@ fn read(path: &str, text: &str, modules: &BTreeMap<Module, String>) -> Option<Fi
     }
     let tokens = without_tests(tokens(text));
     let mut file = File { path: path.into(), module, names: Vec::new(), imported: BTreeMap::new() };
-    let (mut place, mut is_public) = (0, false);
+    let mut place = 0;
     while let Some(token) = tokens.get(place) {
         let follows_path = place > 0 && tokens[place - 1] == "::";
         if token == "use" {
             let end = place + tokens[place..].iter().position(|token| token == ";")?;
             for (path, name) in branches(&tokens[place + 1..end]) {
                 let Some(path) = absolute(&path, &file.module, modules) else { continue };
-                file.names.push(Named { path: path.clone(), is_passed_on: is_public });
+                file.names.push(path.clone());
                 file.imported.insert(name, path);
             }
             place = end;
@@ -107,13 +93,8 @@ fn read(path: &str, text: &str, modules: &BTreeMap<Module, String>) -> Option<Fi
                 path.push(tokens[place + 2].clone());
                 place += 2;
             }
-            let path = absolute(&path, &file.module, modules);
-            file.names.extend(path.map(|path| Named { path, is_passed_on: false }));
+            file.names.extend(absolute(&path, &file.module, modules));
         }
-        // `pub`, or the end of `pub(crate)`.
-        is_public = token == "pub"
-            || (is_public && matches!(token.as_str(), "(" | "crate" | "super" | "in"))
-            || (token == ")" && is_public);
         place += 1;
     }
     Some(file)
