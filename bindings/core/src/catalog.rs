@@ -187,9 +187,10 @@ impl Catalog {
         budget: Option<usize>,
     ) -> Made<String> {
         let (checked, templates) = self.0.stages();
-        let (provider, mode) = (provider_of(provider)?, mode_of(mode)?);
-        let payload = checked.catalog.config.payload;
-        let options = report::Options { profile, provider, mode, payload, budget };
+        let mode = mode_of(mode)?;
+        let mut payload = checked.catalog.config.payload;
+        payload.provider = provider_of(provider)?;
+        let options = report::Options { profile, mode, payload, budget };
         let report = report::report(&checked.catalog, templates, options).map_err(Error::from)?;
         Ok(serde_json::to_string(&report)?)
     }
