@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::names::{closed_properties, properties};
-use super::names::{meant_word, only};
+use super::names::{closed_properties, meant_word, only, properties};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
 use crate::secret::SecretPolicy;

@@ -24,5 +24,4 @@ pub(crate) use exact_numbers::holds_float;
 pub(crate) use names::{WRAPPERS, has_property};
 pub(crate) use read::{ArgumentReader, decoded, exactly, make_object};
 pub(crate) use repair::RepairQuestion;
-pub(crate) use validate::{InvalidArguments, in_words};
-pub(crate) use validate::{fits_at_a_glance, validate};
+pub(crate) use validate::{InvalidArguments, fits_at_a_glance, in_words, validate};

@@ -140,7 +140,7 @@ impl RepairQuestion {
         (question.len() <= MAX_QUESTION).then_some(Self(question))
     }
 
-    /// The corrected arguments as the model writes them, not checked yet; else the reason why there are none.
+    /// The corrected arguments as the model writes them, not checked yet; or the reason why the model gave no arguments.
     pub(crate) fn ask(&self, model: &dyn ChatModel) -> Result<String, String> {
         let answer = model.answer(INSTRUCTIONS, &self.0).map_err(|error| error.to_string())?;
         match without_fence(&answer) {

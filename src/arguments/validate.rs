@@ -196,7 +196,7 @@ fn is_annotation(keyword: &str) -> bool {
 const MAX_QUOTED: usize = 60;
 /// Names that a message lists.
 const LISTED: usize = 12;
-/// Characters of a name that are split into words: longer text is no name.
+/// Characters of a name that are split into words: longer text is not a name.
 const MAX_NAME: usize = 200;
 
 /// One field of invalid arguments.

@@ -48,8 +48,7 @@ use crate::sources::{Awaited, Listings, Loaded, load};
 use crate::tool::{clean_line, is_respelled};
 
 use findings::Unlinted;
-pub use findings::UnresolvedName;
-pub use findings::{Counts, Findings};
+pub use findings::{Counts, Findings, UnresolvedName};
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};

@@ -452,22 +452,6 @@ fn spaced_script(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}')
 }
 
-#[cfg(test)]
-mod more_tests {
-    use super::*;
-
-    #[test]
-    fn a_sentence_that_many_share_says_nothing() {
-        let texts = ["Send a mail.", "Read a mail.", "Move a mail."]
-            .map(|text| format!("This tool belongs to Mail. Tool description: {text}"));
-        let shared = SharedOpenings::of(texts.iter().map(String::as_str));
-        assert_eq!(shared.strip(&texts[1]), "Read a mail.");
-        assert_eq!(shared.strip("Fetch a page. Slow."), "Fetch a page. Slow.");
-        let equal = ["Do it."; 3];
-        assert_eq!(SharedOpenings::of(equal.into_iter()).strip("Do it."), "Do it.");
-    }
-}
-
 // The purpose of a category in one line, from the names of its tools: what they do, and to what.
 
 /// Most verbs, and most nouns, of a purpose.

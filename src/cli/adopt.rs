@@ -16,10 +16,8 @@ use crate::config::{self, ServeMode, Source, Workspace};
 use crate::private_file;
 use crate::render::folder::write_whole;
 use crate::tool::clean_line;
-use client_text::Client;
-use client_text::{ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
-use moved::Secrets;
-use moved::{Folder, Record, hash};
+use client_text::{Client, ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
+use moved::{Folder, Record, Secrets, hash};
 
 /// Move the servers of an MCP client behind toolcrib.
 ///

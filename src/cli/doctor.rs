@@ -316,7 +316,7 @@ fn programs(path: &str) -> Vec<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// The names in `${NAME}`; those of a caller's headers are none.
+/// The names in `${NAME}`, without `${caller:NAME}`.
 fn variables(value: &str) -> impl Iterator<Item = &str> {
     let parts = value.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
     parts.filter(|name| {

@@ -48,7 +48,7 @@ pub(super) struct ClientConfig {
     pub(super) findings: Vec<Finding>,
 }
 
-/// Reads a file as the configuration of a client; `None` if it is none. A mistake of its syntax is its only finding.
+/// Reads a file as the configuration of a client; `None` if the file is not one. A syntax error is then the only finding.
 pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     if !NAMES.contains(&file.file_name()?.to_str()?) {
         return None;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::client;
 use super::serve::public_url_problem;
-use super::{Config, EVERY_PROFILE, Overlay, Provider, Selectors, Source, Trust};
-use super::{preset, preset_names};
+use super::{
+    Config, EVERY_PROFILE, Overlay, Provider, Selectors, Source, Trust, client, preset, preset_names,
+};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 use crate::tool::Backend;
 

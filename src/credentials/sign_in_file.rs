@@ -1,10 +1,9 @@
 //! The sign-ins of the operator on disk: one file for each server, for its owner alone, with a lock beside it.
 
-use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};

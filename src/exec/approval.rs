@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::backend::Backends;
-use super::call::fingerprint;
-use super::call::{Checked, RunNotes};
+use super::call::{Checked, RunNotes, fingerprint};
 use super::record::record_approval_request;
 use crate::catalog::{Catalog, Tool};
 use crate::guard::guarded;

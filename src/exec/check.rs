@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::backend::Backends;
-use super::backend::no_backend;
+use super::backend::{Backends, no_backend};
 use super::call::Call;
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use super::{CallContext, CallRequest, EffectLimit, request, select};

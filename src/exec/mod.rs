@@ -24,18 +24,15 @@ use crate::state::WaitBudget;
 use approval::{approve, give_back};
 use call::{Call, Checked, RunNotes};
 use check::check;
-use record::record;
-use record::reserve;
-use send::{Certainty, RunFailure};
-use send::{preview, send};
+use record::{record, reserve};
+use send::{Certainty, RunFailure, preview, send};
 
 pub use approval::binding;
-pub use envelope::{CallResult, Outcome};
-pub use envelope::{part_of, reached};
+pub use envelope::{CallResult, Outcome, part_of, reached};
 pub use record::standing_scope;
-pub use request::{CallContext, Doc, FunctionFuture};
-pub use request::{CallRequest, EffectLimit};
-pub use request::{Caller, EVERY_ROLE, LackedRight};
+pub use request::{
+    CallContext, CallRequest, Caller, Doc, EVERY_ROLE, EffectLimit, FunctionFuture, LackedRight,
+};
 pub use results::next_page;
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.

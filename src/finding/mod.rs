@@ -24,14 +24,13 @@ mod yaml;
 use serde::{Deserialize, Serialize};
 
 pub use code::{Code, Severity};
-pub use document::Limits;
-pub use document::open;
-pub use document::{Document, Format, Unread};
+pub use document::{Document, Format, Limits, Unread, open};
 pub use json::{from_json, from_json_bytes};
 pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
 pub use place::locate;
-pub use pointer::{SchemaNames, percent_decoded, resolve_local};
-pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
+pub use pointer::{
+    SchemaNames, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_unescape, resolve_local,
+};
 pub use report::{json_report, text_report};
 pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};

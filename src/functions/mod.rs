@@ -32,12 +32,9 @@ use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGat
 use function::{AnswerFuture, Handler, MaybeAsync, TimeLimit};
 
 pub use crate::refusal::{ErrorCode, Refusal};
-pub use answer::Answer;
-pub use answer::{BlockData, linked_data};
-pub use arguments::Trace;
-pub use arguments::{FunctionContext, SemanticSearch, Services};
-pub use catalog_view::{CatalogView, DocPage, IndexPage};
-pub use catalog_view::{ServedSkill, SkillFile};
+pub use answer::{Answer, BlockData, linked_data};
+pub use arguments::{FunctionContext, SemanticSearch, Services, Trace};
+pub use catalog_view::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
 pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use function::{Function, FunctionList};
 pub use search::{SearchOutcome, SearchQuery};

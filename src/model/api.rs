@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{ChatModel, EmbeddingModel, ModelError, problem};
+use super::{ChatModel, EmbeddingModel, ModelError, problem_of_vectors};
 use crate::config;
 use crate::tool::clean_line;
 
@@ -260,7 +260,7 @@ impl EmbeddingModel for EmbeddingsApi {
                 numbers.iter().map(|number| number.as_f64().map_or(f32::NAN, |number| number as f32)),
             );
         }
-        match problem(&vectors, texts.len()) {
+        match problem_of_vectors(&vectors, texts.len()) {
             Some(problem) => Err(refused(&format!(" {problem}"))),
             None => Ok(vectors),
         }

@@ -54,7 +54,7 @@ impl ModelError {
 
 /// A model that answers a question in text.
 pub trait ChatModel: Sync {
-    /// The answer, or the reason why there is none.
+    /// The answer, or the reason why the model gave no answer.
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError>;
 
     /// Name of the model, for provenance; `None` where it has none.
@@ -73,13 +73,13 @@ pub trait EmbeddingModel: Send + Sync {
     /// Identity of its vectors: vectors of models with the same identity can be compared.
     fn identity(&self) -> &str;
 
-    /// A vector for each text, in order, all of one length and finite; or the reason why there are none. `timeout`
+    /// A vector for each text, in order, all of one length and finite; or the reason why the model gave no vectors. `timeout`
     /// bounds the whole.
     fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
 /// The mistake in the vectors for this many texts, if there is one.
-fn problem(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
+fn problem_of_vectors(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
     if vectors.len() != texts {
         return Some(format!("with {} vectors for {texts} texts", vectors.len()));
     }

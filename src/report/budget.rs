@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::meter::{Meter, is_deferred};
-use super::table::ToolReport;
-use super::table::grouped;
+use super::table::{ToolReport, grouped};
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::Mode;

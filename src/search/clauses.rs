@@ -7,8 +7,7 @@ use super::confidence::NAMED;
 use super::index::Index;
 use super::rank::CANDIDATES;
 use super::thesaurus::{is_action, is_stop};
-use super::words::stemmed;
-use super::words::{Word, words};
+use super::words::{Word, stemmed, words};
 use super::{Hit, SearchRequest, SearchResult, Verdict};
 
 /// Fewest words of a query that has clauses, and of a clause, apart from words that say nothing.

@@ -9,13 +9,9 @@ use serde_json::Value;
 use super::intent;
 use super::intent::Intent;
 use super::query::Spelling;
-use super::thesaurus::Thesaurus;
-use super::thesaurus::is_stop;
-use super::topics::reference_topics;
-use super::topics::{TopicReader, TopicVector, Topics};
-use super::words::Segments;
-use super::words::stemmed;
-use super::words::{Word, is_dense, words};
+use super::thesaurus::{Thesaurus, is_stop};
+use super::topics::{TopicReader, TopicVector, Topics, reference_topics};
+use super::words::{Segments, Word, is_dense, stemmed, words};
 use crate::catalog::Tool;
 use crate::config;
 

@@ -2,8 +2,7 @@
 //! object is near, and wrong.
 
 use super::thesaurus::is_stop;
-use super::words::plain;
-use super::words::stemmed;
+use super::words::{plain, stemmed};
 
 /// The intent of a query or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 use tera::Context;
 
-use super::frame::{Frame, Link, Position};
-use super::frame::{blocks, clipped, cut, inline_html, json_text, line, shown_name};
+use super::frame::{Frame, Link, Position, blocks, clipped, cut, inline_html, json_text, line, shown_name};
 use super::{Page, Site, pages, payloads_path};
 use crate::catalog::{Callable, Profile, ProfileTool, Resolved, Tool};
 use crate::config::Mode;

@@ -7,12 +7,16 @@ mod definition;
 pub mod grammar;
 mod name;
 
-pub use backend::{ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, Stdin, Style};
-pub use backend::{REFERENCE_KEYS, Reference, Step, StepsBackend};
+pub use backend::{
+    ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, REFERENCE_KEYS, Reference, Stdin, Step,
+    StepsBackend, Style,
+};
 pub use category::CategoryPath;
 pub use definition::{
-    Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,
+    Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, Schema,
+    WhenForbidden, compact,
 };
-pub use definition::{Schema, compact};
-pub use name::{beginning, clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted};
-pub use name::{each_word, hashed_name, is_reserved, is_respelled, safe_names, slug, words};
+pub use name::{
+    beginning, clean_line, clean_text, clipped, each_word, hashed_name, hidden_characters, is_hidden,
+    is_reserved, is_respelled, quoted, safe_names, slug, words,
+};

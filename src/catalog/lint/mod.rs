@@ -384,7 +384,8 @@ fn unknown_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mist
             || format!("a type is one of {}", TYPES.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        let message = format!("`{}` is no type; the place accepts anything", clean_line(word));
+        let message =
+            format!("`{}` is not a type of JSON Schema; the place accepts anything", clean_line(word));
         found.push((pointer_join(pointer, "type"), message, help));
     }
 }

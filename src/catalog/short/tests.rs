@@ -1,7 +1,8 @@
 //! Short descriptions of real and odd texts.
 
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 fn check(description: &str, expect: &str) {
     assert_eq!(derive("get_device", description, Cap::default()), expect, "{description:?}");
@@ -69,4 +70,15 @@ proptest! {
             prop_assert!(kept.split(' ').all(|word| words.iter().any(|known| known == word)), "{short:?}");
         }
     }
+}
+
+#[test]
+fn a_sentence_that_many_share_says_nothing() {
+    let texts = ["Send a mail.", "Read a mail.", "Move a mail."]
+        .map(|text| format!("This tool belongs to Mail. Tool description: {text}"));
+    let shared = SharedOpenings::of(texts.iter().map(String::as_str));
+    assert_eq!(shared.strip(&texts[1]), "Read a mail.");
+    assert_eq!(shared.strip("Fetch a page. Slow."), "Fetch a page. Slow.");
+    let equal = ["Do it."; 3];
+    assert_eq!(SharedOpenings::of(equal.into_iter()).strip("Do it."), "Do it.");
 }

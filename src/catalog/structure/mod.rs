@@ -409,7 +409,7 @@ fn is_verb(word: &str, or_noun: bool) -> bool {
     }
 }
 
-/// Whether a word says what is told of the noun before it: `order_status`, `commit_history`.
+/// Whether a word names a property of the noun before it: `order_status`, `commit_history`.
 fn is_told(word: &str) -> bool {
     ["details", "history", "info", "logs", "metadata", "stats", "statistics", "status", "summary"]
         .contains(&word)
@@ -420,7 +420,7 @@ fn is_told(word: &str) -> bool {
 
 /// Most characters of a description that are read: the beginning says what a tool does.
 const MAX_CHARS: usize = 600;
-/// Most words of a name that are read: a longer one is no name.
+/// Most words of a name that are read: a longer text is not a name.
 const MAX_NAME_WORDS: usize = 40;
 /// Weight of a word of the name that is no verb; a word of the description has 1.
 const NAME_WEIGHT: f32 = 2.0;

@@ -242,7 +242,7 @@ impl JsonMap {
     }
 }
 
-/// The last line break and the blanks after it; nothing where there is none.
+/// The last line break and the blanks after it; empty without a line break.
 fn indent_of(before: &str) -> &str {
     let Some(line) = before.rfind('\n') else { return "" };
     let begin = if before[..line].ends_with('\r') { line - 1 } else { line };

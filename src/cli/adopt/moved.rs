@@ -164,7 +164,7 @@ impl Folder {
         self.path.join(SECRETS)
     }
 
-    /// The client's file as it was. Its name is none of a definition.
+    /// A copy of the client's file. Its extension keeps it from being read as definitions.
     pub(super) fn backup(&self) -> PathBuf {
         self.path.join(format!("{}.before-toolcrib", self.name))
     }

@@ -7,9 +7,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::StopRequests;
-use super::{ServeArgs, callers};
-use super::{refuse_broken_configuration, refuse_nothing};
+use super::{ServeArgs, StopRequests, callers, refuse_broken_configuration, refuse_nothing};
 use crate::catalog::{Catalog, Checked};
 use crate::cli::catalog::{HELP, counted, remembering, waiting_for};
 use crate::cli::reload::keep_current;

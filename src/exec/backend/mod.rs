@@ -128,7 +128,7 @@ impl Backends {
         self.online().map(Connections::environment)
     }
 
-    /// The connection to a live source of this name, written `mcp:NAME`, or the reason why there is none.
+    /// The connection to a live source of this name, written `mcp:NAME`, or the reason why it cannot be used.
     pub(crate) async fn live_server(
         &self,
         name: &str,
@@ -298,7 +298,7 @@ pub struct BackendResponse {
     pub content: Value,
     /// Warnings to the caller, such as a cut.
     pub warnings: Vec<String>,
-    /// The answer of an MCP server as it came.
+    /// The unchanged answer of an MCP server.
     pub original: Option<McpAnswer>,
 }
 
@@ -354,7 +354,7 @@ impl<'i> Identity<'i> {
         asked.await.map_err(|problem| self.error(&problem))
     }
 
-    /// Another token in place of a refused one; `None` where there is none.
+    /// Another token in place of a refused one, if the credentials have another.
     async fn other(&self, refused: Refused<'_>) -> Result<Option<SecretToken>, BackendError> {
         let asked: Asked<'_> =
             Box::pin(self.credentials.rejected(self.server, self.caller.as_ref(), refused));

@@ -1,5 +1,7 @@
 //! Reports as a person sees them.
 
+use proptest::prelude::*;
+
 use super::super::{Format, Limits, locate};
 use super::*;
 
@@ -85,4 +87,42 @@ fn machines_get_the_same_in_the_same_order() {
     assert_eq!(report["findings"][0], first);
     assert_eq!(report["summary"], json!({"errors": 1, "warnings": 1, "infos": 0}));
     assert_eq!(text_report(&[], &[], true, None), "");
+}
+
+#[track_caller]
+fn check_excerpt(source: &str, at: &str, expect: &str) {
+    let found = excerpt(source, source.find(at).unwrap());
+    assert_eq!(format!("{}\n{}", found.text, &found.text[found.mark.clone()]), expect);
+}
+
+#[test]
+fn the_word_that_is_meant_is_marked() {
+    check_excerpt("a\n  \"na\\\"me\": 1,\nb", "\"na", "  \"na\\\"me\": 1,\n\"na\\\"me\"");
+    check_excerpt("name: x", "name", "name: x\nname");
+    check_excerpt("[{}]", "{}", "[{}]\n{");
+    check_excerpt(&format!("{}\nkey: 1", "x".repeat(99)), "1", "key: 1\n1");
+    check_excerpt("\tkey = 'a", "'a", " key = 'a\n'a");
+}
+
+#[test]
+fn one_long_line_is_cut_around_the_place() {
+    let source = format!("{}\"here\"{}", "é".repeat(1 << 20), "x".repeat(1 << 20));
+    let found = excerpt(&source, source.find('"').unwrap());
+    assert!(found.text.chars().count() <= 170 && found.text.starts_with('…') && found.text.ends_with('…'));
+    assert_eq!(&found.text[found.mark], "\"here\"");
+}
+
+#[test]
+fn nothing_reaches_the_terminal_that_it_would_obey() {
+    assert_eq!(visible("a\u{1b}[31mb\u{202e}\u{9b}c\nd", 99), "a\u{fffd}[31mb\u{fffd}\u{fffd}c d");
+    assert_eq!(visible("abcdef", 3), "abc…");
+}
+
+proptest! {
+    #[test]
+    fn any_place_of_any_text_has_an_excerpt(source in "\\PC{0,300}|[a\" \\\\\n\r]{0,300}", offset in 0usize..400) {
+        let found = excerpt(&source, offset);
+        prop_assert!(found.text.get(found.mark.clone()).is_some());
+        prop_assert!(!found.text.chars().any(char::is_control));
+    }
 }

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use wordpiece::WordPiece;
 
-use super::{EmbeddingModel, MAX_DIMENSIONS, ModelError, problem};
+use super::{EmbeddingModel, MAX_DIMENSIONS, ModelError, problem_of_vectors};
 
 /// Most bytes of a file that are read.
 const MAX_TOKENIZER: u64 = 64 << 20;
@@ -127,7 +127,7 @@ impl EmbeddingModel for StaticModel {
 
     fn embed(&self, texts: &[String], _: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
         let vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.vector(text)).collect();
-        match problem(&vectors, texts.len()) {
+        match problem_of_vectors(&vectors, texts.len()) {
             Some(problem) => Err(ModelError::Configuration(format!("the model answers {problem}"))),
             None => Ok(vectors),
         }
@@ -234,17 +234,3 @@ fn half(bits: u16) -> f32 {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod more_tests {
-    use super::*;
-
-    #[test]
-    fn halves_are_read() {
-        let known = [(0x3c00, 1.0), (0xc000, -2.0), (0x7bff, 65504.0), (0x0001, 2.0_f32.powi(-24)), (0, 0.0)];
-        for (bits, number) in known {
-            assert_eq!(half(bits), number);
-        }
-        assert!(half(0x7c01).is_nan() && half(0xfc00) == f32::NEG_INFINITY);
-    }
-}

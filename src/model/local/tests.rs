@@ -77,3 +77,12 @@ fn other_kinds_of_files_are_refused_in_words() {
         [-1.0]
     );
 }
+
+#[test]
+fn halves_are_read() {
+    let known = [(0x3c00, 1.0), (0xc000, -2.0), (0x7bff, 65504.0), (0x0001, 2.0_f32.powi(-24)), (0, 0.0)];
+    for (bits, number) in known {
+        assert_eq!(half(bits), number);
+    }
+    assert!(half(0x7c01).is_nan() && half(0xfc00) == f32::NEG_INFINITY);
+}

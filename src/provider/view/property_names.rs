@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::refs::DEFS;
-use super::{Keys, to_2020_12};
-use super::{Loosened, guard};
+use super::{Keys, Loosened, guard, to_2020_12};
 use crate::finding::keyword::{KeywordKind, each_mut, holds};
 
 /// The longest name that every provider takes.

@@ -6,8 +6,7 @@ use std::cell::LazyCell;
 use serde_json::{Map, Value, json};
 
 use super::refs::DEFS;
-use super::root::any_of as union_of;
-use super::root::merge;
+use super::root::{any_of as union_of, merge};
 use super::{Loosened, measure, one_to_any, take_defs};
 use crate::finding::keyword::{KeywordKind, holds, is_annotation};
 use crate::tool::hidden_characters;

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Strict;
 use super::refs::referred_to;
 use super::restrict_keywords::{around, tell_default, type_of};
 use super::root::merge;
-use super::{Loosened, add_null, allows, list_null, names_type, one_to_any};
+use super::{Loosened, Strict, add_null, allows, list_null, names_type, one_to_any};
 use crate::finding::keyword::each;
 use crate::finding::pointer_join;
 

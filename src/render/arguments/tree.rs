@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::Arguments;
-use super::Types;
-use super::{Facts, Fold, Given, Row};
+use super::{Arguments, Facts, Fold, Given, Row, Types};
 use crate::catalog::schema_view::{Property, SchemaView};
 use crate::finding::resolve_local;
 use crate::render::markdown::{code, inline};

@@ -29,8 +29,7 @@ use stage::Stage;
 use super::templates::TemplateError;
 
 pub use disk::{lock, write_whole};
-pub use manifest::FolderError;
-pub use manifest::MANIFEST;
+pub use manifest::{FolderError, MANIFEST};
 
 /// Bytes of a diff from which on no more files are added to it.
 const DIFF_LIMIT: usize = 1 << 20;

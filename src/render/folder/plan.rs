@@ -7,8 +7,7 @@ use rayon::prelude::*;
 
 use super::FileSet;
 use super::disk::{self, Entry};
-use super::manifest::FolderError;
-use super::manifest::{self, Hashes, Manifest, folders_of};
+use super::manifest::{self, FolderError, Hashes, Manifest, folders_of};
 
 /// The state of a folder against a set of files.
 pub(super) struct Plan {

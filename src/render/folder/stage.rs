@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::FileSet;
 use super::disk::{self, Entry};
-use super::manifest::FolderError;
-use super::manifest::{self, MANIFEST, Manifest, STAGE, folders_of};
+use super::manifest::{self, FolderError, MANIFEST, Manifest, STAGE, folders_of};
 use super::plan::Plan;
 
 const MANIFEST_STAGED: &str = "manifest";

@@ -7,8 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::vector_store::{Key, VectorStore};
-use super::vector_store::{UNRELATED, UnitVector, VectorSlot, Vectors};
+use super::vector_store::{Key, UNRELATED, UnitVector, VectorSlot, VectorStore, Vectors};
 use super::{Progress, Shared};
 use crate::guard::guarded_now;
 use crate::model::ModelError;

@@ -310,23 +310,4 @@ fn reason(near: &Similarities, place: usize) -> String {
 }
 
 #[cfg(test)]
-#[path = "fuse/tests.rs"]
 mod tests;
-
-#[cfg(test)]
-mod more_tests {
-    use super::*;
-
-    #[test]
-    fn identifiers_come_apart() {
-        for (name, apart) in [
-            ("create_pull_request", "create pull request"),
-            ("onto.task-list", "onto task list"),
-            ("sendEmail2All", "send email2all"),
-            ("长亭 IP", "长亭 ip"),
-            ("__", ""),
-        ] {
-            assert_eq!(words(name), apart);
-        }
-    }
-}

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::cut;
 use super::vector_store::{UnitVector, unit};
-use super::{Semantic, Similarities, VectorSlot};
+use super::{Semantic, Similarities, VectorSlot, cut};
 
 /// Failures in a row after which searches no longer wait for vectors of tools.
 const TOO_LATE: u32 = 3;

@@ -28,8 +28,7 @@ use crate::state::now;
 use crate::tool::Effect;
 
 use grants::shown_token;
-use resource::Challenge;
-use resource::Proxy;
+use resource::{Challenge, Proxy};
 
 pub use grants::Tokens;
 use issuer_keys::{IssuerKeys, KeysUnavailable};

@@ -18,10 +18,9 @@ use crate::catalog::{Record, Tool};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
-use crate::serve::RequestCatalog;
-use crate::serve::response;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
 use crate::serve::response::{Media, ResponseCache, Tagged, by_accept, preferred, with};
+use crate::serve::{RequestCatalog, response};
 use crate::site::{Page, Person, Site};
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.

@@ -19,8 +19,7 @@ use crate::finding::{from_json, from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, Services, ToolCall, linked_data};
 use crate::serve::metrics::LimitReached;
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Media, preferred};
-use crate::serve::response::{Tagged, by_accept, negotiated, no_store};
+use crate::serve::response::{Media, Tagged, by_accept, negotiated, no_store, preferred};
 use crate::tool::quoted;
 
 /// The header with the trace id of a function's answer.

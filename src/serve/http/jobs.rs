@@ -20,9 +20,8 @@ use crate::render::{
 };
 use crate::report;
 use crate::serve::RequestCatalog;
-use crate::serve::response::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Tagged, no_store};
+use crate::serve::response::{Media, Tagged, no_store};
 use crate::tool::quoted;
 
 /// The media type of the archive.

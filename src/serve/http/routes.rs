@@ -9,17 +9,15 @@ use http::request::Parts;
 use http::{HeaderValue, Method};
 use tower_http::compression::CompressionLayer;
 
-use super::docs::PageContext;
-use super::docs::decoded_address;
+use super::docs::{PageContext, decoded_address};
 use super::sign_in::Visitor;
 use super::{
     RequestContext, Response, Shared, caller, docs, functions, health, jobs, openapi, sessions, sign_in,
 };
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
-use crate::serve::response::Media;
-use crate::serve::response::Tagged;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
+use crate::serve::response::{Media, Tagged};
 
 /// Handlers of a route, by method.
 type Handler = fn() -> MethodRouter<Arc<Shared>>;

@@ -9,9 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::{RequestContext, Response};
 use crate::exec::Caller;
-use crate::serve::response::Media;
-use crate::serve::response::no_store;
 use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{Media, no_store};
 use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};
 
 /// Most events in one answer by default.

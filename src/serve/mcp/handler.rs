@@ -17,10 +17,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::forwarding;
 use super::service::{MAX_WATCHED, McpService, caller, scope};
-use super::skills;
-use super::{FRESH_FOR, notifications, prompts, resources, tools, upstream_resources, uri};
+use super::{
+    FRESH_FOR, forwarding, notifications, prompts, resources, skills, tools, upstream_resources, uri,
+};
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::mcp::{ClientInput, RequestOrigin};
 

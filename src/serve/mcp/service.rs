@@ -14,11 +14,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{Semaphore, oneshot, watch};
 
-use super::forwarding;
 use super::notifications::{Followed, Follower};
-use super::skills;
 use super::tools::NotesBySession;
-use super::{notifications, prompts, tools, upstreams};
+use super::{forwarding, notifications, prompts, skills, tools, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
 use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};

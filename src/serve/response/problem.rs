@@ -7,8 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Media, preferred};
-use super::{Response, negotiated, no_store};
+use super::{Media, Response, negotiated, no_store, preferred};
 
 /// Stands in a next step for the path below which the profile of the request is served.
 const ROOT: &str = "{root}";

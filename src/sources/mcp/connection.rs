@@ -9,8 +9,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::connections::Remembered;
-use super::endpoint::Endpoint;
-use super::endpoint::Problem;
+use super::endpoint::{Endpoint, Problem};
 use super::request_origin::{CurrentClient, until_client};
 use super::session::{InProgress, Session};
 use super::tools::end;

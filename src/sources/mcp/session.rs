@@ -16,8 +16,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
-use super::endpoint::Endpoint;
-use super::endpoint::Problem;
+use super::endpoint::{Endpoint, Problem};
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::{Process, Stderr};
 use super::request_origin::{ClientSession, CurrentClient};

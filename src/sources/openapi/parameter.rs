@@ -11,8 +11,7 @@ use super::argument::{Argument, Writing};
 use super::bundle::{Component, flatten};
 use super::document::{Dialect, quote};
 use super::lower::Direction;
-use super::paths::Found;
-use super::paths::path_variables;
+use super::paths::{Found, path_variables};
 use crate::finding::{Code, pointer_join};
 use crate::tool::{Location, Style};
 

@@ -217,7 +217,7 @@ pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Res
     Ok(json!({ "backend": "mcp", "server": bare(server), "tool": tool, "arguments": call.redacted() }))
 }
 
-// The answer of a tool on another server: the answer as it came, and the value for an envelope.
+// The answer of a tool on another server: unchanged for the client, and as the value of an envelope.
 
 /// Bytes of an error that are repeated in an envelope: a model reads it.
 const MAX_EXCERPT: usize = 32 << 10;
