@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _toolcrib
-from ._convert import told
 from ._finding import SEVERITIES, Finding, Place
 from ._frameworks import tool_of_framework
-from ._functions import FunctionTool, definition_of
+from ._functions import FunctionTool
 from ._hints import target
 from ._plain import json_text, plain, well_formed
+from .errors import shown
 
 FILE = "definitions.json"
 """The name of definitions without a file in findings of the core."""
@@ -69,7 +69,7 @@ class Definitions:
             is_function = callable(thing) or isinstance(thing, FunctionTool)
             code = "function-unreadable" if is_function else "definition-invalid"
             place = _place(thing, "") if is_function else Place(FILE, pointer)
-            reason = str(error) if isinstance(error, _Unreadable) else told(error)
+            reason = str(error) if isinstance(error, _Unreadable) else shown(error)
             message = f"{_named(thing, pointer)} was left out: {reason}"
             self.findings.append(Finding(code, "error", message, None, place, "correct it, or give the list without it"))
             self.is_complete = False
@@ -95,18 +95,18 @@ class Definitions:
     def _add_function(self, tool: FunctionTool, pointer: str) -> None:
         if not callable(tool.function):
             raise _Unreadable(f"a `{type(tool.function).__name__}` cannot be called")
-        made = definition_of(tool)
-        for name, code, message in made.notes:
+        made, notes = tool.definition()
+        for name, code, message in notes:
             severity: Any = "info" if code == "default-left-out" else "warning"
             place = _place(tool.function, f"/parameters/properties/{name}")
             self.findings.append(Finding(code, severity, f"`{name}`: {message}", tool.name, place, _HELP[code]))
         try:
-            definition = _checked(made.definition)
+            definition = _checked(made)
         except (ValueError, TypeError, RecursionError) as error:
-            message = f"its arguments cannot be described, and any are accepted: {told(error)}"
+            message = f"its arguments cannot be described, and any are accepted: {shown(error)}"
             place = _place(tool.function, "/parameters")
             self.findings.append(Finding("hint-unreadable", "warning", message, tool.name, place, _HELP["hint-unreadable"]))
-            definition = _checked({**made.definition, "parameters": {"type": "object", "properties": {}}})
+            definition = _checked({**made, "parameters": {"type": "object", "properties": {}}})
         self.functions[len(self.values)] = tool
         self._append(definition, pointer)
 

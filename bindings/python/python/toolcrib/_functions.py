@@ -1,24 +1,22 @@
-"""Functions with docstrings and type hints as definitions of tools. The core takes the docstring apart."""
+"""Functions with docstrings and type hints as definitions of tools. Pydantic describes and converts their arguments."""
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import enum
 import functools
 import inspect
-import math
-import pathlib
-import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ._convert import converted
-from ._hints import ABSENT, Field, Fields, fields_of_function, target
-from ._schema import Schemas
+from ._hints import hints_of, signature, target, typed_dict_of
+from .errors import ConversionError
+
+if TYPE_CHECKING:
+    from ._arguments import Argument
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+Note = tuple[str, str, str]
+"""A note on an argument: its name, a code and a message."""
 
 
 @dataclass(frozen=True)
@@ -40,106 +38,129 @@ class FunctionTool:
         return self.bind(arguments)()
 
     def bind(self, arguments: Mapping[str, Any]) -> functools.partial[Any]:
-        """The call with arguments as the type hints say, not made yet."""
-        fields = self.fields.fields
-        given = converted(fields, arguments)
-        many = next((one.name for one in fields if one.kind is inspect.Parameter.VAR_POSITIONAL), None)
+        """The call with arguments as the type hints say, not made yet. All arguments that do not fit are reported at once."""
+        known = {one.name: one for one in self.arguments}
+        others = next((one for one in self.arguments if one.kind is inspect.Parameter.VAR_KEYWORD), None)
+        given: dict[str, Any] = {}
+        errors: list[dict[str, Any]] = []
+        for name, value in arguments.items():
+            argument = known.get(name, others)
+            try:
+                given[name] = argument.convert(name, value) if argument else value
+            except ConversionError as error:
+                errors.extend(error.errors)
+        missing = [one.name for one in self.arguments if one.is_required and one.name not in arguments]
+        errors.extend({"pointer": f"/{name}", "message": f"`{name}` is required"} for name in missing)
+        if errors:
+            raise ConversionError(errors)
+        return self._bound(given)
+
+    def _bound(self, given: dict[str, Any]) -> functools.partial[Any]:
+        many = next((one.name for one in self.arguments if one.kind is inspect.Parameter.VAR_POSITIONAL), None)
         rest = given.pop(many, []) if many else []
         last = inspect.Parameter.POSITIONAL_OR_KEYWORD if rest else inspect.Parameter.POSITIONAL_ONLY
-        by_position = [one for one in fields if one.kind in _BY_POSITION and one.kind <= last]
+        by_position = [one for one in self.arguments if one.kind in _BY_POSITION and one.kind <= last]
         positional = [given.pop(one.name, one.default) for one in by_position]
         return functools.partial(self.function, *positional, *rest, **given)
 
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments of the function."""
+        return self._read[0]
+
     @functools.cached_property
-    def fields(self) -> Fields:
-        """The arguments of the function. Without a signature, as built-in functions may be, any are taken."""
+    def _read(self) -> tuple[list[Argument], list[Note]]:
+        """The arguments, and notes on those whose hints cannot be read."""
+        from ._arguments import Argument
+
         try:
-            return fields_of_function(self.function)
-        except (ValueError, TypeError) as error:
-            anything = Field("arguments", Any, False, ABSENT, inspect.Parameter.VAR_KEYWORD)
-            return Fields([anything], {"arguments": f"the function has no signature: {error}"})
+            parameters = signature(self.function).parameters
+        except (ValueError, TypeError) as error:  # as built-in functions may have none: any arguments are accepted
+            anything = Argument("arguments", Any, False, kind=inspect.Parameter.VAR_KEYWORD)
+            return [anything], [("arguments", "hint-unreadable", f"the function has no signature: {error}")]
+        hints, unread = hints_of(target(self.function))
+        bound = _bound_by_name(self.function)
+        arguments: list[Argument] = []
+        for name, parameter in parameters.items():
+            hint = hints.get(name, Any)
+            if name in bound:
+                continue
+            if parameter.kind is parameter.VAR_KEYWORD and (options := typed_dict_of(hint)):
+                arguments.extend(Argument(*option) for option in options)
+                continue
+            is_many = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            hint = list[hint] if parameter.kind is parameter.VAR_POSITIONAL else hint  # type: ignore[valid-type]
+            is_required = parameter.default is parameter.empty and not is_many
+            arguments.append(Argument(name, hint, is_required, parameter.default, parameter.kind))
+        notes = [
+            (name, "hint-unreadable", f"its type hint cannot be read: {reason}")
+            for name, reason in unread.items() if name in parameters and name not in bound
+        ]
+        return arguments, notes
 
+    def definition(self) -> tuple[dict[str, Any], list[Note]]:
+        """The definition in the native format, and notes on its arguments."""
+        parameters, notes = self._parameters()
+        settings = {"effect": self.effect, "category": self.category}
+        return {
+            "name": self.name,
+            "description": _docstring(self.function) or self.name.replace("_", " "),
+            "parameters": parameters,
+            **{name: value for name, value in settings.items() if value is not None},
+        }, notes
 
-@dataclass(frozen=True)
-class Definition:
-    """The definition of a function in the native format, and the notes on it: a name, a code and a message each."""
+    def _parameters(self) -> tuple[dict[str, Any], list[Note]]:
+        """The schema of the arguments."""
+        from ._arguments import schemas_of
 
-    definition: dict[str, Any]
-    notes: list[tuple[str, str, str]] = field(default_factory=list)
-
-
-def definition_of(tool: FunctionTool) -> Definition:
-    """The definition of a function."""
-    parameters, notes = _parameters(tool)
-    definition: dict[str, Any] = {
-        "name": tool.name,
-        "description": _docstring(tool.function) or tool.name.replace("_", " "),
-        "parameters": parameters,
-    }
-    settings = {"effect": tool.effect, "category": tool.category}
-    definition.update({name: value for name, value in settings.items() if value is not None})
-    return Definition(definition, notes)
-
-
-def _parameters(tool: FunctionTool) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
-    """The schema of a function's arguments."""
-    schemas = Schemas()
-    notes = [(name, "hint-unreadable", f"its type hint cannot be read: {reason}") for name, reason in tool.fields.unread.items()]
-    properties: dict[str, Any] = {}
-    required: list[str] = []
-    others: Any = False
-    for one in tool.fields.fields:
-        schema = schemas.of_field(one.name, one.hint)
-        if one.kind is inspect.Parameter.VAR_KEYWORD:
-            others = schema or True
-            continue
-        if one.kind is inspect.Parameter.VAR_POSITIONAL:
-            schema = {"type": "array", "items": schema}
-        if one.is_required:
-            required.append(one.name)
-        elif one.default is not ABSENT:
+        arguments, unread = self._read
+        schemas, definitions, unknown = schemas_of(arguments)
+        notes = [*unread, *unknown]
+        properties: dict[str, Any] = {}
+        others: Any = False
+        for one in arguments:
+            schema = schemas[one.name]
+            if one.kind is inspect.Parameter.VAR_KEYWORD:
+                others = schema or True
+                continue
             try:
-                schema = {**schema, **_default(one.default)}
-            except (ValueError, OverflowError):
-                notes.append((one.name, "default-left-out", f"its default is not told, since JSON has no {_shown(one.default)}"))
-        properties[one.name] = schema
-    parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
-    if schemas.definitions:
-        parameters["$defs"] = schemas.definitions
-    return parameters, notes + schemas.notes
-
-
-def _default(value: Any) -> dict[str, Any]:
-    """The keyword ``default``, where a value can be told; a ``None`` says that the argument may be left out."""
-    if isinstance(value, enum.Enum):
-        value = value.value
-    if isinstance(value, (datetime.date, datetime.time)):
-        # JSON Schema has no time without an offset, so a model could not send such a default.
-        is_whole = not isinstance(value, (datetime.datetime, datetime.time)) or value.tzinfo is not None
-        return {"default": value.isoformat()} if is_whole else {}
-    if isinstance(value, (uuid.UUID, decimal.Decimal, pathlib.PurePath)):
-        return {"default": str(value)}
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("no number in JSON")
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
-        raise ValueError("more than 64 bits")
-    return {"default": value} if isinstance(value, (str, int, float, bool)) else {}
+                properties[one.name] = {**schema, **one.told_default()}
+            except (ValueError, TypeError, OverflowError, RecursionError):
+                properties[one.name] = schema
+                notes.append((one.name, "default-left-out", f"its default is not in the schema, since JSON has no {_shown(one.default)}"))
+        required = [one.name for one in arguments if one.is_required]
+        parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
+        return {**parameters, **({"$defs": definitions} if definitions else {})}, notes
 
 
 def _shown(value: Any) -> str:
-    return f"`{value}`" if isinstance(value, float) else f"`{type(value).__name__}` of this size"
+    return f"`{value}`" if isinstance(value, float) else f"such `{type(value).__name__}`"
+
+
+def _function(function: Any) -> Any:
+    """The function below partial applications."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
 
 
 def _name(function: Any) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = _function(function)
     return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _bound_by_name(function: Any) -> set[str]:
+    """The arguments that partial applications give by name."""
+    bound: set[str] = set()
+    while isinstance(function, functools.partial):
+        bound.update(function.keywords)
+        function = function.func
+    return bound
 
 
 def _docstring(function: Any) -> str | None:
     """The docstring of a function; that of a class stands for its ``__call__`` without one."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = _function(function)
     if isinstance(function, type) or hasattr(function, "__name__"):
         return inspect.getdoc(function)
     called = target(function)

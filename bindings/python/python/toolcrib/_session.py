@@ -13,13 +13,12 @@ from typing import Any
 from ._batch import batched
 from ._call import Call
 from ._catalog import Catalog, Provider
-from ._convert import told
 from ._functions import FunctionTool
 from ._mcp import is_mcp_result, mcp_result
 from ._plain import plain, plain_result, well_formed
 from ._refusal import Envelope, refusal
 from ._waiting import in_thread, is_async
-from .errors import ConversionError, Error, UnknownTool
+from .errors import ConversionError, Error, UnknownTool, shown
 
 Run = Callable[[Mapping[str, Any]], Any]
 
@@ -226,7 +225,7 @@ def _succeeded(result: Any) -> Envelope:
 def _failed(error: Exception) -> Envelope:
     code = error.code.upper() if isinstance(error, Error) else "TOOL_ERROR"
     hints = {"nearest": error.nearest} if isinstance(error, Error) and error.nearest else {}
-    message = str(error) if isinstance(error, Error) else told(error)
+    message = str(error) if isinstance(error, Error) else shown(error)
     return refusal(code, well_formed(message), "correct the call, or try another way", **hints)
 
 

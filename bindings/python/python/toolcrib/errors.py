@@ -23,6 +23,15 @@ class Error(Exception):
         """The place of the mistake, where it has one: a file, a line, and a JSON Pointer."""
 
 
+def shown(error: BaseException) -> str:
+    """The message of an exception; of one that has none that can be read, its class."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "its message cannot be read"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 class ArgumentError(Error, ValueError):
     """An argument of a call from Python is wrong: an unknown provider or mode, for example."""
 
