@@ -1,5 +1,6 @@
 //! The catalog and its jobs. Each method is one job of the library.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,10 +10,11 @@ use toolcrib::provider::AnsweredCalls;
 use toolcrib::provider::call::Parser;
 use toolcrib::render::Doc;
 use toolcrib::{
-    Error, PayloadOptions, Provider, Mode, ToolSummary, WorkspaceTemplate, Written, finding, report,
+    Error, Mode, PayloadOptions, Provider, ToolSummary, WorkspaceTemplate, Written, finding, report,
 };
 
 use crate::error::Failure;
+use crate::session;
 
 /// What a job made, or why it could not be done.
 pub type Made<T> = Result<T, Failure>;
@@ -105,6 +107,31 @@ impl Catalog {
     /// The names of the profiles.
     pub fn profiles(&self) -> Vec<String> {
         self.0.stages().0.catalog.config.profiles.keys().cloned().collect()
+    }
+
+    /// Fails where there is no such profile.
+    pub(crate) fn check_profile(&self, profile: Option<&str>) -> Made<()> {
+        self.0.stages().0.catalog.profile(profile).map_err(Error::from)?;
+        Ok(())
+    }
+
+    /// The canonical names of the tools.
+    pub(crate) fn names(&self) -> HashSet<String> {
+        self.0.tools().map(|tool| tool.name.to_string()).collect()
+    }
+
+    /// The canonical name of a tool, by this name or its safe name: what a session may run.
+    pub fn runnable(&self, name: &str) -> Made<String> {
+        let of = |is_meant: &dyn Fn(&ToolSummary) -> bool| {
+            self.0.tools().find(|tool| is_meant(tool)).map(|tool| tool.name.to_string())
+        };
+        let known = of(&|tool| *tool.name == *name).or_else(|| of(&|tool| *tool.safe_name == *name));
+        if let Some(known) = known.or_else(|| session::is_ours(name).then(|| name.to_owned())) {
+            return Ok(known);
+        }
+        let nearest = self.doc(name, None).err().map(|failure| failure.nearest).unwrap_or_default();
+        let message = format!("`run` has a function for `{name}`, and there is no such tool");
+        Err(Failure { class: "UnknownTool", code: "unknown_tool", message, nearest })
     }
 
     /// The body of a payload, and the facts beside it.

@@ -3,6 +3,8 @@
 
 mod catalog;
 mod error;
+mod session;
 
 pub use catalog::{Catalog, Made, Request};
 pub use error::Failure;
+pub use session::{Job, Session, Settings};

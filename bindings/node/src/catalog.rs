@@ -12,7 +12,7 @@ use crate::error::thrown;
 
 /// A checked catalog of tools.
 #[napi]
-pub struct Catalog(core::Catalog);
+pub struct Catalog(pub(crate) core::Catalog);
 
 /// A payload: the body, and the facts beside it.
 #[napi(object)]

@@ -4,3 +4,4 @@
 mod aside;
 mod catalog;
 mod error;
+mod session;

@@ -10,7 +10,7 @@ use crate::error::detached;
 
 /// A checked catalog of tools.
 #[pyclass(frozen, module = "toolcrib._toolcrib")]
-pub(crate) struct Catalog(core::Catalog);
+pub(crate) struct Catalog(pub(crate) core::Catalog);
 
 #[pymethods]
 impl Catalog {
@@ -45,6 +45,10 @@ impl Catalog {
 
     fn profiles(&self) -> Vec<String> {
         self.0.profiles()
+    }
+
+    fn runnable(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        detached(py, || self.0.runnable(name))
     }
 
     #[pyo3(signature = (provider, mode=None, profile=None))]

@@ -3,6 +3,7 @@
 
 mod catalog;
 mod error;
+mod session;
 
 use pyo3::prelude::*;
 
@@ -10,4 +11,6 @@ use pyo3::prelude::*;
 mod _toolcrib {
     #[pymodule_export]
     use super::catalog::Catalog;
+    #[pymodule_export]
+    use super::session::{Job, Session};
 }

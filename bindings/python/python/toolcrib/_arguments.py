@@ -38,9 +38,9 @@ class Argument:
     def described(self) -> _Described:
         """The argument in pydantic."""
         try:
-            return _described(self.hint)
+            return _KNOWN(self.hint)
         except TypeError:  # the hint has no hash
-            return _described.__wrapped__(self.hint)
+            return _described(self.hint)
 
     def convert(self, name: str, value: Any) -> Any:
         """A JSON value as the hint says; ``name`` is its name in the call."""
@@ -77,7 +77,6 @@ class _Described:
     note: tuple[str, str] | None = None
 
 
-@functools.lru_cache(maxsize=1024)
 def _described(hint: Any) -> _Described:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(list[hint], config=_CONFIG)
@@ -88,6 +87,9 @@ def _described(hint: Any) -> _Described:
             return _Described(None, {"items": {}}, ("hint-unknown", message))
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
         return _Described(None, {"items": {}}, ("hint-unreadable", f"its type hint cannot be described: {reason}"))
+
+
+_KNOWN = functools.lru_cache(maxsize=1024)(_described)
 
 
 def schemas_of(arguments: Iterable[Argument]) -> Described:

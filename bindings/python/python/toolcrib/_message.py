@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from ._finding import Place
@@ -23,6 +22,8 @@ def near_names(message: str) -> list[str]:
     if found := _LOOKS_LIKE.search(message):
         return found[1].split(" or ")
     if found := _KNOWN.match(message):
+        import difflib
+
         return difflib.get_close_matches(found[1], found[2].split(", "))
     return []
 

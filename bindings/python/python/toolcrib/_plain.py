@@ -37,9 +37,9 @@ def well_formed(text: str) -> str:
 
 def plain_result(value: Any) -> Any:
     """What a function has returned as JSON values, whatever it is: the function has run, and its caller is told."""
-    for prepared in (lambda one: one, _default):
+    for is_first in (True, False):
         try:
-            text = json.dumps(prepared(value), default=_default)
+            text = json.dumps(value if is_first else _default(value), default=_default)
             return json.loads(well_formed(text), parse_int=_integer, parse_constant=lambda _: None)
         except Exception:  # of a property, a serializer or a `__str__` of the value; or it holds itself
             continue

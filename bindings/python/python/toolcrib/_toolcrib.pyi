@@ -3,7 +3,7 @@
 from os import PathLike
 from typing import final
 
-__all__ = ["Catalog"]
+__all__ = ["Catalog", "Job", "Session"]
 
 @final
 class Catalog:
@@ -16,6 +16,7 @@ class Catalog:
     def findings(self) -> str: ...
     def tools(self) -> str: ...
     def profiles(self) -> list[str]: ...
+    def runnable(self, name: str) -> str: ...
     def payload(
         self, provider: str, mode: str | None = None, profile: str | None = None
     ) -> tuple[str, str]: ...
@@ -43,3 +44,20 @@ class Catalog:
         template: str | PathLike[str] | None = None,
         values: str = "{}",
     ) -> str: ...
+
+@final
+class Session:
+    def __new__(
+        cls,
+        catalog: Catalog,
+        runnable: list[str],
+        profile: str | None = None,
+        require_docs: bool | None = None,
+    ) -> Session: ...
+    def call(self, name: str, arguments: str) -> str: ...
+    def run(self, call: str) -> Job: ...
+    def answer(self, provider: str, calls: str) -> Job: ...
+
+@final
+class Job:
+    def next(self, answer: str | None = None) -> str: ...

@@ -16,8 +16,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from .._call import Call
 from .._catalog import Catalog, Mode
 from .._functions import FunctionTool
-from .._refusal import Envelope
-from .._session import Run, Session
+from .._session import Envelope, Run, Session
 from ._bound import bound
 
 

@@ -1,0 +1,409 @@
+//! One job of an agent, without I/O: which calls are answered here, which one the language has to run next, batches, and
+//! results. Each language runs functions; everything else is decided here.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{Catalog, Made};
+use crate::error::Failure;
+
+const BATCH: &str = "tool_batch";
+const OURS: [&str; 4] = ["read_tool_doc", "tool_search", "tool_help", BATCH];
+const CORRECT: &str = "correct the call, and send it again";
+
+/// Whether a session answers a function of this name itself.
+pub(crate) fn is_ours(name: &str) -> bool {
+    OURS.contains(&name)
+}
+
+type Object = Map<String, Value>;
+
+/// Settings of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The profile whose tools exist.
+    pub profile: Option<String>,
+    /// Whether docs have to be read before calls; decides in place of the configuration.
+    pub require_docs: Option<bool>,
+    /// The canonical names of what the language runs.
+    pub runnable: Vec<String>,
+}
+
+/// The calls of one agent. Clones share what it has read.
+#[derive(Clone, Debug)]
+pub struct Session(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    catalog: Catalog,
+    profile: Option<String>,
+    require_docs: Option<bool>,
+    names: HashSet<String>,
+    runnable: HashSet<String>,
+    /// The receipts of the docs that the agent has read, by tool.
+    read: Mutex<HashMap<String, String>>,
+}
+
+/// What becomes of a call.
+enum Begun {
+    Answered(Value),
+    Run(String, Value),
+    Batch(VecDeque<Value>),
+}
+
+impl Session {
+    /// A session; an unknown profile is a failure.
+    pub fn new(catalog: &Catalog, settings: Settings) -> Made<Self> {
+        let Settings { profile, require_docs, runnable } = settings;
+        catalog.check_profile(profile.as_deref())?;
+        let (names, runnable) = (catalog.names(), runnable.into_iter().collect());
+        let (catalog, read) = (catalog.clone(), Mutex::default());
+        Ok(Self(Arc::new(Inner { catalog, profile, require_docs, names, runnable, read })))
+    }
+
+    /// A call of a tool by name, as `parse` prints it; `arguments` is JSON text, maybe of a model.
+    pub fn call(&self, name: &str, arguments: &str) -> Made<String> {
+        Ok(self.0.call(name, arguments)?.to_string())
+    }
+
+    /// The job of one call, an entry of `parse`. It ends with the envelope of the answer.
+    pub fn run(&self, call: &str) -> Made<Job> {
+        let call = serde_json::from_str(call)?;
+        Ok(Job { session: self.0.clone(), frames: Vec::new(), first: Some(call) })
+    }
+
+    /// The job of all calls of a response, entries of `parse`. It ends with the messages that take the results back.
+    pub fn answer(&self, provider: &str, calls: &str) -> Made<Job> {
+        let calls: VecDeque<Value> = serde_json::from_str(calls)?;
+        let turn =
+            Frame::Turn { provider: provider.to_owned(), calls, current: Value::Null, answered: Vec::new() };
+        Ok(Job { session: self.0.clone(), frames: vec![turn], first: None })
+    }
+}
+
+impl Inner {
+    fn call(&self, name: &str, arguments: &str) -> Made<Value> {
+        let call =
+            json!({ "id": "call", "type": "function", "function": { "name": name, "arguments": arguments } });
+        let response = json!({ "choices": [{ "message": { "tool_calls": [call] } }] }).to_string();
+        let calls = self.catalog.parse("openai", &response, self.profile.as_deref())?;
+        let calls: Vec<Value> = serde_json::from_str(&calls)?;
+        calls.into_iter().next().ok_or_else(|| Failure::argument(format!("there is no call of `{name}`")))
+    }
+
+    fn begin(&self, call: &Value, receipt: Option<&str>) -> Begun {
+        self.try_begin(call, receipt).unwrap_or_else(|failure| Begun::Answered(failed(&failure)))
+    }
+
+    fn try_begin(&self, call: &Value, receipt: Option<&str>) -> Made<Begun> {
+        if let Some(error) = call["error"].as_object() {
+            return Ok(Begun::Answered(misfit(error.clone())));
+        }
+        let (name, args) = (call["name"].as_str().unwrap_or_default(), &call["args"]);
+        if name == "tool_exec" {
+            let given = if args["args"].is_null() { "{}".to_owned() } else { args["args"].to_string() };
+            let inner = self.call(args["op"].as_str().unwrap_or_default(), &given)?;
+            return self.try_begin(&inner, args["receipt"].as_str());
+        }
+        let is_run = self.runnable.contains(name);
+        if is_ours(name) && !is_run {
+            if name == BATCH {
+                return Ok(Begun::Batch(items(&args["calls"]).into()));
+            }
+            return Ok(Begun::Answered(succeeded(self.answer(name, args)?)));
+        }
+        if self.names.contains(name)
+            && let Some(unread) = self.without_doc(name, receipt)?
+        {
+            return Ok(Begun::Answered(unread));
+        }
+        if !is_run {
+            let message = format!("nothing runs `{name}` here");
+            let next = format!(
+                "do not send it again. Try another way, or tell the user that `{name}` does not work, and its error"
+            );
+            return Ok(Begun::Answered(refusal("NOT_FOUND", &message, &next, Map::new())));
+        }
+        Ok(Begun::Run(name.to_owned(), if args.is_null() { json!({}) } else { args.clone() }))
+    }
+
+    /// The answer to a call of one of the functions that are answered here.
+    fn answer(&self, function: &str, given: &Value) -> Made<Value> {
+        let profile = self.profile.as_deref();
+        Ok(match function {
+            "read_tool_doc" => self.read_docs(given)?.into(),
+            "tool_help" => {
+                let path = given["path"].as_str().unwrap_or_default();
+                serde_json::from_str(&self.catalog.help(path, profile)?)?
+            }
+            _ => match items(&given["queries"]) {
+                queries if queries.is_empty() => self.search(&given["query"], given)?.into(),
+                queries => {
+                    let mut results = Vec::new();
+                    for query in queries {
+                        let mut result = Map::from_iter([("query".to_owned(), query.clone())]);
+                        result.extend(self.search(&query, given)?);
+                        results.push(result);
+                    }
+                    json!({ "results": results })
+                }
+            },
+        })
+    }
+
+    fn search(&self, query: &Value, given: &Value) -> Made<Object> {
+        let limit = given["limit"].as_u64().filter(|limit| *limit > 0).unwrap_or(5);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let query = query.as_str().map_or_else(|| query.to_string(), str::to_owned);
+        let found = self.catalog.search(&query, limit, self.profile.as_deref())?;
+        let found: Value = serde_json::from_str(&found)?;
+        let hits = Value::from_iter(items(&found["hits"]).into_iter().map(|hit| {
+            json!({ "name": hit["name"], "op": hit["op"], "summary": hit["summary"], "reason": hit["reason"] })
+        }));
+        let answer = if found["is_match"] == true {
+            json!({ "results": hits })
+        } else {
+            json!({ "no_match": true, "nearest": hits, "unmet": found["unmet"] })
+        };
+        Ok(object(answer))
+    }
+
+    fn read_docs(&self, given: &Value) -> Made<String> {
+        let mut docs = Vec::new();
+        for name in std::iter::once(&given["name"]).chain(&items(&given["names"])) {
+            let Some(name) = name.as_str().filter(|name| !name.is_empty()) else { continue };
+            docs.push(self.catalog.doc(name, self.profile.as_deref())?);
+            let call = self.call(name, "{}")?;
+            self.note_read(call["name"].as_str().unwrap_or(name), self.catalog.receipt(name)?.1);
+        }
+        Ok(docs.join("\n\n"))
+    }
+
+    fn note_read(&self, name: &str, receipt: String) {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), receipt);
+    }
+
+    /// The error with the help of a tool, where its doc has to be read first and was not.
+    fn without_doc(&self, name: &str, receipt: Option<&str>) -> Made<Option<Value>> {
+        let (is_required, current) = self.catalog.receipt(name)?;
+        let is_read = receipt == Some(current.as_str())
+            || self.read.lock().unwrap_or_else(PoisonError::into_inner).get(name) == Some(&current);
+        if !self.require_docs.unwrap_or(is_required) || is_read {
+            return Ok(None);
+        }
+        self.note_read(name, current);
+        let help: Value = serde_json::from_str(&self.catalog.help(name, self.profile.as_deref())?)?;
+        let message = format!("the doc of `{name}` has to be read before it is called");
+        let hints = Map::from_iter([("help".to_owned(), help)]);
+        Ok(Some(refusal("DOC_REQUIRED", &message, "read `help` here, then send the call again", hints)))
+    }
+}
+
+/// Calls that are answered in order.
+#[derive(Debug)]
+enum Frame {
+    /// The calls of a response.
+    Turn { provider: String, calls: VecDeque<Value>, current: Value, answered: Vec<Value> },
+    /// The calls of a `tool_batch`.
+    Batch { items: VecDeque<Value>, current: Value, results: Vec<Value> },
+}
+
+/// A job until it is done: [`Job::next`] tells which function to run, and takes its answer.
+#[derive(Debug)]
+pub struct Job {
+    session: Arc<Inner>,
+    frames: Vec<Frame>,
+    first: Option<Value>,
+}
+
+impl Job {
+    /// The next step: `{"run": {"name", "arguments"}}`, or `{"done": ...}`. `answer` is that of the function of the step
+    /// before: `{"result": ...}`, or `{"error": {"code", "message", ...}}`.
+    pub fn next(&mut self, answer: Option<&str>) -> Made<String> {
+        let mut envelope = answer.map(envelope_of).transpose()?;
+        if let Some(call) = self.first.take() {
+            match self.session.begin(&call, None) {
+                Begun::Run(name, arguments) => return Ok(step(&name, &arguments)),
+                begun => envelope = self.entered(begun),
+            }
+        }
+        loop {
+            let Some(frame) = self.frames.last_mut() else {
+                return Ok(json!({ "done": envelope }).to_string());
+            };
+            if let Some(envelope) = envelope.take() {
+                frame.keep(envelope);
+            }
+            let begun = match frame {
+                Frame::Turn { calls, current, .. } => calls.pop_front().map(|call| {
+                    *current = call;
+                    self.session.begin(current, None)
+                }),
+                Frame::Batch { items, current, results } => items.pop_front().map(|item| {
+                    *current = item;
+                    begin_item(&self.session, current, results)
+                }),
+            };
+            match begun {
+                Some(Begun::Run(name, arguments)) => return Ok(step(&name, &arguments)),
+                Some(begun) => envelope = self.entered(begun),
+                None => match self.frames.pop() {
+                    Some(Frame::Turn { provider, answered, .. }) => {
+                        let answered = Value::from(answered).to_string();
+                        let profile = self.session.profile.as_deref();
+                        let message = self.session.catalog.results(&provider, &answered, profile)?;
+                        return Ok(json!({ "done": serde_json::from_str::<Value>(&message)? }).to_string());
+                    }
+                    Some(Frame::Batch { results, .. }) => {
+                        let failed = results.iter().filter(|result| result["ok"] != true).count();
+                        envelope = Some(succeeded(json!({ "results": results, "failed": failed })));
+                    }
+                    None => {}
+                },
+            }
+        }
+    }
+
+    /// The envelope of a call that is answered here; of a batch, its calls come first.
+    fn entered(&mut self, begun: Begun) -> Option<Value> {
+        match begun {
+            Begun::Answered(envelope) => return Some(envelope),
+            Begun::Batch(items) => {
+                self.frames.push(Frame::Batch { items, current: Value::Null, results: Vec::new() });
+            }
+            Begun::Run(..) => {}
+        }
+        None
+    }
+}
+
+impl Frame {
+    fn keep(&mut self, envelope: Value) {
+        match self {
+            Self::Turn { current, answered, .. } => {
+                let mut entry = object(current.take());
+                entry.shift_remove("error");
+                entry.insert("envelope".into(), envelope);
+                answered.push(entry.into());
+            }
+            Self::Batch { current, results, .. } => {
+                let mut result = Map::from_iter([("index".to_owned(), results.len().into())]);
+                if let Some(id) = current.get("id").filter(|id| !id.is_null()) {
+                    result.insert("id".into(), id.clone());
+                }
+                result.insert("function".into(), current["function"].clone());
+                result.extend(object(envelope));
+                results.push(result.into());
+            }
+        }
+    }
+}
+
+fn begin_item(session: &Inner, item: &Value, results: &[Value]) -> Begun {
+    let begun = filled(&item["input"], results).map(|input| {
+        let call = session.call(item["function"].as_str().unwrap_or_default(), &input.to_string());
+        call.map_or_else(|failure| Begun::Answered(failed(&failure)), |call| session.begin(&call, None))
+    });
+    begun.unwrap_or_else(Begun::Answered)
+}
+
+/// An input with the parts of earlier answers that it names: `{"$from": 0, "pointer": "/result/id"}`.
+fn filled(value: &Value, results: &[Value]) -> Result<Value, Value> {
+    match value {
+        Value::Array(items) => items.iter().map(|one| filled(one, results)).collect(),
+        Value::Object(fields) if fields.contains_key("$from") => fetched(fields, results),
+        Value::Object(fields) => {
+            let made: Result<Object, Value> =
+                fields.iter().map(|(name, one)| Ok((name.clone(), filled(one, results)?))).collect();
+            made.map(Value::Object)
+        }
+        plain => Ok(plain.clone()),
+    }
+}
+
+fn fetched(reference: &Object, results: &[Value]) -> Result<Value, Value> {
+    let from = &reference["$from"];
+    let answer = results.iter().find(|one| one.get("id") == Some(from) || one["index"] == *from);
+    let invalid = |message: &str, next: &str| refusal("VALIDATION_ERROR", message, next, Map::new());
+    let Some(answer) = answer else {
+        let message = format!("{from} is no earlier call; `$from` is the index, from 0, or the `id` of one");
+        return Err(invalid(&message, "correct `$from`"));
+    };
+    let index = &answer["index"];
+    if answer["ok"] != true {
+        let message =
+            format!("this call was not run: it uses the result of call {index}, which has no result");
+        return Err(refusal(
+            "NOT_RUN",
+            &message,
+            &format!("correct call {index}, then send both again"),
+            Map::new(),
+        ));
+    }
+    let pointer = reference.get("pointer").and_then(Value::as_str).unwrap_or("/result");
+    answer.pointer(pointer).cloned().ok_or_else(|| {
+        let message = format!("the answer of call {index} has nothing at `{pointer}`");
+        invalid(&message, "correct `pointer`: `/result/id` is the `id` in a result")
+    })
+}
+
+fn step(name: &str, arguments: &Value) -> String {
+    json!({ "run": { "name": name, "arguments": arguments } }).to_string()
+}
+
+fn envelope_of(answer: &str) -> Made<Value> {
+    let mut answer: Object = serde_json::from_str(answer)?;
+    Ok(match answer.shift_remove("error") {
+        None => succeeded(answer.shift_remove("result").unwrap_or_default()),
+        Some(error) => {
+            let mut hints = object(error);
+            let (code, message) = (text(&mut hints, "code"), text(&mut hints, "message"));
+            let next = if hints.contains_key("field_errors") {
+                CORRECT
+            } else {
+                "correct the call, or try another way"
+            };
+            refusal(&code.to_uppercase(), &message, next, hints)
+        }
+    })
+}
+
+fn succeeded(result: Value) -> Value {
+    json!({ "ok": true, "result": result })
+}
+
+fn refusal(code: &str, message: &str, next_action: &str, hints: Object) -> Value {
+    let mut error = object(json!({ "code": code, "message": message, "next_action": next_action }));
+    error.extend(hints);
+    json!({ "ok": false, "error": error })
+}
+
+fn failed(failure: &Failure) -> Value {
+    let mut hints = Map::new();
+    if !failure.nearest.is_empty() {
+        hints.insert("nearest".into(), failure.nearest.clone().into());
+    }
+    refusal(&failure.code.to_uppercase(), &failure.message, "correct the call, or try another way", hints)
+}
+
+fn misfit(mut error: Object) -> Value {
+    let (code, message) = (text(&mut error, "code"), text(&mut error, "message"));
+    refusal(&code.to_uppercase(), &message, CORRECT, error)
+}
+
+fn text(fields: &mut Object, name: &str) -> String {
+    match fields.shift_remove(name) {
+        Some(Value::String(text)) => text,
+        other => other.unwrap_or_default().to_string(),
+    }
+}
+
+fn items(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+fn object(value: Value) -> Object {
+    if let Value::Object(fields) = value { fields } else { Map::new() }
+}
