@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ResponseError, Session, open, tool } from "toolcrib";
+import { ResponseError, Session, UnknownTool, open, tool } from "toolcrib";
 import { z } from "zod";
 
 const text = z.object({ text: z.string() });
@@ -111,4 +111,20 @@ test("functions run tools that are no functions of the catalog", async () => {
   assert.deepEqual(await agent.run(agent.call("get_me", {})), { ok: true, result: { login: "octocat" } });
   const nobody = new Session(catalog);
   assert.equal((await errorOf(nobody.run(nobody.call("get_me", {})))).code, "NOT_FOUND");
+});
+
+test("a name that no tool has is an error", () => {
+  assert.throws(() => new Session(open([addTool()]), { run: { ad: () => 1 } }), (error) => {
+    assert.equal(error.nearest[0], "add");
+    return error instanceof UnknownTool;
+  });
+});
+
+test("what a schema of zod refuses has its place", async () => {
+  const parameters = z.object({ range: z.object({ from: z.int(), to: z.int() }).refine(({ from, to }) => from < to, { path: ["to"], message: "it ends before it begins" }) });
+  const count = tool({ name: "count", description: "Counts.", parameters, run: ({ range }) => range.to - range.from });
+  const agent = session([count]);
+  assert.equal((await agent.run(agent.call("count", { range: { from: 1, to: 3 } }))).result, 2);
+  const refused = await errorOf(agent.run(agent.call("count", { range: { from: 3, to: 1 } })));
+  assert.deepEqual([refused.code, refused.field_errors], ["SCHEMA", [{ pointer: "/range/to", message: "it ends before it begins" }]]);
 });

@@ -18,40 +18,41 @@ export type Answered = readonly [call: Call, answer: unknown] | JsonObject;
 
 /** A checked catalog of tools. It never changes: open it again after an edit. */
 export class Catalog {
-  readonly #core: NativeCatalog;
+  /** @internal */
+  readonly core: NativeCatalog;
   #tools: readonly Tool[] | undefined;
   /** The JavaScript functions among the tools, by canonical name. */
   readonly functions: ReadonlyMap<string, FunctionTool>;
 
   /** @internal */
   constructor(core: NativeCatalog, functions: readonly FunctionTool[] = []) {
-    this.#core = core;
+    this.core = core;
     this.functions = new Map(functions.map((one) => [one.name, one]));
   }
 
   /** The hash of all content; the same content has the same version. */
   get version(): string {
-    return this.#core.version();
+    return this.core.version();
   }
 
   /** Whether all input could be read. */
   get isComplete(): boolean {
-    return this.#core.isComplete();
+    return this.core.isComplete();
   }
 
   /** The tools, in the order of their sources. */
   get tools(): readonly Tool[] {
-    return (this.#tools ??= Object.freeze(JSON.parse(asked(() => this.#core.tools())).map(toolOf)) as readonly Tool[]);
+    return (this.#tools ??= Object.freeze(JSON.parse(asked(() => this.core.tools())).map(toolOf)) as readonly Tool[]);
   }
 
   /** The names of the profiles. */
   get profiles(): string[] {
-    return this.#core.profiles();
+    return this.core.profiles();
   }
 
   /** Findings on the definitions, the worst first. */
   get findings(): Finding[] {
-    return findingsOf(JSON.parse(asked(() => this.#core.findings())));
+    return findingsOf(JSON.parse(asked(() => this.core.findings())));
   }
 
   /** Throws a {@link FindingsError} where a definition has an error. */
@@ -62,13 +63,13 @@ export class Catalog {
 
   /** The part of a request body with the tools: `client.messages.create({ ..., ...payload })`. */
   payload(provider: Provider, { profile, mode }: Binding = {}): Payload {
-    const { body, facts } = asked(() => this.#core.payload(provider, mode, profile));
+    const { body, facts } = asked(() => this.core.payload(provider, mode, profile));
     return new Payload(body, JSON.parse(facts));
   }
 
   /** The section of the system prompt that goes with a payload of the same options. */
   prompt(provider: Provider, { profile, mode }: Binding = {}): string {
-    return asked(() => this.#core.prompt(provider, mode, profile));
+    return asked(() => this.core.prompt(provider, mode, profile));
   }
 
   /**
@@ -76,7 +77,7 @@ export class Catalog {
    * an object of the provider's SDK or of `JSON.parse`: of a stream, the final message.
    */
   parse(provider: Provider, response: unknown, { profile }: { profile?: string } = {}): Call[] {
-    return callsOf(asked(() => this.#core.parse(provider, jsonText(response), profile)));
+    return callsOf(asked(() => this.core.parse(provider, jsonText(response), profile)));
   }
 
   /**
@@ -85,22 +86,22 @@ export class Catalog {
    */
   results(provider: Provider, results: Iterable<Answered>, { profile }: { profile?: string } = {}): any {
     const answered = Array.from(results, (one) => (isPair(one) ? entryOf(one[0], one[1]) : one));
-    return JSON.parse(asked(() => this.#core.results(provider, jsonText(answered), profile)));
+    return JSON.parse(asked(() => this.core.results(provider, jsonText(answered), profile)));
   }
 
   /** The tools, of a profile or of all, that fit what somebody wants, by words. The first search makes the index. */
   search(query: string, limit = 5, { profile }: { profile?: string } = {}): Found {
-    return foundOf(JSON.parse(asked(() => this.#core.search(query, limit, profile))));
+    return foundOf(JSON.parse(asked(() => this.core.search(query, limit, profile))));
   }
 
   /** The doc of one tool, in markdown, by any name that means one tool; of a profile, where one is named. */
   doc(name: string, { profile }: { profile?: string } = {}): string {
-    return asked(() => this.#core.doc(name, profile));
+    return asked(() => this.core.doc(name, profile));
   }
 
   /** Whether the doc of a tool has to be read before a call, and the receipt that only its readers know. */
   receipt(name: string): { isRequired: boolean; receipt: string } {
-    return asked(() => this.#core.receipt(name));
+    return asked(() => this.core.receipt(name));
   }
 
   /**
@@ -108,7 +109,7 @@ export class Catalog {
    * and `ops`, one line each; `root` has all. Of a profile, where one is named.
    */
   help(name: string, { profile }: { profile?: string } = {}): JsonObject {
-    return JSON.parse(asked(() => this.#core.help(name, profile)));
+    return JSON.parse(asked(() => this.core.help(name, profile)));
   }
 
   /** The tokens that tools cost, as `toolcrib tokens --json` prints them; of all profiles unless one is named. */
@@ -117,12 +118,12 @@ export class Catalog {
     options: { profile?: string; mode?: Mode; budget?: number } = {},
   ): Promise<JsonObject> {
     const { profile, mode, budget } = options;
-    return JSON.parse(await awaited(() => this.#core.tokens(provider, profile, mode, budget)));
+    return JSON.parse(await awaited(() => this.core.tokens(provider, profile, mode, budget)));
   }
 
   /** Writes docs into a folder, which must be toolcrib's or not exist. */
   async render(folder: string, { profile }: { profile?: string } = {}): Promise<Written> {
-    return JSON.parse(await awaited(() => this.#core.render(folder, profile)));
+    return JSON.parse(await awaited(() => this.core.render(folder, profile)));
   }
 
   /**
@@ -133,7 +134,7 @@ export class Catalog {
     workspace: string,
     { profile, template, vars = {} }: { profile?: string; template?: string; vars?: JsonObject } = {},
   ): Promise<Written> {
-    return JSON.parse(await awaited(() => this.#core.seed(workspace, profile, template, jsonText(vars))));
+    return JSON.parse(await awaited(() => this.core.seed(workspace, profile, template, jsonText(vars))));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reasons why a job could not be done. Each has a stable `code`; mistakes in definitions are findings instead. */
 
-import type { Finding } from "./types.js";
+import type { FieldError, Finding } from "./types.js";
 
 /** The base of all errors. */
 export class ToolcribError extends Error {
@@ -19,6 +19,16 @@ export class ToolcribError extends Error {
 
 /** An argument of a call is wrong: an unknown provider or mode, for example. */
 export class ArgumentError extends ToolcribError {}
+
+/** Arguments of a function do not fit its schema; `fieldErrors` has a pointer and a message for each. */
+export class ConversionError extends ArgumentError {
+  readonly fieldErrors: FieldError[];
+
+  constructor(fieldErrors: FieldError[]) {
+    super(fieldErrors.map(({ message, pointer }) => `${message} at ${pointer || "/"}`).join("; "), "schema");
+    this.fieldErrors = fieldErrors;
+  }
+}
 
 /** The path of the catalog does not exist. */
 export class CatalogMissing extends ToolcribError {}

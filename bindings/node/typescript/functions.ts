@@ -1,7 +1,7 @@
 /** JavaScript functions as tools. */
 
 import type { Effect, JsonObject } from "./types.js";
-import { ArgumentError } from "./errors.js";
+import { ArgumentError, ConversionError } from "./errors.js";
 
 /** A schema of zod or of another library that follows Standard Schema, and Standard JSON Schema beside it. */
 export interface StandardSchema<Input = any, Output = any> {
@@ -14,7 +14,9 @@ export interface StandardSchema<Input = any, Output = any> {
 
 type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] };
+  | { readonly issues: readonly { readonly message: string; readonly path?: Path | undefined }[] };
+
+type Path = readonly (PropertyKey | { readonly key: PropertyKey })[];
 
 /** The arguments that a function gets. */
 export type Arguments<Parameters> =
@@ -51,8 +53,7 @@ export class FunctionTool {
     if (!this.schema) return await this.function_(args);
     const validated = await this.schema["~standard"].validate(args);
     if (!validated.issues) return await this.function_(validated.value);
-    const issues = validated.issues.map((issue) => issue.message).join("; ");
-    throw new ArgumentError(`the arguments do not fit: ${issues}`, "schema");
+    throw new ConversionError(validated.issues.map(({ message, path = [] }) => ({ pointer: pointerOf(path), message })));
   }
 }
 
@@ -77,6 +78,11 @@ export function tool<Parameters extends StandardSchema | JsonObject = JsonObject
     ...(category && { category }),
   };
   return new FunctionTool(definition, schema, run);
+}
+
+function pointerOf(path: Path): string {
+  const names = path.map((part) => String(typeof part === "object" ? part.key : part));
+  return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 function isStandard(parameters: unknown): parameters is StandardSchema {

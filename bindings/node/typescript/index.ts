@@ -12,7 +12,7 @@
 export { Catalog, open, openAsync } from "./catalog.js";
 export type { Answered, OpenOptions, Source } from "./catalog.js";
 export {
-  ArgumentError, CatalogMissing, FindingsError, PayloadError, ResponseError, ResultsError, TemplateError, ToolcribError,
+  ArgumentError, CatalogMissing, ConversionError, FindingsError, PayloadError, ResponseError, ResultsError, TemplateError, ToolcribError,
   UnknownProfile, UnknownTool, WriteError,
 } from "./errors.js";
 export { FunctionTool, tool } from "./functions.js";

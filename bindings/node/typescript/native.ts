@@ -12,6 +12,8 @@ export interface NativeCatalog {
   findings(): string;
   tools(): string;
   profiles(): string[];
+  runnable(name: string): string;
+  session(runnable: string[], profile: Name, requireDocs: boolean | undefined): NativeSession;
   payload(provider: string, mode: Name, profile: Name): { body: string; facts: string };
   prompt(provider: string, mode: Name, profile: Name): string;
   parse(provider: string, response: string, profile: Name): string;
@@ -23,6 +25,16 @@ export interface NativeCatalog {
   tokens(provider: string, profile: Name, mode: Name, budget: number | undefined): Promise<string>;
   render(folder: string, profile: Name): Promise<string>;
   seed(workspace: string, profile: Name, template: Name, values: string): Promise<string>;
+}
+
+export interface NativeSession {
+  call(name: string, args: string): string;
+  run(call: string): NativeJob;
+  answer(provider: string, calls: string): NativeJob;
+}
+
+export interface NativeJob {
+  next(answer?: string): string;
 }
 
 interface Native {

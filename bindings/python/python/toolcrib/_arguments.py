@@ -31,7 +31,7 @@ class Argument:
     name: str
     hint: Any
     is_required: bool
-    default: Any = _EMPTY
+    default: Any
     kind: Any = inspect.Parameter.KEYWORD_ONLY
 
     @functools.cached_property

@@ -76,7 +76,7 @@ class FunctionTool:
         try:
             parameters = signature(self.function).parameters
         except (ValueError, TypeError) as error:  # as built-in functions may have none: any arguments are accepted
-            anything = Argument("arguments", Any, False, kind=inspect.Parameter.VAR_KEYWORD)
+            anything = Argument("arguments", Any, False, inspect.Parameter.empty, inspect.Parameter.VAR_KEYWORD)
             return [anything], [("arguments", "hint-unreadable", f"the function has no signature: {error}")]
         hints, unread = hints_of(target(self.function))
         bound = _bound_by_name(self.function)
@@ -86,7 +86,7 @@ class FunctionTool:
             if name in bound:
                 continue
             if parameter.kind is parameter.VAR_KEYWORD and (options := typed_dict_of(hint)):
-                arguments.extend(Argument(*option) for option in options)
+                arguments.extend(Argument(*option, parameter.empty) for option in options)
                 continue
             is_many = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
             hint = list[hint] if parameter.kind is parameter.VAR_POSITIONAL else hint  # type: ignore[valid-type]
