@@ -1,8 +1,8 @@
 /**
  * Builds the package: with cargo the program and the module of Node, with TypeScript `dist`. `npm pack` and `npm install` run it.
  *
- * `TOOLCRIB_NODE_PROFILE` is the profile of both: `small`, which is what is released, `release`, which is built in a part of the
- * time and is a third larger, or `dev`. `TOOLCRIB_NODE_PROGRAM` is a program that is built already.
+ * `TOOLCRIB_NODE_PROFILE` is the profile of both: `quick` from a checkout, `small` for what is released, or any other of
+ * Cargo.toml. A quick program keeps state in SQLite only. `TOOLCRIB_NODE_PROGRAM` is a program that is built already.
  */
 
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 
 const here = import.meta.dirname;
 const root = resolve(here, "../..");
-const profile = process.env.TOOLCRIB_NODE_PROFILE ?? "small";
+const profile = process.env.TOOLCRIB_NODE_PROFILE ?? "quick";
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
 const isWindows = process.platform === "win32";
 
@@ -26,7 +26,8 @@ function cargo(workspace, ...what) {
 
 function program() {
   const name = isWindows ? "toolcrib.exe" : "toolcrib";
-  return process.env.TOOLCRIB_NODE_PROGRAM ?? join(cargo(root, "--bin", "toolcrib"), name);
+  const features = profile === "quick" ? ["--no-default-features", "--features", "cli"] : [];
+  return process.env.TOOLCRIB_NODE_PROGRAM ?? join(cargo(root, "--bin", "toolcrib", ...features), name);
 }
 
 function library() {

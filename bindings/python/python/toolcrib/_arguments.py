@@ -78,8 +78,9 @@ class _Described:
 
 
 def _described(hint: Any) -> _Described:
+    holder: Any = list
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(list[hint], config=_CONFIG)
+        adapter: TypeAdapter[Any] = TypeAdapter(holder[hint], config=_CONFIG)
         return _Described(adapter, adapter.json_schema(schema_generator=_Schema, union_format="primitive_type_array"))
     except Exception as error:
         if type(error).__name__ in ("PydanticSchemaGenerationError", "PydanticInvalidForJsonSchema"):
