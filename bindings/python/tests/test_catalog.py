@@ -254,3 +254,16 @@ def test_threads_share_a_catalog(github):
 
 def test_the_program_is_in_the_wheel():
     assert command("--version").stdout.startswith("toolcrib ")
+
+
+def test_nothing_is_imported_that_was_not_asked_for():
+    code = """
+import sys, toolcrib
+assert not [name for name in sys.modules if name.startswith("toolcrib.")]
+tools = [{"name": "get_me", "description": "Who I am.", "inputSchema": {"type": "object"}}]
+agent = toolcrib.Session(toolcrib.open(tools), {"get_me": lambda given: {"login": "octocat"}})
+assert agent.run(agent.call("get_me", {}))["result"] == {"login": "octocat"}
+print(sorted({"asyncio", "difflib", "pydantic", "typing_extensions"} & set(sys.modules)))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr

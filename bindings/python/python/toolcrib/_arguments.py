@@ -20,7 +20,7 @@ from .errors import ConversionError, shown
 
 _CONFIG = ConfigDict(extra="forbid", val_json_bytes="base64", ser_json_bytes="base64")
 _EMPTY = inspect.Parameter.empty
-Described = tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]
+Schemas = tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]
 """Schemas by name, definitions that they share, and notes on what could not be described."""
 
 
@@ -35,28 +35,28 @@ class Argument:
     kind: Any = inspect.Parameter.KEYWORD_ONLY
 
     @functools.cached_property
-    def described(self) -> _Described:
+    def converter(self) -> _Converter:
         """The argument in pydantic."""
         try:
-            return _KNOWN(self.hint)
+            return _cached_converter(self.hint)
         except TypeError:  # the hint has no hash
-            return _described(self.hint)
+            return _converter_of(self.hint)
 
     def convert(self, name: str, value: Any) -> Any:
         """A JSON value as the hint says; ``name`` is its name in the call."""
-        if self.described.adapter is None:
+        if self.converter.adapter is None:
             return value
         at = "/" + _escaped(name)
         try:
-            return self.described.adapter.validate_json(json.dumps([value]))[0]
+            return self.converter.adapter.validate_json(json.dumps([value]))[0]
         except ValidationError as error:
             found = [(_pointer(one["loc"][1:], value, one["type"]), one["msg"]) for one in error.errors(include_url=False)]
             raise ConversionError([{"pointer": at + below, "message": message} for below, message in found]) from None
         except Exception as error:  # of a constructor, or of a validator
             raise ConversionError([{"pointer": at, "message": shown(error)}]) from error
 
-    def told_default(self) -> dict[str, Any]:
-        """The keyword ``default``. ``None`` says that the argument may be left out, and a time without an offset is no JSON time."""
+    def default_keyword(self) -> dict[str, Any]:
+        """The keyword ``default``, unless it is ``None``, or a time without an offset, which JSON Schema does not have."""
         value = self.default
         is_local = isinstance(value, (datetime.datetime, datetime.time)) and value.tzinfo is None
         if value is None or value is _EMPTY or is_local:
@@ -69,37 +69,40 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class _Described:
-    """A hint in pydantic; without an adapter, any value is accepted. A list of one holds the value, so that our config applies."""
+class _Converter:
+    """A hint in pydantic. Without an adapter, any value is accepted.
+
+    Pydantic takes no configuration for a class by itself, so the adapter is that of a list, which holds one value.
+    """
 
     adapter: TypeAdapter[Any] | None
     schema: dict[str, Any]
     note: tuple[str, str] | None = None
 
 
-def _described(hint: Any) -> _Described:
+def _converter_of(hint: Any) -> _Converter:
     holder: Any = list
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(holder[hint], config=_CONFIG)
-        return _Described(adapter, adapter.json_schema(schema_generator=_Schema, union_format="primitive_type_array"))
+        return _Converter(adapter, adapter.json_schema(schema_generator=_Schema, union_format="primitive_type_array"))
     except Exception as error:
         if type(error).__name__ in ("PydanticSchemaGenerationError", "PydanticInvalidForJsonSchema"):
             message = f"nothing in JSON is a `{inspect.formatannotation(hint)}`: any value is accepted, and handed on as it is"
-            return _Described(None, {"items": {}}, ("hint-unknown", message))
+            return _Converter(None, {"items": {}}, ("hint-unknown", message))
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-        return _Described(None, {"items": {}}, ("hint-unreadable", f"its type hint cannot be described: {reason}"))
+        return _Converter(None, {"items": {}}, ("hint-unreadable", f"its type hint cannot be described: {reason}"))
 
 
-_KNOWN = functools.lru_cache(maxsize=1024)(_described)
+_cached_converter = functools.lru_cache(maxsize=1024)(_converter_of)
 
 
-def schemas_of(arguments: Iterable[Argument]) -> Described:
+def schemas_of(arguments: Iterable[Argument]) -> Schemas:
     """The schemas of arguments. Definitions that several share have names of their own."""
-    described = {one.name: one.described for one in arguments}
-    schemas: dict[str, Any] = {name: one.schema for name, one in described.items()}
+    converters = {one.name: one.converter for one in arguments}
+    schemas: dict[str, Any] = {name: one.schema for name, one in converters.items()}
     definitions: dict[str, Any] = {}
     if any("$defs" in schema for schema in schemas.values()):
-        inputs: Any = [(name, "validation", one.adapter) for name, one in described.items() if one.adapter]
+        inputs: Any = [(name, "validation", one.adapter) for name, one in converters.items() if one.adapter]
         made, shared = TypeAdapter.json_schemas(inputs, schema_generator=_Schema, union_format="primitive_type_array")
         schemas.update({name: schema for (name, _), schema in made.items()})
         definitions = shared["$defs"]
@@ -107,7 +110,7 @@ def schemas_of(arguments: Iterable[Argument]) -> Described:
     items = {
         name: {**schema["items"], **({"description": texts[name]} if texts[name] else {})} for name, schema in schemas.items()
     }
-    return items, definitions, [(name, *one.note) for name, one in described.items() if one.note]
+    return items, definitions, [(name, *one.note) for name, one in converters.items() if one.note]
 
 
 class _Schema(GenerateJsonSchema):

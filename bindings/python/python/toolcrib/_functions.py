@@ -124,7 +124,7 @@ class FunctionTool:
                 others = schema or True
                 continue
             try:
-                properties[one.name] = {**schema, **one.told_default()}
+                properties[one.name] = {**schema, **one.default_keyword()}
             except (ValueError, TypeError, OverflowError, RecursionError):
                 properties[one.name] = schema
                 notes.append((one.name, "default-left-out", f"its default is not in the schema, since JSON has no {_shown(one.default)}"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from .._catalog import Payload, Provider, Mode
-from .._session import Session
+import json
+
+from .._catalog import Mode, Payload, Provider
+from .._session import Envelope, Session
 
 
 def bound(session: Session, provider: Provider, mode: Mode | None) -> tuple[Payload, str]:
@@ -15,3 +17,9 @@ def bound(session: Session, provider: Provider, mode: Mode | None) -> tuple[Payl
         mode = "gateway"
         payload = catalog.payload(provider, profile=profile, mode=mode)
     return payload, catalog.prompt(provider, profile=profile, mode=mode)
+
+
+def content(envelope: Envelope) -> str:
+    """The result or the error of an envelope, as text for a model."""
+    told = envelope["result"] if envelope["ok"] else envelope["error"]
+    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)

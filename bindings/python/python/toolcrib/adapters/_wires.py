@@ -3,27 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from .._catalog import Payload, Provider
 from .._plain import plain
-
-
-class Wire(Protocol):
-    """What a loop has to know of an SDK."""
-
-    @property
-    def provider(self) -> Provider:
-        """The provider whose forms it has."""
-        ...
-
-    def request(self, messages: list[Any], payload: Payload, prompt: str) -> dict[str, Any]:
-        """The arguments of the method that sends a request."""
-        ...
-
-    def reply_of(self, response: Any) -> list[Any]:
-        """The messages of the model in a response."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -85,6 +68,10 @@ class Google:
         candidates = plain(response).get("candidates") or [{}]
         content = candidates[0].get("content")
         return [content] if content else []
+
+
+Wire = OpenAI | Anthropic | Google
+"""What a loop has to know of an SDK."""
 
 
 def _tools(payload: Payload, given: dict[str, Any]) -> dict[str, Any]:

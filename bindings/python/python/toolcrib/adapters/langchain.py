@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -17,7 +16,7 @@ from .._call import Call
 from .._catalog import Catalog, Mode
 from .._functions import FunctionTool
 from .._session import Envelope, Run, Session
-from ._bound import bound
+from ._bound import bound, content
 
 
 def tools(catalog: Catalog, *, profile: str | None = None, session: Session | None = None) -> list[BaseTool]:
@@ -31,10 +30,10 @@ def _tool(session: Session, function: Mapping[str, Any]) -> BaseTool:
     name = function["name"]
 
     def run(**arguments: Any) -> str:
-        return _content(session.run(session.call(name, arguments)))
+        return content(session.run(session.call(name, arguments)))
 
     async def arun(**arguments: Any) -> str:
-        return _content(await session.arun(session.call(name, arguments)))
+        return content(await session.arun(session.call(name, arguments)))
 
     return StructuredTool(
         name=name,
@@ -94,9 +93,4 @@ class ToolcribMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _message(call: Mapping[str, Any], envelope: Envelope) -> ToolMessage:
     status = "success" if envelope["ok"] else "error"
-    return ToolMessage(_content(envelope), tool_call_id=call["id"], name=call["name"], status=status)
-
-
-def _content(envelope: Envelope) -> str:
-    content = envelope["result"] if envelope["ok"] else envelope["error"]
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return ToolMessage(content(envelope), tool_call_id=call["id"], name=call["name"], status=status)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from agents import FunctionTool, Tool
 from .._catalog import Catalog, Mode
 from .._functions import FunctionTool as _FunctionTool
 from .._session import Run, Session
-from ._bound import bound
+from ._bound import bound, content
 
 
 def tools(
@@ -43,8 +42,7 @@ def instructions(
 def _tool(session: Session, function: Mapping[str, Any]) -> Tool:
     async def invoke(_context: Any, arguments: str) -> str:
         envelope = await session.arun(session.call(function["name"], arguments))
-        content = envelope["result"] if envelope["ok"] else envelope["error"]
-        return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        return content(envelope)
 
     return FunctionTool(
         name=function["name"],
