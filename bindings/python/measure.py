@@ -64,7 +64,7 @@ def ours():
     beside(
         "payload of 1,000 tools",
         lambda: catalog.payload("anthropic", mode="full"),
-        lambda: catalog._core.payload("anthropic", "full", None, []),
+        lambda: catalog._core.payload("anthropic", "full", None),
         lambda: json.loads(text),
     )
     entries = catalog._core.parse("anthropic", response)
