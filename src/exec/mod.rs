@@ -10,7 +10,6 @@ mod envelope;
 mod record;
 mod request;
 mod results;
-mod select;
 mod send;
 mod steps;
 
