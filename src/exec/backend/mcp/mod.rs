@@ -99,14 +99,16 @@ pub(super) async fn live_session(
     (name, config): (&str, &Config),
     caller: &Caller,
     root: &Path,
-) -> Result<Arc<Session>, String> {
-    let server = mcp_server(config, name).ok_or("it is not configured")?;
-    let endpoint = endpoint((bare(name), server), root, caller).map_err(|error| error.message)?;
+) -> Result<Arc<Session>, BackendError> {
+    let away = |reason: String| BackendError::unconfigured(reason);
+    let server = mcp_server(config, name).ok_or_else(|| away("it is not configured".into()))?;
+    let endpoint = endpoint((bare(name), server), root, caller)?;
     let deadline = Instant::now() + endpoint.timeout;
     let opened = timeout_at(deadline, connections.session(&endpoint)).await;
-    let session = opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())?;
+    let session =
+        opened.map_err(|_| away(endpoint.too_slow()))?.map_err(|problem| away(problem.to_string()))?;
     match session.is_personal() && !may_share(server, caller) {
-        true => Err(SignInProblem::NotShared.to_string()),
+        true => Err(away(SignInProblem::NotShared.to_string())),
         false => Ok(session),
     }
 }
