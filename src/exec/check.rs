@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::backend::{Backends, no_backend};
 use super::call::Call;
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
-use super::{CallContext, CallRequest, EffectLimit, request, select};
+use super::send::check_select;
+use super::{CallContext, CallRequest, EffectLimit, request};
 use crate::arguments::{Repair, corrected, decoded, validate};
 use crate::catalog::{Callable, Catalog, Resolved, Tool, UnresolvedName};
 use crate::help;
@@ -24,7 +25,7 @@ pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>, Refusal> {
     leave_out_hidden(call, &tool);
     call.repaired = read_arguments(call, &tool)?;
     if let Some(schema) = &tool.definition.result_schema {
-        select::check(&call.request.select, schema.value())?;
+        check_select(&call.request.select, schema.value())?;
     }
     leave_out_hidden(call, &tool);
     pass_gates(call, &tool)?;

@@ -6,11 +6,9 @@ mod approval;
 pub mod backend;
 mod call;
 mod check;
-mod envelope;
 mod record;
 mod request;
 mod results;
-mod select;
 mod send;
 mod steps;
 
@@ -28,7 +26,7 @@ use record::{record, reserve};
 use send::{Certainty, RunFailure, preview, send};
 
 pub use approval::binding;
-pub use envelope::{CallResult, Outcome, part_of, reached};
+pub use call::{CallResult, Outcome, part_of, reached};
 pub use record::standing_scope;
 pub use request::{
     CallContext, CallRequest, Caller, Doc, EVERY_ROLE, EffectLimit, FunctionFuture, LackedRight,

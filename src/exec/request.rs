@@ -10,7 +10,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use super::backend::{BackendError, Backends};
-use super::select;
+use super::send::read_select;
 use crate::arguments::{FieldError, WRAPPERS, make_object};
 use crate::catalog::{Catalog, Tool};
 use crate::credentials::SecretToken;
@@ -104,7 +104,7 @@ impl CallRequest {
             Some(_) => return Err(of_another_type("dry_run", "true or false", "boolean")),
         };
         request.receipt = receipt_of(fields.shift_remove("receipt"))?;
-        request.select = select::read(fields.shift_remove("select"))?;
+        request.select = read_select(fields.shift_remove("select"))?;
         fields.shift_remove("session");
         request.extra_fields = fields;
         Ok(request)

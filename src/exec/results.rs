@@ -10,7 +10,7 @@ use std::io;
 use serde_json::{Map, Value, json};
 
 use super::call::{Call, RunNotes};
-use super::select;
+use super::send::{check_all_selected, read_select, select_fields};
 use crate::finding::pointer_join;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
@@ -100,7 +100,7 @@ pub async fn next_page(
         Refusal::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
             .field("/cursor", "this is no cursor")
     };
-    let pointers = select::read(select)?;
+    let pointers = read_select(select)?;
     let (id, position) = Position::read(cursor).ok_or_else(no_cursor)?;
     let kept = state.stored_result(caller, id).await.map_err(|error| {
         let message = format!("the rest of the result cannot be read now ({error})");
@@ -114,8 +114,8 @@ pub async fn next_page(
     let stored: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
     let result = stored.get("result").ok_or_else(no_cursor)?;
     if !pointers.is_empty() {
-        let (fields, missing) = select::take(result, &pointers);
-        select::check_all_found(&missing)?;
+        let (fields, missing) = select_fields(result, &pointers);
+        check_all_selected(&missing)?;
         return selected(state, caller, fields, limit).await;
     }
     let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
@@ -302,8 +302,13 @@ impl io::Write for Count {
 fn is_longer(value: &Value, limit: usize) -> bool {
     match value {
         Value::String(text) => text.len() > limit,
-        other => serde_json::to_writer(Count { bytes: 0, limit }, other).is_err(),
+        other => is_longer_json(other, limit),
     }
+}
+
+/// Whether a value takes more than `limit` bytes as compact JSON.
+pub(super) fn is_longer_json(value: &Value, limit: usize) -> bool {
+    serde_json::to_writer(Count { bytes: 0, limit }, value).is_err()
 }
 
 /// The bytes of a value as compact JSON.

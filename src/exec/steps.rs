@@ -13,8 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::backend::{Backends, Begun};
-use super::call::{Checked, RunNotes, fingerprint};
-use super::envelope::{part_of, reached};
+use super::call::{Checked, RunNotes, fingerprint, part_of, reached};
 use super::request::{EffectLimit, LONGEST_KEY, StepOf};
 use super::send::{Certainty, RunFailure, SentArguments};
 use super::{CallRequest, CallResult, Outcome};

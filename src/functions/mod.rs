@@ -16,9 +16,7 @@ mod client_answer;
 mod discovery;
 mod function;
 pub mod pick;
-mod read_result;
 mod read_tool_doc;
-mod search;
 mod tool_batch;
 mod tool_exec;
 mod tool_help;
@@ -37,8 +35,8 @@ pub use arguments::{FunctionContext, SemanticSearch, Services, Trace};
 pub use catalog_view::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
 pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use function::{Function, FunctionList};
-pub use search::{SearchOutcome, SearchQuery};
 pub use tool_exec::ToolCall;
+pub use tool_search::{SearchOutcome, SearchQuery};
 pub use trace::Counters;
 
 /// Finds tools by what they do.
@@ -78,7 +76,7 @@ static ALL: [Function; 14] = [
         .listed(&[Gateway, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Batch)
         .example(function::batch),
-    Function::new("read_result", Handler::Async(read_result::run)),
+    Function::new("read_result", Handler::Async(tool_exec::read_result)),
     Function::new("list", Handler::Async(discovery::list))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Search),

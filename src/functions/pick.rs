@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::arguments::read;
-use super::search::find;
+use super::tool_search::find;
 use super::{
     Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal, SearchQuery, SemanticSearch,
 };

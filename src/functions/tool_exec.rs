@@ -4,12 +4,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::arguments::read;
 use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, Refusal};
 use crate::arguments::decoded;
 use crate::catalog::Resolved;
-use crate::exec::{self, CallRequest, CallResult, Outcome};
+use crate::exec::{self, CallRequest, CallResult, Outcome, next_page};
 use crate::guard::guarded;
 use crate::state::WaitBudget;
 
@@ -144,4 +146,32 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
 fn enveloped(mut call_result: CallResult) -> Answer {
     let (error, original) = (call_result.outcome.error(), call_result.original.take());
     Answer::enveloped(call_result.envelope(), error).with_originals(original.map(|original| (0, *original)))
+}
+
+// `read_result`: the next part of a result that was too long to be returned whole.
+
+/// Fewest bytes of a part.
+const LEAST: usize = 16;
+
+#[derive(Deserialize)]
+struct PartArguments {
+    cursor: String,
+    max_bytes: Option<usize>,
+    select: Option<Value>,
+}
+
+/// Answers a call of `read_result`.
+pub(super) fn read_result(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(async move {
+        let asked: PartArguments = read(function.name(), arguments)?;
+        let most = context.view.catalog().config.exec.result_bytes;
+        let limit = asked.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
+        let (state, caller) = (&*context.services.state, &context.caller.name);
+        let fields = next_page(state, caller, &asked.cursor, (asked.select, limit)).await?;
+        Ok(Answer::new(fields, None))
+    })
 }

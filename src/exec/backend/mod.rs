@@ -134,8 +134,9 @@ impl Backends {
         name: &str,
         config: &Config,
         caller: &Caller,
-    ) -> Result<Arc<Session>, String> {
-        let connections = self.connections.as_deref().ok_or("with --offline, no server is contacted")?;
+    ) -> Result<Arc<Session>, BackendError> {
+        let offline = || BackendError::unconfigured("with --offline, no server is contacted");
+        let connections = self.connections.as_deref().ok_or_else(offline)?;
         mcp::live_session(connections, (name, config), caller, &self.root).await
     }
 

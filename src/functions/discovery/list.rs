@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::listing::{self, segments};
+use super::path::segments;
 use super::{Scope, path, query, read, search_nodes, search_tool_by_category, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
@@ -32,7 +32,7 @@ fn default_limit() -> usize {
 /// One line of a list, with its score where there was a query.
 #[derive(Clone)]
 enum Line {
-    Node(usize, Option<listing::CategoryHit>),
+    Node(usize, Option<path::CategoryHit>),
     Tool(usize, Option<Hit>),
 }
 
@@ -168,7 +168,7 @@ async fn fitting(
     let fits = found.verdict == Verdict::Match;
     let (near, _) = search_nodes::fitting(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category fits only when the query names it.
-    let counts = |hit: &listing::CategoryHit| {
+    let counts = |hit: &path::CategoryHit| {
         let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
     };
@@ -191,10 +191,10 @@ fn answer(view: &CatalogView, scope: Scope<'_>, arguments: &Arguments, page: Pag
     let (mut nodes, mut tools) = (Vec::new(), Vec::new());
     for line in page.lines {
         match line {
-            Line::Node(node, hit) => nodes.push(listing::node(tree.node(node), hit.as_ref())),
+            Line::Node(node, hit) => nodes.push(path::category_fields(tree.node(node), hit.as_ref())),
             Line::Tool(tool, hit) => {
-                let place = if is_direct { scope.node } else { listing::place(view, tool, scope.node) };
-                tools.push(listing::tool(view, tool, place, hit.as_ref()));
+                let place = if is_direct { scope.node } else { path::place(view, tool, scope.node) };
+                tools.push(path::tool_fields(view, tool, place, hit.as_ref()));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! specified, with our `ok` and `meta` beside its fields.
 //!
 //! 1. [`path`] finds the category of a path and the tool of a name; unknown ones are refused with hints.
-//! 2. [`listing`] writes categories and tools as lists show them.
+//! 2. It also writes categories and tools as lists show them.
 //! 3. [`tool_ranking`] ranks tools.
 //! 4. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
 //!    [`mod@call_tool`].
@@ -10,7 +10,6 @@
 mod call_tool;
 mod expand_tool;
 mod list;
-mod listing;
 mod path;
 mod search_nodes;
 mod search_tool_by_category;
@@ -22,8 +21,7 @@ use super::{ErrorCode, Refusal};
 pub(super) use call_tool::run as call_tool;
 pub(super) use expand_tool::run as expand_tool;
 pub(super) use list::run as list;
-pub(super) use listing::{category_hints, hundredths};
-pub(super) use path::{node as category, not_authorized};
+pub(super) use path::{category_hints, hundredths, node as category, not_authorized};
 pub(super) use search_nodes::{nearest as near_categories, run as search_nodes};
 pub(super) use search_tool_by_category::run as search_tool_by_category;
 pub(super) use tool_ranking::{Scope, ranked, read_part};

@@ -1,12 +1,12 @@
-//! The category of a path.
+//! The category of a path and the tool of a name, and how lists show both: enough to choose, without schemas.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::listing::{category_hints, segments};
 use super::search_nodes;
-use crate::catalog::{Resolved, Tool};
+use crate::catalog::{CategoryNode, Resolved, Tool};
 use crate::finding::nearest;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
+use crate::search::Hit;
 use crate::tool::{clean_line, quoted};
 
 /// Segments of the longest path that is read, and its bytes: no category has more.
@@ -142,4 +142,71 @@ fn refusal(view: &CatalogView, name: &str, found: Resolved<'_>) -> Refusal {
     let mut refusal = Refusal::new(code, unresolved.message, next).hint("tools", hints);
     refusal.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
     refusal
+}
+
+// Categories and tools as lists show them.
+
+/// A category that may fit.
+#[derive(Clone)]
+pub(super) struct CategoryHit {
+    pub(super) node: usize,
+    pub(super) confidence: f32,
+    /// Order among categories with the same best tool.
+    pub(super) evidence: f32,
+    /// Whether the query says its name.
+    pub(super) is_named: bool,
+    /// Reason for the fit, in words.
+    pub(super) reason: String,
+}
+
+/// The path of a category.
+pub(super) fn segments(node: &CategoryNode) -> Value {
+    node.segments().into()
+}
+
+/// A category, with the reason for its fit where there was a query.
+pub(super) fn category_fields(node: &CategoryNode, hit: Option<&CategoryHit>) -> Value {
+    let mut fields =
+        json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
+    if let Some(hit) = hit {
+        fields["confidence"] = hundredths(hit.confidence).into();
+        fields["reason"] = hit.reason.as_str().into();
+    }
+    fields
+}
+
+/// A tool in the category at `place`, with score and reason where there was a query.
+pub(super) fn tool_fields(view: &CatalogView, index: usize, place: usize, hit: Option<&Hit>) -> Value {
+    let Some(tool) = view.catalog().tools.get(index) else { return Value::Null };
+    let mut fields = Map::with_capacity(7);
+    fields.insert("tool_id".into(), tool.op.as_str().into());
+    fields.insert("path".into(), segments(view.tree().node(place)));
+    fields.insert("summary".into(), tool.short.as_str().into());
+    fields.insert("tags".into(), tool.tags().into());
+    fields.insert("confidence".into(), hit.map(|hit| hundredths(hit.confidence)).into());
+    if let Some(hit) = hit {
+        fields.insert("reason".into(), hit.reason.as_str().into());
+    }
+    if view.is_forbidden(index) {
+        fields.insert("forbidden".into(), true.into());
+    }
+    Value::Object(fields)
+}
+
+/// The first category below `scope` that holds a tool.
+pub(super) fn place(view: &CatalogView, index: usize, scope: usize) -> usize {
+    let tree = view.tree();
+    let places = tree.places(index);
+    places.iter().copied().find(|&place| tree.holds(scope, place)).unwrap_or(scope)
+}
+
+/// Categories to look into instead.
+pub(in crate::functions) fn category_hints(view: &CatalogView, nodes: &[usize]) -> Vec<Value> {
+    let node = |&node: &usize| view.tree().node(node);
+    nodes.iter().map(node).map(|node| json!({ "path": segments(node), "summary": node.summary })).collect()
+}
+
+/// A number rounded to its significant digits.
+pub(in crate::functions) fn hundredths(confidence: f32) -> f64 {
+    (f64::from(confidence) * 100.0).round() / 100.0
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::list::CursorScope;
-use super::listing::{self, category_hints, segments};
+use super::path::{category_hints, segments};
 use super::{Scope, UNREAD, path, read, required_query, search_nodes, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::Verdict;
@@ -57,8 +57,8 @@ async fn searched(
     }
     let hits = found.hits.iter().skip(from).take(arguments.limit);
     let result = |hit: &crate::search::Hit| {
-        let place = listing::place(view, hit.entry, scope.node);
-        listing::tool(view, hit.entry, place, Some(hit))
+        let place = path::place(view, hit.entry, scope.node);
+        path::tool_fields(view, hit.entry, place, Some(hit))
     };
     let results: Vec<Value> = hits.map(result).collect();
     let next = (found.hits.len() > to).then(|| origin.at_offset(to, version));
@@ -107,7 +107,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     };
     let tools = elsewhere
         .iter()
-        .map(|hit| listing::tool(view, hit.entry, listing::place(view, hit.entry, 0), Some(hit)));
+        .map(|hit| path::tool_fields(view, hit.entry, path::place(view, hit.entry, 0), Some(hit)));
     let message = format!("{place} fits `{}`", quoted(query));
     Refusal::new(ErrorCode::NoMatchInCategory, message, next)
         .hint("unmet", tool_ranking::unmet(view, query, scope))

@@ -109,8 +109,12 @@ async fn open(catalog: &RequestCatalog, caller: &Caller, server: SeenServer) -> 
             let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| slug(&called));
             Some(Upstream { name, has_prefix, session })
         }
-        Err(problem) => {
-            tracing::warn!(server = called, problem, "its resources and prompts are left out");
+        Err(error) => {
+            tracing::warn!(
+                server = called,
+                problem = error.message,
+                "its resources and prompts are left out"
+            );
             None
         }
     }

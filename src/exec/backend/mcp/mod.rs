@@ -19,6 +19,7 @@ use super::{
 use crate::config::{Config, Server};
 use crate::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use crate::exec::Caller;
+use crate::exec::results::is_longer_json;
 use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, RequestOrigin, Session, ask, bound};
 use crate::tool::Effect;
 
@@ -98,14 +99,16 @@ pub(super) async fn live_session(
     (name, config): (&str, &Config),
     caller: &Caller,
     root: &Path,
-) -> Result<Arc<Session>, String> {
-    let server = mcp_server(config, name).ok_or("it is not configured")?;
-    let endpoint = endpoint((bare(name), server), root, caller).map_err(|error| error.message)?;
+) -> Result<Arc<Session>, BackendError> {
+    let away = |reason: String| BackendError::unconfigured(reason);
+    let server = mcp_server(config, name).ok_or_else(|| away("it is not configured".into()))?;
+    let endpoint = endpoint((bare(name), server), root, caller)?;
     let deadline = Instant::now() + endpoint.timeout;
     let opened = timeout_at(deadline, connections.session(&endpoint)).await;
-    let session = opened.map_err(|_| endpoint.too_slow())?.map_err(|problem| problem.to_string())?;
+    let session =
+        opened.map_err(|_| away(endpoint.too_slow()))?.map_err(|problem| away(problem.to_string()))?;
     match session.is_personal() && !may_share(server, caller) {
-        true => Err(SignInProblem::NotShared.to_string()),
+        true => Err(away(SignInProblem::NotShared.to_string())),
         false => Ok(session),
     }
 }
@@ -238,7 +241,7 @@ fn read_result(
         return Err(error(session.hide_in(original), server, session, max_bytes));
     }
     let (original, warning) = session.hide_in_result(original);
-    let is_too_long = is_longer(&original, max_bytes);
+    let is_too_long = is_longer_json(&original, max_bytes);
     let mut response = match value_of(&original) {
         content if is_too_long => within(content, max_bytes),
         content => BackendResponse::new(content),
@@ -266,7 +269,7 @@ fn within(content: Value, max_bytes: usize) -> BackendResponse {
             let warning = format!("the answer was cut: it is longer than {max_bytes} bytes");
             (text[..text.floor_char_boundary(max_bytes)].into(), Some(warning))
         }
-        content if is_longer(&content, max_bytes) => {
+        content if is_longer_json(&content, max_bytes) => {
             let warning =
                 format!("the answer is left out: it is longer than {max_bytes} bytes; ask for less");
             (Value::Null, Some(warning))
@@ -274,24 +277,6 @@ fn within(content: Value, max_bytes: usize) -> BackendResponse {
         content => (content, None),
     };
     BackendResponse { warnings: warning.into_iter().collect(), ..BackendResponse::new(content) }
-}
-
-/// Whether a value is longer than this as JSON. The estimate never is too small, so most values are not written out.
-fn is_longer(value: &Value, max_bytes: usize) -> bool {
-    weight(value) > max_bytes && value.to_string().len() > max_bytes
-}
-
-/// An upper bound of a value's bytes as text.
-fn weight(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) => 5,
-        Value::Number(_) => 24,
-        Value::String(text) => text.len() * 6 + 2,
-        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| name.len() * 6 + 4 + weight(value)).sum::<usize>() + 2
-        }
-    }
 }
 
 /// The error of a result with `isError`.
@@ -313,7 +298,11 @@ fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> 
         "" => error,
         text => error.with_answer(ErrorAnswer::McpResult { body: text.to_string() }),
     };
-    if is_longer(&original, max_bytes) { error } else { error.with_original(McpAnswer::Result(original)) }
+    if is_longer_json(&original, max_bytes) {
+        error
+    } else {
+        error.with_original(McpAnswer::Result(original))
+    }
 }
 
 // A call that waits for a sign-in: its client is asked to open an address, and the call goes on afterwards.
