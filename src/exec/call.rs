@@ -50,7 +50,7 @@ pub(super) struct RunNotes {
     pub(super) continuation: Option<Value>,
     /// Whether the call was handed to its backend.
     pub(super) was_run: bool,
-    /// The answer of an MCP server as it came.
+    /// The unchanged answer of an MCP server.
     pub(super) original: Option<Box<McpAnswer>>,
 }
 
@@ -260,7 +260,7 @@ pub struct CallResult {
     pub repaired: Vec<Repair>,
     /// Trace id, latency, warnings, and other notes.
     pub meta: Map<String, Value>,
-    /// The answer of an MCP server as it came.
+    /// The unchanged answer of an MCP server.
     pub original: Option<Box<McpAnswer>>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::backend::{Backends, no_backend};
 use super::call::Call;
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
-use super::send::check_select;
+use super::results::check_select;
 use super::{CallContext, CallRequest, EffectLimit, request};
 use crate::arguments::{Repair, corrected, decoded, validate};
 use crate::catalog::{Callable, Catalog, Resolved, Tool, UnresolvedName};

@@ -10,7 +10,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use super::backend::{BackendError, Backends};
-use super::send::read_select;
+use super::results::read_select;
 use crate::arguments::{FieldError, WRAPPERS, make_object};
 use crate::catalog::{Catalog, Tool};
 use crate::credentials::SecretToken;

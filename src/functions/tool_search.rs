@@ -385,7 +385,7 @@ fn cut(text: &str) -> String {
 pub struct SearchQuery<'q> {
     /// The query, in any words.
     pub query: &'q str,
-    /// Filter of tools by their position in the catalog; all count when there is none.
+    /// Filter of tools by their position in the catalog; without it, all tools are searched.
     pub within: Option<&'q (dyn Fn(usize) -> bool + Sync)>,
     /// The most hits.
     pub limit: usize,

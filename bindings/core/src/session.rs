@@ -12,6 +12,7 @@ use crate::error::Failure;
 const BATCH: &str = "tool_batch";
 const OURS: [&str; 4] = ["read_tool_doc", "tool_search", "tool_help", BATCH];
 const CORRECT: &str = "correct the call, and send it again";
+const CORRECT_OR_OTHER: &str = "correct the call, or try another way";
 
 /// Whether a session answers a function of this name itself.
 pub(crate) fn is_ours(name: &str) -> bool {
@@ -99,7 +100,7 @@ impl Inner {
 
     fn try_begin(&self, call: &Value, receipt: Option<&str>) -> Made<Begun> {
         if let Some(error) = call["error"].as_object() {
-            return Ok(Begun::Answered(misfit(error.clone())));
+            return Ok(Begun::Answered(refused(error.clone(), CORRECT)));
         }
         let (name, args) = (call["name"].as_str().unwrap_or_default(), &call["args"]);
         if name == "tool_exec" {
@@ -358,14 +359,9 @@ fn envelope_of(answer: &str) -> Made<Value> {
     Ok(match answer.shift_remove("error") {
         None => succeeded(answer.shift_remove("result").unwrap_or_default()),
         Some(error) => {
-            let mut hints = object(error);
-            let (code, message) = (text(&mut hints, "code"), text(&mut hints, "message"));
-            let next = if hints.contains_key("field_errors") {
-                CORRECT
-            } else {
-                "correct the call, or try another way"
-            };
-            refusal(&code.to_uppercase(), &message, next, hints)
+            let error = object(error);
+            let next = if error.contains_key("field_errors") { CORRECT } else { CORRECT_OR_OTHER };
+            refused(error, next)
         }
     })
 }
@@ -385,12 +381,13 @@ fn failed(failure: &Failure) -> Value {
     if !failure.nearest.is_empty() {
         hints.insert("nearest".into(), failure.nearest.clone().into());
     }
-    refusal(&failure.code.to_uppercase(), &failure.message, "correct the call, or try another way", hints)
+    refusal(&failure.code.to_uppercase(), &failure.message, CORRECT_OR_OTHER, hints)
 }
 
-fn misfit(mut error: Object) -> Value {
+/// The refusal for an error with `code` and `message`; its other fields are hints.
+fn refused(mut error: Object, next_action: &str) -> Value {
     let (code, message) = (text(&mut error, "code"), text(&mut error, "message"));
-    refusal(&code.to_uppercase(), &message, CORRECT, error)
+    refusal(&code.to_uppercase(), &message, next_action, error)
 }
 
 fn text(fields: &mut Object, name: &str) -> String {

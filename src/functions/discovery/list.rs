@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::path::segments;
 use super::{Scope, path, query, read, search_nodes, search_tool_by_category, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
@@ -199,7 +198,7 @@ fn answer(view: &CatalogView, scope: Scope<'_>, arguments: &Arguments, page: Pag
         }
     }
     let fields = [
-        ("path", segments(tree.node(scope.node))),
+        ("path", path::segments(tree.node(scope.node))),
         ("nodes", nodes.into()),
         ("tools", tools.into()),
         ("next_cursor", page.next.into()),

@@ -1,10 +1,10 @@
 //! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, exactly as
 //! specified, with our `ok` and `meta` beside its fields.
 //!
-//! 1. [`path`] finds the category of a path and the tool of a name; unknown ones are refused with hints.
-//! 2. It also writes categories and tools as lists show them.
-//! 3. [`tool_ranking`] ranks tools.
-//! 4. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
+//! 1. [`path`] finds the category of a path and the tool of a name, and writes both as lists show them. An unknown name
+//!    is refused with hints.
+//! 2. [`tool_ranking`] ranks tools.
+//! 3. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
 //!    [`mod@call_tool`].
 
 mod call_tool;

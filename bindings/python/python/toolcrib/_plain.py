@@ -31,7 +31,7 @@ def json_text(value: Any) -> str:
 
 
 def well_formed(text: str) -> str:
-    """A text without halves of surrogate pairs, which are no characters in UTF-8: a replacement character for each."""
+    """A text with a replacement character for each half of a surrogate pair, which UTF-8 cannot encode."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

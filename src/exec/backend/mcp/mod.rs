@@ -23,11 +23,18 @@ use crate::exec::results::is_longer_json;
 use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, RequestOrigin, Session, ask, bound};
 use crate::tool::Effect;
 
+/// An MCP server, as a caller reaches it.
+#[derive(Clone, Copy)]
+struct CalledServer<'o> {
+    name: &'o str,
+    configured: &'o Server,
+    caller: &'o Caller,
+}
+
 /// A call of a tool on another server.
 #[derive(Clone, Copy)]
 struct McpCall<'o> {
-    server: &'o str,
-    configured: &'o Server,
+    server: CalledServer<'o>,
     call: BackendRequest<'o>,
     deadline: Instant,
 }
@@ -40,16 +47,16 @@ pub(super) async fn run(
     root: &Path,
 ) -> Result<BackendResponse, BackendError> {
     let configured = mcp_server(call.config, server).ok_or_else(|| not_configured(server, call.config))?;
-    let server = bare(server);
-    let endpoint = endpoint((server, configured), root, call.caller)?;
+    let server = CalledServer { name: bare(server), configured, caller: call.caller };
+    let endpoint = server.endpoint(root)?;
     let limit = Instant::now() + call.timeout;
     let deadline = || limit.min(Instant::now() + endpoint.timeout);
-    let mut person = Person::of(connections.credentials(), (server, configured), call.caller);
+    let mut person = Person::of(connections.credentials(), (server.name, configured), call.caller);
     person.answered(limit).await;
-    let mut errand = McpCall { server, configured, call, deadline: deadline() };
+    let mut errand = McpCall { server, call, deadline: deadline() };
     let mut is_second = false;
     loop {
-        let session = match errand.session(connections, &endpoint).await {
+        let session = match server.session(connections, &endpoint, errand.deadline).await {
             Ok(session) => session,
             Err(error) if error.kind == BackendErrorKind::SignInRequired => {
                 call.caller.origin.iter().for_each(|origin| origin.begin_call());
@@ -65,7 +72,7 @@ pub(super) async fn run(
         let origin = call.caller.origin.as_ref();
         let problem = match timeout_at(errand.deadline, session.call(tool, errand.arguments(), origin)).await
         {
-            Ok(Ok(answer)) => return read_result(answer, server, configured.max_bytes, &session),
+            Ok(Ok(answer)) => return read_result(answer, server.name, configured.max_bytes, &session),
             Ok(Err(problem)) => problem,
             Err(_) => {
                 session.doubt();
@@ -100,17 +107,10 @@ pub(super) async fn live_session(
     caller: &Caller,
     root: &Path,
 ) -> Result<Arc<Session>, BackendError> {
-    let away = |reason: String| BackendError::unconfigured(reason);
-    let server = mcp_server(config, name).ok_or_else(|| away("it is not configured".into()))?;
-    let endpoint = endpoint((bare(name), server), root, caller)?;
-    let deadline = Instant::now() + endpoint.timeout;
-    let opened = timeout_at(deadline, connections.session(&endpoint)).await;
-    let session =
-        opened.map_err(|_| away(endpoint.too_slow()))?.map_err(|problem| away(problem.to_string()))?;
-    match session.is_personal() && !may_share(server, caller) {
-        true => Err(away(SignInProblem::NotShared.to_string())),
-        false => Ok(session),
-    }
+    let configured = mcp_server(config, name).ok_or_else(|| not_configured(name, config))?;
+    let server = CalledServer { name: bare(name), configured, caller };
+    let endpoint = server.endpoint(root)?;
+    server.session(connections, &endpoint, Instant::now() + endpoint.timeout).await
 }
 
 /// Whether the sign-in of the operator is for this caller: one without a name of its own, or any where it is shared.
@@ -118,24 +118,28 @@ fn may_share(server: &Server, caller: &Caller) -> bool {
     caller.name.is_empty() || server.auth.as_ref().is_some_and(|auth| auth.shared)
 }
 
-/// The connection of a caller to a server: its client's own one, where the server can ask that client, or the caller's own
-/// one, where the server is called with the caller's token.
-fn endpoint(server: (&str, &Server), root: &Path, caller: &Caller) -> Result<Endpoint, BackendError> {
-    let token = caller_token(server, caller)?;
-    let session = caller.session.as_ref().filter(|_| server.1.per_session);
-    let session = session.map(|session| format!("{}\n{session}", caller.name));
-    let client = caller.origin.as_ref().and_then(|origin| origin.session());
-    Ok(Endpoint::for_call(server, root, &caller.headers, session)?.of_caller(token).of_client(client))
-}
+impl CalledServer<'_> {
+    /// The connection of its caller: its client's own one, where the server can ask that client, or the caller's own one,
+    /// where the server is called with the caller's token.
+    fn endpoint(&self, root: &Path) -> Result<Endpoint, BackendError> {
+        let Self { name, configured, caller } = *self;
+        let token = caller_token((name, configured), caller)?;
+        let session = caller.session.as_ref().filter(|_| configured.per_session);
+        let session = session.map(|session| format!("{}\n{session}", caller.name));
+        let client = caller.origin.as_ref().and_then(|origin| origin.session());
+        let endpoint = Endpoint::for_call((name, configured), root, &caller.headers, session)?;
+        Ok(endpoint.of_caller(token).of_client(client))
+    }
 
-impl McpCall<'_> {
+    /// The session with the server, unless its sign-in is for others.
     async fn session(
         &self,
         connections: &Connections,
         endpoint: &Endpoint,
+        deadline: Instant,
     ) -> Result<Arc<Session>, BackendError> {
-        match timeout_at(self.deadline, connections.session(endpoint)).await {
-            Ok(Ok(session)) if session.is_personal() && !may_share(self.configured, self.call.caller) => {
+        match timeout_at(deadline, connections.session(endpoint)).await {
+            Ok(Ok(session)) if session.is_personal() && !may_share(self.configured, self.caller) => {
                 Err(self.no_token(&SignInProblem::NotShared))
             }
             Ok(Ok(session)) => Ok(session),
@@ -149,7 +153,7 @@ impl McpCall<'_> {
         if let Some((_, missing)) = &problem.sign_in {
             return self.no_token(missing);
         }
-        let message = format!("the MCP server `{}` cannot be reached: {}", self.server, problem.reason);
+        let message = format!("the MCP server `{}` cannot be reached: {}", self.name, problem.reason);
         let next = match (problem.advice(), problem.retry_after()) {
             (Some(advice), _) => format!("tell the user to {advice}"),
             (None, Some(left)) => format!(
@@ -164,10 +168,12 @@ impl McpCall<'_> {
     /// The error of a call for which there is no token. The sign-in of the operator is not asked for on behalf of others.
     fn no_token(&self, problem: &SignInProblem) -> BackendError {
         let is_asked_for = matches!(problem, SignInProblem::SignIn { .. });
-        let is_for = !is_asked_for || may_share(self.configured, self.call.caller);
-        BackendError::of_sign_in(self.server, if is_for { problem } else { &SignInProblem::NotShared })
+        let is_for = !is_asked_for || may_share(self.configured, self.caller);
+        BackendError::of_sign_in(self.name, if is_for { problem } else { &SignInProblem::NotShared })
     }
+}
 
+impl McpCall<'_> {
     fn arguments(&self) -> Map<String, Value> {
         self.call.arguments.as_object().cloned().unwrap_or_default()
     }
@@ -180,16 +186,16 @@ impl McpCall<'_> {
     fn too_slow(&self) -> BackendError {
         let message = format!(
             "the MCP server `{}` did not answer in time, and was asked to stop; it may have run the call",
-            self.server
+            self.server.name
         );
         BackendError::timed_out(message)
     }
 
     fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
-        let server = self.server;
+        let server = self.server.name;
         match problem {
-            McpCallError::NotSent(what) => self.unreachable(&what.into()),
-            McpCallError::SignIn(problem) => self.no_token(&problem),
+            McpCallError::NotSent(what) => self.server.unreachable(&what.into()),
+            McpCallError::SignIn(problem) => self.server.no_token(&problem),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");
