@@ -23,7 +23,7 @@ const NOT_OURS: [&str; 7] = [
 
 /// Marks of commands that fail on purpose.
 const FAILS: [&str; 2] = ["# exit 1", "# APPROVAL_REQUIRED"];
-/// A stand-in for the server of the page about the gateway, which comes from a registry of packages.
+/// A stand-in for the server on the page about what an agent sees, which comes from a package registry.
 const NPX: &str = "#!/bin/sh\nexec toolcrib serve --stdio --mode full everything\n";
 const EVERYTHING: &str = r#"[
  {"name": "get-sum", "description": "Add two numbers.", "effect": "read",
@@ -67,7 +67,7 @@ fn the_way_in_front_of_an_mcp_server_runs() {
     fs::set_permissions(reader.folder.path().join("bin/npx"), executable).unwrap();
     fs::remove_dir_all(reader.folder.path().join("examples")).unwrap();
     let mut config = String::new();
-    for (language, block) in blocks(&gateway().1) {
+    for (language, block) in blocks(&agent_page().1) {
         if language == "toml" {
             config = format!("{config}{block}\n");
             fixture::write(reader.folder.path(), "toolcrib.toml", &config);
@@ -111,11 +111,11 @@ fn reader_with_servers() -> (Reader, String) {
     (reader, file.to_string())
 }
 
-/// The page about the gateway, and the part of it that needs a server of somebody else.
-fn gateway() -> (String, String) {
-    let page = fs::read_to_string(package().join("docs/gateway.md")).unwrap();
-    let begin = page.find("## Put it in front of an MCP server").unwrap();
-    let end = begin + page[begin..].find("\n## Fields").unwrap();
+/// The page about what an agent sees, and the part of it that needs a server of somebody else.
+fn agent_page() -> (String, String) {
+    let page = fs::read_to_string(package().join("docs/agent.md")).unwrap();
+    let begin = page.find("## Try it").unwrap();
+    let end = begin + page[begin..].find("\n## ").unwrap();
     ([&page[..begin], &page[end..]].concat(), page[begin..end].to_string())
 }
 
@@ -168,8 +168,8 @@ fn each_requirement_has_a_command_that_runs() {
 /// Failures of the commands of a page, run one after the other, in a folder
 /// with the examples and nothing else.
 fn failures(page: &str) -> Option<String> {
-    let is_gateway = page == "docs/gateway.md";
-    let text = if is_gateway { gateway().0 } else { fs::read_to_string(package().join(page)).unwrap() };
+    let is_agent_page = page == "docs/agent.md";
+    let text = if is_agent_page { agent_page().0 } else { fs::read_to_string(package().join(page)).unwrap() };
     let mut reader = Reader::new();
     let failures: Vec<String> = commands(&text).iter().filter_map(|command| reader.run(command)).collect();
     (!failures.is_empty()).then(|| format!("{page}: {}", failures.join("\n\n")))
