@@ -283,7 +283,7 @@ fn a_known_ranking_by_hand() {
 
 #[test]
 fn the_page_on_search_shows_what_is_printed() {
-    let command: &[&str] = &["eval", "examples/buildos", "--worst", "4"];
+    let command: &[&str] = &["eval", "examples/buildos", "--worst", "1"];
     shows("docs/search.md", "eval", &[command]);
 }
 
