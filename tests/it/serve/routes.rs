@@ -270,7 +270,7 @@ fn functions_that_run_nothing_can_be_read_with_get() {
 
 #[test]
 fn the_docs_list_every_route_and_no_other() {
-    let page = std::fs::read_to_string(fixture::package().join("docs/server.md")).unwrap();
+    let page = std::fs::read_to_string(fixture::package().join("docs/operate.md")).unwrap();
     let table = page.split("## Addresses").nth(1).unwrap().split("\n## ").next().unwrap();
     let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
     let spans = cells.flat_map(|cell| cell.split('`').filter(|span| span.contains('/')));
