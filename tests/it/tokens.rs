@@ -10,6 +10,7 @@ use toolcrib::config::{self, Mode, ModeChoice};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use toolcrib::render::Templates;
 use toolcrib::report::{self, Measured, Options, Report};
+use toolcrib::tokens::Count;
 
 use crate::fixture;
 
