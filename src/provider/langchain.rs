@@ -1,4 +1,4 @@
-//! LangChain: the list of dicts that `bind_tools` takes (docs/reference/formats.md).
+//! LangChain: the list of dicts that `bind_tools` takes (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
