@@ -4,6 +4,9 @@ use snapbox::{Assert, Data};
 
 use crate::fixture::{self, run};
 
+/// Arguments of most commands, which the introduction of the page explains.
+const SHARED: [&str; 4] = ["[CATALOG]", "--offline", "-h, --help", "-V, --version"];
+
 #[test]
 fn help_groups_commands_by_their_users() {
     let help = run(&["--help"]).stdout;
@@ -32,10 +35,7 @@ fn a_catalog_as_an_option_is_answered_with_the_form_that_counts() {
 
 #[test]
 fn the_page_of_the_commands_is_their_help() {
-    let mut page = String::from(
-        "# Commands\n\nEvery command with all of its options, as `--help` prints them. [Command line](../cli.md) explains them with examples.\n\
-         This page is made from the program: `SNAPSHOTS=overwrite cargo test --test it commands::`.\n",
-    );
+    let mut page = String::from(include_str!("commands.md"));
     let help = run(&["--help"]).stdout;
     let groups = help.split("\nOptions:").next().unwrap();
     for line in groups.lines() {
@@ -59,13 +59,33 @@ fn named(line: &str) -> Option<&str> {
 
 /// The sections of a command and of those below it.
 fn section(page: &mut String, command: &[&str]) {
-    let told = run(&[command, &["--help"]].concat());
-    assert_eq!(told.code, 0, "{}", told.stderr);
-    *page += &format!("\n### `toolcrib {}`\n\n```text\n{}\n```\n", command.join(" "), told.stdout.trim_end());
-    let below = told.stdout.split("\nCommands:\n").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let printed = run(&[command, &["--help"]].concat());
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    *page +=
+        &format!("\n### `toolcrib {}`\n\n```text\n{}\n```\n", command.join(" "), own_help(&printed.stdout));
+    let below = printed.stdout.split("\nCommands:\n").nth(1).and_then(|rest| rest.split("\n\n").next());
     for name in below.unwrap_or_default().lines().filter_map(named).filter(|name| *name != "help") {
         section(page, &[command, &[name]].concat());
     }
+}
+
+/// The help of a command without the arguments that the page explains at its top.
+fn own_help(help: &str) -> String {
+    let mut own: Vec<String> = Vec::new();
+    let mut heading = None;
+    for block in help.trim_end().split("\n\n") {
+        let (first, rest) = block.split_once('\n').unwrap_or((block, ""));
+        let is_heading = matches!(first, "Arguments:" | "Options:");
+        if is_heading || !block.starts_with(' ') {
+            heading = is_heading.then_some(first);
+        }
+        let item = if is_heading { rest } else { block };
+        let name = item.lines().next().unwrap_or_default().trim();
+        if !SHARED.contains(&name) {
+            own.push(heading.take().map_or_else(|| item.to_string(), |heading| format!("{heading}\n{item}")));
+        }
+    }
+    own.join("\n\n")
 }
 
 #[test]

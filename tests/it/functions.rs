@@ -97,14 +97,6 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
     assert_eq!(bound.cloned().collect::<Vec<_>>(), listed.map(|one| json!(one.name())).collect::<Vec<_>>());
 }
 
-#[test]
-fn the_docs_of_the_command_line_name_every_function() {
-    let page = fs::read_to_string(fixture::package().join("docs/cli.md")).unwrap();
-    let missing: Vec<String> =
-        names().into_iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
-    assert!(missing.is_empty(), "docs/cli.md does not name {missing:?}");
-}
-
 /// Files that name functions beside the table, and why.
 const NAMED: [(&str, &str); 5] = [
     ("src/functions/mod.rs", "the table"),

@@ -1,4 +1,4 @@
-//! Payloads obey the rules of docs/reference/wires.md: every real catalog, provider and mode, judged by the JSON
+//! Payloads obey the rules of docs/reference/formats.md: every real catalog, provider and mode, judged by the JSON
 //! alone.
 //!
 //! 1. [`judge`] is what one provider demands; one file a provider holds its rules.

@@ -10,8 +10,7 @@ use toolcrib::config::{self, Mode, ModeChoice};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use toolcrib::render::Templates;
 use toolcrib::report::{self, Measured, Options, Report};
-use toolcrib::tokens::{Count, Counter};
-use toolcrib::tool::DescriptionMode;
+use toolcrib::tokens::Count;
 
 use crate::fixture;
 
@@ -287,90 +286,25 @@ fn the_readme_shows_what_is_measured() {
     assert_eq!(shown, measured, "renew it: SNAPSHOTS=overwrite cargo test --test it tokens::the_readme");
 }
 
-/// Tokens of the tools of a profile as functions with the description and the schema of their source.
-fn as_written(checked: &Checked, profile: &str) -> usize {
-    let profile = checked.catalog.profile(Some(profile)).unwrap();
-    let function = |tool: &toolcrib::catalog::Tool| {
-        let schema = tool.definition.parameters.as_ref().map(|schema| schema.value());
-        json!({"type": "function", "function": {
-            "name": tool.name, "description": tool.definition.description, "parameters": schema
-        }})
-    };
-    let tools: Vec<Value> = profile.tools.iter().map(|entry| function(entry.tool)).collect();
-    Counter::default().count(&json!({"tools": tools}).to_string()).o200k
-}
-
 fn readme_table() -> String {
     let (agent, github) = (example("universal-agent"), example("github"));
-    let columns = [(&agent, "creator"), (&agent, "validator"), (&github, "core")];
-    let reports = columns.map(|(checked, profile)| {
+    let reports = [(&agent, "creator"), (&github, "core")].map(|(checked, profile)| {
         count(checked, Options { profile: Some(profile), ..options(Provider::OpenAi) })
     });
-    let mut table = String::from(
-        "| mode | `creator`, 27 tools | `validator`, 40 tools | GitHub `core`, 117 tools |\n| --- | ---: | ---: | ---: |\n",
+    let [few, many] = reports.each_ref().map(|report| report.tools.len());
+    let mut table = format!(
+        "| mode | {few} tools: each request | {few} tools: whole task | {many} tools: each request | {many} tools: whole task |\n\
+         | --- | ---: | ---: | ---: | ---: |\n"
     );
-    let written = columns.map(|(checked, profile)| as_written(checked, profile));
-    let cells: Vec<String> = written.iter().map(|tokens| grouped(*tokens)).collect();
-    table += &format!("| as their source has them | {} |\n", cells.join(" | "));
     for mode in [Mode::Full, Mode::Hybrid, Mode::Gateway, Mode::Files] {
-        let cell = |report: &Report| {
+        let cells = reports.each_ref().map(|report| {
             let row = on(report, mode);
-            let saving = row.saving_percent.unwrap_or_default();
             let each = grouped((row.bound + row.prompt).o200k);
-            match mode {
-                Mode::Full => each,
-                _ => format!("{each} ({saving:.0} %)"),
-            }
-        };
-        let cells: Vec<String> = reports.iter().map(cell).collect();
+            format!("{each} | {} ({:.0} %)", grouped(row.task), row.task_percent.unwrap())
+        });
         table += &format!("| `{}` | {} |\n", mode.as_str(), cells.join(" | "));
     }
-    table += "\n| a whole task, estimated | `creator` | `validator` | GitHub `core` |\n| --- | ---: | ---: | ---: |\n";
-    for mode in [Mode::Full, Mode::Hybrid, Mode::Gateway, Mode::Files] {
-        let cell = |report: &Report| {
-            let row = on(report, mode);
-            format!("{} ({:.0} %)", grouped(row.task), row.task_percent.unwrap())
-        };
-        let cells: Vec<String> = reports.iter().map(cell).collect();
-        table += &format!("| `{}` | {} |\n", mode.as_str(), cells.join(" | "));
-    }
-    let [(full, short), ..] =
-        [0, 1].map(|column| averages(columns[column].0, columns[column].1, &reports[column]));
-    let own = on(&reports[0], Mode::Hybrid).own_functions.o200k;
-    let prompt = on(&reports[0], Mode::Hybrid).prompt.o200k;
-    let saves = |column: usize| {
-        let hybrid = on(&reports[column], Mode::Hybrid);
-        100.0 * (1.0 - (hybrid.bound + hybrid.prompt).o200k as f64 / written[column] as f64)
-    };
-    format!(
-        "{table}\nA task is 5.5 requests on `full`, each with 10,000 tokens of the host's own, and up to 2.5 more in the other modes, for\n\
-         searches and docs ([assumptions](docs/tokens.md#whole-tasks)).\n\n`full` is less than what the source has, since arguments that a docstring and its schema both describe are told\n\
-         once. The design that `creator` and `validator` come from estimated savings of 62 % and 66 % for `hybrid`, with 200\n\
-         tokens for a full tool and 25 for a deferred one. Against what the source has, it saves {:.0} % and {:.0} %: in `creator` a\n\
-         full tool takes {full} tokens on average and a deferred one {short}, since its name, its JSON and an empty schema take\n\
-         tokens too. `read_tool_doc` takes {own} more, and the section of the prompt {prompt}.\n",
-        saves(0),
-        saves(1),
-    )
-}
-
-/// Average tokens of a full tool of a profile, and of a deferred one.
-fn averages(checked: &Checked, profile: &str, report: &Report) -> (usize, usize) {
-    let costs: HashMap<&str, _> = report.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
-    let profile = checked.catalog.profile(Some(profile)).unwrap();
-    let average = |mode: DescriptionMode| {
-        let tools = profile
-            .tools
-            .iter()
-            .filter(|entry| entry.mode == mode)
-            .filter_map(|entry| costs.get(entry.tool.name.as_str()));
-        let counts: Vec<usize> = tools
-            .map(|tool| if mode == DescriptionMode::Full { Some(tool.full) } else { tool.stub })
-            .map(|count| count.unwrap().o200k)
-            .collect();
-        counts.iter().sum::<usize>() / counts.len().max(1)
-    };
-    (average(DescriptionMode::Full), average(DescriptionMode::Deferred))
+    table
 }
 
 fn grouped(number: usize) -> String {

@@ -1,4 +1,4 @@
-//! The responses of each wire (docs/reference/wires.md), bodies of other wires, round trips of real calls, and bodies
+//! The responses of each wire (docs/reference/formats.md), bodies of other wires, round trips of real calls, and bodies
 //! cut short.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Anthropic Messages: deferral, search, cache marks (docs/reference/wires.md, Anthropic Messages).
+//! Anthropic Messages: deferral, search, cache marks (docs/reference/formats.md, Anthropic Messages).
 
 use serde_json::{Value, json};
 use toolcrib::config::{Mode, SearchBy};

@@ -1,4 +1,4 @@
-//! Anthropic's strict subset, also behind Bedrock (docs/reference/wires.md, Anthropic Messages).
+//! Anthropic's strict subset, also behind Bedrock (docs/reference/formats.md, Anthropic Messages).
 
 use std::collections::HashMap;
 

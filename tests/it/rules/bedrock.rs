@@ -1,4 +1,4 @@
-//! Amazon Bedrock Converse; its Nova models need a bare root (docs/reference/wires.md, Bedrock Converse).
+//! Amazon Bedrock Converse; its Nova models need a bare root (docs/reference/formats.md, Bedrock Converse).
 
 use serde_json::{Value, json};
 use toolcrib::provider::Provider;

@@ -1,4 +1,4 @@
-//! Cohere, version 2, with strict mode per request (docs/reference/wires.md, Cohere).
+//! Cohere, version 2, with strict mode per request (docs/reference/formats.md, Cohere).
 
 use toolcrib::provider::Provider;
 

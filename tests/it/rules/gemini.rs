@@ -1,4 +1,4 @@
-//! Gemini, both APIs (docs/reference/wires.md, Gemini).
+//! Gemini, both APIs (docs/reference/formats.md, Gemini).
 
 use serde_json::{Value, json};
 use toolcrib::config::{Mode, SearchBy};

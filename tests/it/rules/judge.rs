@@ -20,7 +20,7 @@ pub struct Names {
     pub most: usize,
 }
 
-/// `^[a-zA-Z0-9_-]{1,64}$`, the rule of most providers (docs/reference/wires.md, Limits by provider).
+/// `^[a-zA-Z0-9_-]{1,64}$`, the rule of most providers (docs/reference/formats.md, Limits by provider).
 pub const PLAIN_NAMES: Names = Names { first: is_plain, rest: is_plain, most: 64 };
 
 fn is_plain(c: char) -> bool {

@@ -1,4 +1,4 @@
-//! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (docs/reference/wires.md, LangChain).
+//! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (docs/reference/formats.md, LangChain).
 
 use serde_json::{Value, json};
 use toolcrib::config::Mode;

@@ -1,4 +1,4 @@
-//! MCP `tools/list` (docs/reference/wires.md, MCP).
+//! MCP `tools/list` (docs/reference/formats.md, MCP).
 
 use serde_json::Value;
 use toolcrib::provider::Provider;

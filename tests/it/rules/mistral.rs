@@ -1,4 +1,4 @@
-//! Mistral, which compiles schemas and refuses unknown fields (docs/reference/wires.md, Mistral).
+//! Mistral, which compiles schemas and refuses unknown fields (docs/reference/formats.md, Mistral).
 
 use toolcrib::provider::Provider;
 

@@ -1,4 +1,4 @@
-//! Ollama, which drops unknown keywords without a word (docs/reference/wires.md, Ollama).
+//! Ollama, which drops unknown keywords without a word (docs/reference/formats.md, Ollama).
 
 use toolcrib::provider::Provider;
 

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions (docs/reference/wires.md, OpenAI Chat Completions).
+//! OpenAI Chat Completions (docs/reference/formats.md, OpenAI Chat Completions).
 
 use toolcrib::provider::Provider;
 

@@ -1,4 +1,4 @@
-//! OpenAI's strict subset (docs/reference/wires.md, Strict schemas).
+//! OpenAI's strict subset (docs/reference/formats.md, Strict schemas).
 
 use serde_json::Value;
 

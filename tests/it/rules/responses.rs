@@ -1,4 +1,4 @@
-//! OpenAI Responses: flat functions, namespaces, search (docs/reference/wires.md, OpenAI Responses).
+//! OpenAI Responses: flat functions, namespaces, search (docs/reference/formats.md, OpenAI Responses).
 
 use std::collections::HashSet;
 
