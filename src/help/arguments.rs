@@ -1,11 +1,16 @@
 //! The arguments of a tool as help lists them, required ones first.
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::brief;
 use crate::catalog::Tool;
-use crate::catalog::schema_view::{Kind, Property, SchemaView, Type};
+use crate::schema::words::{Style, Words};
+use crate::schema::{Kind, Property, SchemaView};
 use crate::tool::clean_line;
+
+/// Descriptions of arguments, in a few words.
+const BRIEF: Style = Style { is_brief: true, word: clean_line, code: clean_line };
 
 /// Most values of an enum, and most bytes of them, in a short answer.
 const MAX_VALUES: usize = 16;
@@ -43,9 +48,13 @@ impl<'a> Argument<'a> {
         Self { name, required, view: whole.at(schema) }
     }
 
+    fn in_words(&self) -> Words<'a> {
+        Words::new(self.view.root, BRIEF, IndexMap::new())
+    }
+
     /// Its type in a few words.
     pub(super) fn words(&self) -> String {
-        type_words(&self.view)
+        self.in_words().of_view(&self.view)
     }
 
     /// Its allowed values, where they are few.
@@ -111,7 +120,8 @@ impl<'a> Argument<'a> {
 
     /// Further limits of its value.
     pub(super) fn limits(&self) -> Option<String> {
-        limits(&self.view)
+        let limits = self.in_words().limits(&self.view);
+        (!limits.is_empty()).then(|| limits.join(", "))
     }
 
     /// The names of its fields, optional ones with a question mark.
@@ -178,90 +188,11 @@ pub(super) fn whole(tool: &Tool) -> Vec<Value> {
     rows(arguments(tool).into_iter(), 0, &mut room)
 }
 
-// Types in a few words: `string`, `integer[]`, `string|null`. References are followed within the schema, a few
-// levels deep.
-
-/// Most levels of a type that are written out.
-const MAX_TYPE_DEPTH: usize = 4;
-/// Most alternatives that are written out.
-const MAX_VARIANTS: usize = 4;
 /// Most alternatives whose fields, and whose values, are listed.
 const MAX_LISTED_VARIANTS: usize = 400;
-/// Longest word for a type in characters, longest format and longest pattern in bytes.
-const MAX_WORD: usize = 40;
-const MAX_PATTERN: usize = 60;
-
-/// The type in a few words.
-pub(super) fn type_words(view: &SchemaView<'_>) -> String {
-    words_at(view, 0)
-}
-
-fn words_at(view: &SchemaView<'_>, depth: usize) -> String {
-    if depth > MAX_TYPE_DEPTH {
-        return "any".into();
-    }
-    let is_typed = view.get("type").is_some();
-    let types = || view.types().into_iter().map(|one| type_word(view, one, depth)).collect::<Vec<_>>();
-    let mut words = match view.kind() {
-        Kind::Never => return "never".into(),
-        Kind::Variants => alternatives(view, depth, || types().join("|")),
-        Kind::Constant(value) if !is_typed => vec![type_of(value).into()],
-        Kind::Values(values) if !is_typed => values.iter().map(|value| type_of(value).into()).collect(),
-        _ => types(),
-    };
-    if view.is_nullable {
-        words.push("null".into());
-    }
-    let mut told: Vec<String> = Vec::with_capacity(words.len());
-    for word in words {
-        if !told.contains(&word) {
-            told.push(word);
-        }
-    }
-    told.join("|")
-}
-
-/// The words of each alternative; one that names no type has that of all.
-fn alternatives(view: &SchemaView<'_>, depth: usize, own: impl Fn() -> String) -> Vec<String> {
-    let words = |variant: &&Value| match words_at(&view.at(variant), depth + 1) {
-        untyped if untyped == "any" => own(),
-        words => words,
-    };
-    let mut words: Vec<String> = view.variants.iter().take(MAX_VARIANTS).map(words).collect();
-    if view.variants.len() > MAX_VARIANTS {
-        words.push("…".into());
-    }
-    words
-}
-
-fn type_word(view: &SchemaView<'_>, one: Type<'_>, depth: usize) -> String {
-    match one {
-        Type::Any => "any".into(),
-        Type::Plain(word) => clean_line(word).chars().take(MAX_WORD).collect(),
-        Type::Object | Type::Map(_) => "object".into(),
-        Type::Array(None) | Type::Tuple(_) => "array".into(),
-        Type::Array(Some(items)) => match words_at(&view.at(items), depth + 1) {
-            of if of == "any" => "array".into(),
-            of if of.contains('|') => format!("({of})[]"),
-            of => format!("{of}[]"),
-        },
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
 
 /// The values that are allowed, where they are listed: in one place, or as alternatives.
-pub(super) fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
+fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
     match view.kind() {
         Kind::Constant(value) => vec![value],
         Kind::Values(values) => values.iter().collect(),
@@ -274,7 +205,7 @@ pub(super) fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
 }
 
 /// The fields of the object that a value is, or that its elements are.
-pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let own = fields(view);
     match view.items().filter(|_| own.is_empty()) {
         Some(items) => fields(&view.at(items)),
@@ -283,7 +214,7 @@ pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
 }
 
 /// The fields of an object, required ones first, then those of its alternatives.
-pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let mut fields = view.properties();
     let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
     for _ in 0..MAX_LISTED_VARIANTS {
@@ -299,51 +230,11 @@ pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     fields
 }
 
-/// Further limits of a value and of its elements, in a few words.
-pub(super) fn limits(view: &SchemaView<'_>) -> Option<String> {
-    let short = |text: &str, most: usize| (text.len() <= most).then(|| clean_line(text));
-    let of =
-        |view: &SchemaView<'_>| view.limits(|word| short(word, MAX_FORMAT), |text| short(text, MAX_PATTERN));
-    let mut limits = of(view);
-    let each = view.items().map(|items| of(&view.at(items))).unwrap_or_default();
-    limits.extend(each.into_iter().map(|limit| format!("each {limit}")));
-    (!limits.is_empty()).then(|| limits.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn words(schema: Value) -> String {
-        type_words(&SchemaView::of(&schema, &schema))
-    }
-
-    #[test]
-    fn types_are_told_in_few_words() {
-        assert_eq!(words(json!({"type": "string"})), "string");
-        assert_eq!(words(json!({"type": ["integer", "null"]})), "integer|null");
-        assert_eq!(words(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})), "string|null");
-        assert_eq!(words(json!({"type": "array", "items": {"type": "object"}})), "object[]");
-        assert_eq!(words(json!({"items": {"type": ["string", "number"]}})), "(string|number)[]");
-        assert_eq!(words(json!({"enum": ["a", "b"]})), "string");
-        assert_eq!(words(json!({"enum": ["a", 1, null]})), "string|integer|null");
-        assert_eq!(words(json!({"allOf": [{"type": "string"}, {"minLength": 1}]})), "string");
-        assert_eq!(
-            words(json!({"type": "string", "anyOf": [{"format": "uri"}, {"pattern": "^/"}]})),
-            "string"
-        );
-        assert_eq!(words(json!({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "boolean"}}})), "boolean");
-        assert_eq!(words(json!({"type": []})), "any");
-        assert_eq!(words(json!({"type": ["null", "int", "integer"]})), "integer|null");
-        assert_eq!(words(json!(false)), "never");
-        assert_eq!(words(json!(true)), "any");
-        let endless = json!({"$ref": "#"});
-        assert_eq!(words(endless), "any");
-        let nested = json!({"type": "array", "items": {"$ref": "#"}});
-        assert_eq!(words(nested), "array[][][][]");
-    }
 
     #[test]
     fn parts_of_a_schema_bring_their_fields() {
@@ -355,16 +246,6 @@ mod tests {
         let fields = fields(&SchemaView::of(&schema, &schema));
         let told: Vec<_> = fields.iter().map(|field| (field.name, field.required)).collect();
         assert_eq!(told, [("a", true), ("c", true), ("b", false), ("d", false)]);
-    }
-
-    #[test]
-    fn limits_are_told_in_few_words() {
-        let schema = json!({
-            "type": "array", "minItems": 1, "uniqueItems": true,
-            "items": {"exclusiveMinimum": 0, "maximum": 5, "multipleOf": 0.5},
-        });
-        let limits = limits(&SchemaView::of(&schema, &schema)).unwrap();
-        assert_eq!(limits, "at least 1 item, unique, each above 0 and at most 5, each multiple of 0.5");
     }
 
     #[test]

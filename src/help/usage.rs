@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::arguments::{Argument, arguments};
 use crate::catalog::Tool;
-use crate::catalog::schema_view::SchemaView;
+use crate::schema::SchemaView;
 use crate::tokens::estimate;
 use crate::tool::clean_line;
 

@@ -1,7 +1,7 @@
 //! The argument list of a tool, from its JSON Schema: one row an argument, nested where it has fields.
 //!
-//! 1. Definitions that are recursive, or large and used twice, get a name ([`Types`]).
-//! 2. One place of the schema (`catalog::schema_view`) is put in words.
+//! 1. Definitions that are recursive, or large and used twice, get a name ([`named_types`]).
+//! 2. Each place of the schema is put in words (`schema::words`).
 //! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded. Where
 //!    a list is longer than a doc should be, it names optional parts instead of listing them.
 
@@ -13,10 +13,13 @@ use serde_json::Value;
 use tree::Writer;
 
 use super::markdown::{code, inline};
-use crate::catalog::schema_view::{Kind, SchemaView, Type, last_segment, list};
 use crate::finding::resolve_local;
-use crate::tokens::estimate;
-use crate::tool::clean_line;
+use crate::schema::last_segment;
+use crate::schema::walk::below;
+use crate::schema::words::{Style, Words};
+
+/// Descriptions as markdown.
+const MARKDOWN: Style = Style { is_brief: false, word: inline, code };
 
 /// The argument list of a tool; all text in it is markdown.
 #[derive(Debug, Default)]
@@ -33,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// The argument list for a tool with this schema.
 pub(crate) fn arguments(schema: &Value) -> Arguments {
-    written(schema, Fold::NONE)
+    Writer::new(schema, named_types(schema), Fold::NONE).arguments(schema)
 }
 
 /// The argument list of a doc, written.
@@ -45,47 +48,36 @@ pub(crate) struct DocArguments {
     pub(crate) folded: bool,
 }
 
-/// The argument list of a doc. Where it takes more tokens than a doc should, optional parts are folded, the deepest
-/// first; it stays whole where even that would save little.
+/// The argument list of a doc. Where it is longer than a doc should be, optional parts are folded, the deepest first; it
+/// stays whole where even that would save little.
 pub(crate) fn doc_arguments(schema: &Value) -> DocArguments {
+    let types = named_types(schema);
     let list = |fold: Fold| {
-        let list = written(schema, fold);
+        let list = Writer::new(schema, types.clone(), fold).arguments(schema);
         DocArguments { markdown: list.markdown(), folded: list.folded }
     };
     let whole = list(Fold::NONE);
-    let size = whole.size();
-    if size <= LIST_TOKENS {
+    if whole.markdown.len() <= LIST_BYTES {
         return whole;
     }
     let mut shortest = None;
     for fold in Fold::STEPS {
         let list = list(fold);
-        let size = list.size();
-        if size <= LIST_TOKENS {
+        if list.markdown.len() <= LIST_BYTES {
             return list;
         }
-        shortest = Some((list, size));
+        shortest = Some(list);
     }
-    shortest.filter(|(_, folded)| *folded <= size / 4 * 3).map_or(whole, |(list, _)| list)
+    let most = whole.markdown.len() / 4 * 3;
+    shortest.filter(|list| list.markdown.len() <= most).unwrap_or(whole)
 }
 
-/// Tokens of a list at which a doc still has 500 in all, about.
-const LIST_TOKENS: usize = 400;
-
-fn written(schema: &Value, fold: Fold) -> Arguments {
-    Writer::new(schema, Types::of(schema), fold).arguments(schema)
-}
-
-impl DocArguments {
-    /// Its tokens; of a short list its bytes, since counting takes longer than writing.
-    fn size(&self) -> usize {
-        if self.markdown.len() <= LIST_TOKENS { self.markdown.len() } else { estimate(&self.markdown) }
-    }
-}
+/// Length of a list at which a doc still has 500 tokens in all, about. Counting tokens would take as long as writing.
+const LIST_BYTES: usize = 1_600;
 
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.
 pub(crate) fn type_words(schema: &Value, root: &Value) -> String {
-    Writer::new(root, Types::default(), Fold::NONE).words(schema)
+    Words::new(root, MARKDOWN, IndexMap::new()).of(schema)
 }
 
 /// Extent of an argument list.
@@ -210,47 +202,29 @@ const BIG: usize = 4;
 const MAX_DEPTH: usize = 100;
 const MAX_NAME: usize = 60;
 
-/// The named definitions of a schema, by reference.
-#[derive(Default)]
-struct Types<'a> {
-    names: IndexMap<&'a str, String>,
+/// The names of these definitions, by reference.
+fn named_types(root: &Value) -> IndexMap<&str, String> {
+    let mut survey = Survey { root, seen: IndexMap::new() };
+    survey.visit(root, 0);
+    let mut names: IndexMap<&str, String> = IndexMap::new();
+    for (reference, seen) in &survey.seen {
+        if seen.recursive || (seen.uses > 1 && seen.fields >= BIG) {
+            let name = free_name(reference, &names);
+            names.insert(reference, name);
+        }
+    }
+    names
 }
 
-impl<'a> Types<'a> {
-    /// Finds the definitions that get a name.
-    fn of(root: &'a Value) -> Self {
-        let mut survey = Survey { root, seen: IndexMap::new() };
-        survey.visit(root, 0);
-        let mut types = Self::default();
-        for (reference, seen) in &survey.seen {
-            if seen.recursive || (seen.uses > 1 && seen.fields >= BIG) {
-                let name = types.free_name(reference);
-                types.names.insert(reference, name);
-            }
-        }
-        types
-    }
-
-    fn has(&self, reference: &str) -> bool {
-        self.names.contains_key(reference)
-    }
-
-    /// The name of a definition, if it is plain enough to stand in a sentence.
-    fn name(&self, reference: &str) -> &str {
-        self.names.get(reference).map_or("any", String::as_str)
-    }
-
-    fn free_name(&self, reference: &str) -> String {
-        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
-        let name: String = last_segment(reference).chars().take(MAX_NAME).map(plain).collect();
-        let name = name.trim_matches(|c| matches!(c, '_' | '-' | '.'));
-        let name = if name.is_empty() { "Arguments" } else { name };
-        let taken = |name: &str| self.names.values().any(|other| other == name);
-        if !taken(name) {
-            return name.to_string();
-        }
-        (2..).map(|n| format!("{name}-{n}")).find(|name| !taken(name)).unwrap_or_default()
-    }
+/// A name that is plain enough to stand in a sentence, and that no other definition has.
+fn free_name(reference: &str, names: &IndexMap<&str, String>) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+    let name: String = last_segment(reference).chars().take(MAX_NAME).map(plain).collect();
+    let name = name.trim_matches(|c| matches!(c, '_' | '-' | '.'));
+    let name = if name.is_empty() { "Arguments" } else { name };
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    let mut names_to_try = std::iter::once(name.to_string()).chain(numbered);
+    names_to_try.find(|name| names.values().all(|other| other != name)).unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -275,20 +249,15 @@ impl<'a> Survey<'a> {
             return 0;
         }
         let mut fields = 0;
-        for (keyword, value) in part {
-            let below = match (keyword.as_str(), value) {
+        for (keyword, value) in
+            part.iter().filter(|(keyword, _)| !matches!(keyword.as_str(), "$defs" | "definitions"))
+        {
+            let own = usize::from(keyword == "properties");
+            let below: usize = match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => self.follow(reference, depth),
-                ("properties", Value::Object(properties)) => {
-                    properties.values().map(|schema| 1 + self.visit(schema, depth + 1)).sum()
+                (keyword, value) => {
+                    below(keyword, value).map(|schema| own + self.visit(schema, depth + 1)).sum()
                 }
-                ("patternProperties", Value::Object(patterns)) => {
-                    patterns.values().map(|schema| self.visit(schema, depth + 1)).sum()
-                }
-                ("allOf" | "anyOf" | "oneOf" | "prefixItems" | "items", Value::Array(_)) => {
-                    list(part, keyword).iter().map(|schema| self.visit(schema, depth + 1)).sum()
-                }
-                ("items" | "additionalProperties", schema) => self.visit(schema, depth + 1),
-                _ => 0,
             };
             fields = BIG.min(fields + below);
         }
@@ -311,140 +280,6 @@ impl<'a> Survey<'a> {
         }
         fields
     }
-}
-
-// The type of a value in words: `array of string`, `"high" | "low"`, `object of string to integer`.
-
-const MAX_SHOWN_DEPTH: usize = 5;
-const MAX_LISTED: usize = 12;
-const MAX_VARIANTS: usize = 100;
-const LISTED_OF_MANY: usize = 8;
-const MAX_LISTED_LENGTH: usize = 400;
-const MAX_VALUE: usize = 80;
-
-impl<'a> Writer<'a> {
-    /// A schema in words.
-    fn words(&mut self, schema: &'a Value) -> String {
-        self.words_at(schema, 0)
-    }
-
-    fn words_at(&mut self, schema: &'a Value, depth: usize) -> String {
-        self.folded |= depth > MAX_SHOWN_DEPTH;
-        if depth > MAX_SHOWN_DEPTH || !self.spend() {
-            return "any".to_string();
-        }
-        let view = self.view(schema);
-        self.view_words(&view, depth)
-    }
-
-    fn view_words(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
-        let mut words = match view.kind() {
-            Kind::Never => return "never".to_string(),
-            Kind::Named(reference) => vec![self.name_type(reference)],
-            Kind::Constant(value) => vec![self.value(value)],
-            Kind::Values(values) => self.values(values),
-            Kind::Variants => self.alternatives(view, depth),
-            Kind::Typed => self.types(view, depth),
-        };
-        if view.is_nullable && !words.iter().any(|word| word == "null" || word == "any") {
-            words.push("null".to_string());
-        }
-        words.join(" | ")
-    }
-
-    fn types(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
-        view.types().into_iter().map(|one| self.type_word(one, depth)).collect()
-    }
-
-    /// One JSON type, with the type of its elements.
-    fn type_word(&mut self, one: Type<'a>, depth: usize) -> String {
-        match one {
-            Type::Any => "any".to_string(),
-            Type::Plain(word) => inline(word).chars().take(MAX_VALUE).collect(),
-            Type::Object => "object".to_string(),
-            Type::Array(None) => "array".to_string(),
-            Type::Array(Some(items)) => match self.words_at(items, depth + 1) {
-                of if of == "any" => "array".to_string(),
-                of => format!("array of {}", grouped(of)),
-            },
-            Type::Map(values) => match self.words_at(values, depth + 1) {
-                of if of == "any" => "object".to_string(),
-                of => format!("object of string to {}", grouped(of)),
-            },
-            Type::Tuple(elements) => {
-                let listed = elements.iter().take(LISTED_OF_MANY);
-                let mut words: Vec<String> = listed.map(|schema| self.words_at(schema, depth + 1)).collect();
-                if elements.len() > LISTED_OF_MANY {
-                    words.push(self.more(elements.len() - LISTED_OF_MANY));
-                }
-                format!("array: {}", words.join(", then "))
-            }
-        }
-    }
-
-    /// Alternatives, each once. Constants with a meaning are explained. An alternative that names no type has that of all.
-    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
-        let (mut words, mut own): (Vec<String>, Option<String>) = (Vec::new(), None);
-        for &variant in view.variants.iter().take(MAX_VARIANTS) {
-            let mut word = self.words_at(variant, depth + 1);
-            if word == "any" {
-                word.clone_from(own.get_or_insert_with(|| self.types(view, depth).join(" | ")));
-            }
-            if let Some(meaning) = self.view(variant).meaning() {
-                word = format!("{word} {}", inline(meaning));
-            }
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
-        if words.len() > MAX_LISTED || unseen > 0 {
-            let hidden = words.len().saturating_sub(LISTED_OF_MANY) + unseen;
-            words.truncate(LISTED_OF_MANY);
-            words.push(self.more(hidden));
-        }
-        words
-    }
-
-    fn values(&mut self, values: &[Value]) -> Vec<String> {
-        let (mut words, mut length) = (Vec::new(), 0);
-        let most = if values.len() > MAX_LISTED { LISTED_OF_MANY } else { MAX_LISTED };
-        for (index, value) in values.iter().enumerate() {
-            let word = self.value(value);
-            length += word.len();
-            if index >= most || length > MAX_LISTED_LENGTH {
-                words.push(self.more(values.len() - index));
-                break;
-            }
-            words.push(word);
-        }
-        words
-    }
-
-    /// A value as JSON in a code span; null is a bare word.
-    fn value(&mut self, value: &Value) -> String {
-        if value.is_null() {
-            return "null".to_string();
-        }
-        let json = clean_line(&value.to_string());
-        match json.char_indices().nth(MAX_VALUE) {
-            Some((end, _)) => {
-                self.folded = true;
-                code(&format!("{}...", &json[..end]))
-            }
-            None => code(&json),
-        }
-    }
-
-    fn more(&mut self, count: usize) -> String {
-        self.folded = true;
-        format!("... {count} more")
-    }
-}
-
-/// Several types in parentheses, one as it is.
-fn grouped(words: String) -> String {
-    if words.contains(" | ") { format!("({words})") } else { words }
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
-use super::{Arguments, Facts, Fold, Given, Row, Types};
-use crate::catalog::schema_view::{Property, SchemaView};
+use super::{Arguments, Facts, Fold, Given, MARKDOWN, Row};
 use crate::finding::resolve_local;
 use crate::render::markdown::{code, inline};
+use crate::schema::words::Words;
+use crate::schema::{Property, SchemaView};
 use crate::tool::clean_line;
 
 /// Most names in one line.
@@ -25,50 +26,42 @@ const MAX_LEVELS: usize = 16;
 /// Most levels to look ahead for fields.
 const MAX_LOOK: usize = 3;
 const MAX_DESCRIPTION: usize = 600;
-/// Longest format, encoding and pattern, in bytes: longer ones are in the schema alone.
-const MAX_PATTERN: usize = 80;
 const MAX_DEFAULT: usize = 80;
 const MAX_EXAMPLE: usize = 50;
-/// Most schemas that are visited: enough for any honest tool, and a bound for schemas that multiply.
-const MAX_STEPS: usize = 20_000;
 
 /// Writes the argument list of one schema.
 pub(super) struct Writer<'a> {
     root: &'a Value,
-    types: Types<'a>,
+    words: Words<'a>,
     used_types: IndexSet<&'a str>,
     listed: Arguments,
     rows_left: usize,
-    steps_left: usize,
     levels: usize,
     fold: Fold,
     /// Whether the place at hand is required, and all places around it.
     is_needed: bool,
     needed_types: IndexSet<&'a str>,
-    pub(super) folded: bool,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(root: &'a Value, types: Types<'a>, fold: Fold) -> Self {
+    pub(super) fn new(root: &'a Value, types: IndexMap<&'a str, String>, fold: Fold) -> Self {
         Self {
             root,
-            types,
+            words: Words::new(root, MARKDOWN, types),
             used_types: IndexSet::new(),
             listed: Arguments::default(),
             rows_left: MAX_ROWS,
-            steps_left: MAX_STEPS,
             levels: 0,
             fold,
             is_needed: true,
             needed_types: IndexSet::new(),
-            folded: false,
         }
     }
 
     /// The whole list.
     pub(super) fn arguments(mut self, schema: &'a Value) -> Arguments {
         let view = self.view(schema);
-        let words = self.view_words(&view, 0);
+        let words = self.type_of(&view);
         let is_value = !matches!(words.as_str(), "any" | "object" | "null" | "object | null")
             && !words.starts_with("object of ")
             && view.get("properties").is_none()
@@ -82,7 +75,7 @@ impl<'a> Writer<'a> {
         if self.is_empty() {
             self.listed.remark = "None.".into();
         }
-        Arguments { folded: self.folded, ..self.listed }
+        Arguments { folded: self.words.folded, ..self.listed }
     }
 
     fn is_empty(&self) -> bool {
@@ -98,7 +91,8 @@ impl<'a> Writer<'a> {
         match view.other_values().filter(|other| !is_empty(other)) {
             Some(_) if listed && view.get("properties").is_none() => {}
             Some(other) if !listed => {
-                let words = self.words(other);
+                let other = self.view(other);
+                let words = self.type_of(&other);
                 self.listed.remark = format!("Any names, each with a value of type {words}.");
             }
             _ if takes_any && listed => {
@@ -122,30 +116,26 @@ impl<'a> Writer<'a> {
             }
             index += 1;
             let Some(target) = resolve_local(reference, self.root) else { continue };
-            let name = format!("**{}**", self.types.name(reference));
+            let name = format!("**{}**", self.words.name(reference));
             self.is_needed = self.needed_types.contains(reference);
             self.row(&name, "", target, None, 0);
         }
     }
 
-    pub(super) fn view(&self, schema: &'a Value) -> SchemaView<'a> {
-        SchemaView::with_names(schema, self.root, &|reference| self.types.has(reference))
+    fn view(&self, schema: &'a Value) -> SchemaView<'a> {
+        self.words.view(schema)
     }
 
-    /// The name of a type, which will be listed.
-    pub(super) fn name_type(&mut self, reference: &'a str) -> String {
-        self.used_types.insert(reference);
-        if self.is_needed {
-            self.needed_types.insert(reference);
+    /// The type of a place. Definitions that it names will be listed.
+    fn type_of(&mut self, view: &SchemaView<'a>) -> String {
+        let words = self.words.of_view(view);
+        for reference in self.words.named.drain(..) {
+            self.used_types.insert(reference);
+            if self.is_needed {
+                self.needed_types.insert(reference);
+            }
         }
-        self.types.name(reference).to_string()
-    }
-
-    /// Takes one step; `false` when the budget is used up.
-    pub(super) fn spend(&mut self) -> bool {
-        self.folded |= self.steps_left == 0;
-        self.steps_left = self.steps_left.saturating_sub(1);
-        self.steps_left > 0
+        words
     }
 
     /// One row and the rows below it. `is_required` is `None` where the word makes no sense.
@@ -153,13 +143,8 @@ impl<'a> Writer<'a> {
         let view = self.view(schema);
         let around = self.is_needed;
         self.is_needed &= is_required != Some(false);
-        let kind = self.view_words(&view, 0);
-        let mut limits = self.limits(&view);
-        if let Some(items) = view.items().filter(|_| view.named.is_none()) {
-            let items = self.view(items);
-            let of_items = self.limits(&items);
-            limits.extend(of_items.into_iter().map(|limit| format!("each {limit}")));
-        }
+        let kind = self.type_of(&view);
+        let limits = self.words.limits(&view);
         let given = self.default_or_example(&view);
         let mut about = self.about(&view, name);
         let may_fold = !self.is_needed && depth + 1 >= self.fold.levels;
@@ -198,7 +183,7 @@ impl<'a> Writer<'a> {
             (false, false) => format!("Fields: {}; optional: {}.", listed(&required), listed(&optional)),
         };
         let parts: Vec<String> = [fields, forms].into_iter().filter(|part| !part.is_empty()).collect();
-        self.folded |= !parts.is_empty();
+        self.words.folded |= !parts.is_empty();
         parts.join(" ")
     }
 
@@ -233,7 +218,7 @@ impl<'a> Writer<'a> {
         }
         let line = clean_line(text);
         let Some((end, _)) = line.char_indices().nth(longest) else { return Cow::Owned(line) };
-        self.folded = true;
+        self.words.folded = true;
         let head = &line[..end];
         // Half a link reads as nothing.
         let head = &head[..head.rfind('[').filter(|&open| !head[open..].contains(']')).unwrap_or(end)];
@@ -247,20 +232,12 @@ impl<'a> Writer<'a> {
         Cow::Owned(head[..end].to_string() + " ...")
     }
 
-    fn limits(&mut self, view: &SchemaView<'a>) -> Vec<String> {
-        let word = |word: &str| (word.len() <= MAX_PATTERN).then(|| inline(word));
-        view.limits(word, |pattern| {
-            self.folded |= pattern.len() > MAX_PATTERN;
-            (pattern.len() <= MAX_PATTERN).then(|| code(pattern))
-        })
-    }
-
     fn default_or_example(&mut self, view: &SchemaView<'a>) -> Option<Given> {
         if let Some(value) = view.get("default").filter(|value| !value.is_null()) {
             let plain = value.is_number() || value.is_boolean();
             let text = value.to_string();
             if text.len() > MAX_DEFAULT {
-                self.folded = true;
+                self.words.folded = true;
                 return None;
             }
             return Some(Given::Default(if plain { text } else { code(&text) }));
@@ -277,7 +254,7 @@ impl<'a> Writer<'a> {
 
     /// Rows below a place: fields, elements with fields, alternatives with fields.
     fn children(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
-        if !self.spend() || view.is_leaf() {
+        if !self.words.spend() || view.is_leaf() {
             return;
         }
         self.fields(view, depth, told);
@@ -307,7 +284,7 @@ impl<'a> Writer<'a> {
     /// Rows below a level that has no row of its own; they are as deep as the level around it.
     fn further_in(&mut self, view: &SchemaView<'a>, depth: usize) {
         if self.levels == MAX_LEVELS {
-            self.folded = true;
+            self.words.folded = true;
             return;
         }
         self.levels += 1;
@@ -331,7 +308,7 @@ impl<'a> Writer<'a> {
         }
         self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
         if !folded.is_empty() {
-            self.folded = true;
+            self.words.folded = true;
             self.remark(
                 depth,
                 format!("optional: {}", listed(&folded.iter().collect::<Vec<_>>())),
@@ -373,14 +350,14 @@ impl<'a> Writer<'a> {
     /// Name of one of several alternatives, and the field that this name explains fully.
     fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
         if let Some(value) = view.constant() {
-            return (self.value(value), None);
+            return (self.words.value(value), None);
         }
         let mut properties = view.properties();
         properties.sort_by_key(|property| !property.required);
         for property in &properties {
             let inner = self.view(property.schema);
             if let Some(value) = inner.constant() {
-                let value = self.value(value);
+                let value = self.words.value(value);
                 let told =
                     (property.required && inner.text("description").is_none()).then_some(property.name);
                 return (format!("{} {value}", label(property.name)), told);
@@ -413,7 +390,7 @@ impl<'a> Writer<'a> {
     /// Says how many rows of a list did not fit.
     fn left_out(&mut self, count: usize, depth: usize, what: &str) {
         if count > 0 {
-            self.folded = true;
+            self.words.folded = true;
             let plural = if count == 1 { "" } else { "s" };
             self.remark(depth, format!("... {count} more {what}{plural}"), String::new());
         }
