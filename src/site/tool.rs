@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 use tera::Context;
 
-use super::frame::{Frame, Link, Position, blocks, clipped, cut, inline_html, json_text, line, shown_name};
+use super::frame::{
+    Frame, IN_FOLDER, Link, Position, blocks, clipped, cut, inline_html, json_text, line, shown_name,
+};
 use super::{Page, Site, pages, payloads_path};
 use crate::catalog::{Callable, Profile, ProfileTool, Resolved, Tool};
 use crate::config::Mode;
@@ -52,9 +54,9 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
     let sections = SECTIONS.iter().filter(|(.., of)| of.is_empty() || of.iter().any(has));
     let sections: Vec<Value> = sections.map(|(id, title, _)| json!({"id": id, "title": title})).collect();
     let category = site.index.categories_of(shown).first().copied();
-    let position = Position { category, tool: Some(shown) };
+    let position = Position { category, tool: Some(shown), ..IN_FOLDER };
     let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
-    let frame = Frame::below(site, "tool", &name, clean_line(&tool.short), position)
+    let frame = Frame::new(site, "tool", &name, clean_line(&tool.short), position)
         .with_crumbs(lineage.into_iter().map(|above| pages::link(site, above)));
     let mut context = Context::new();
     context.insert("tool", &values);
@@ -138,7 +140,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
 
 fn replacement(site: &Site<'_>, name: &str) -> Value {
     let shown = match site.catalog.resolve(name) {
-        Resolved::Tool(tool) => site.index.tool_file(site.catalog, &tool.safe_name),
+        Resolved::Tool(tool) => site.index.tool_file(&tool.safe_name),
         _ => None,
     };
     let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));

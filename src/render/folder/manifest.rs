@@ -6,8 +6,8 @@
 //! Paths of generated files are relative, and each must mean the same file on every system.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,19 +48,15 @@ impl Manifest {
     /// Reads the manifest of a folder; a folder without one has no files of ours.
     pub(super) fn read(root: &Path) -> Result<Self, FolderError> {
         let path = root.join(MANIFEST);
-        match disk::look(&path)? {
+        let mut content = Vec::new();
+        let broken = |problem: &str| FolderError::Manifest { path: path.clone(), problem: problem.into() };
+        match disk::read(&path, &mut content)? {
             disk::Entry::Missing => return Ok(Manifest::new("")),
             disk::Entry::File(_) => {}
             disk::Entry::Link => return Err(FolderError::Symlink { path }),
-            _ => return Err(FolderError::Manifest { path, problem: "it is not a file".into() }),
+            _ => return Err(broken("it is not a file")),
         }
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(FolderError::Manifest { path, problem: "it is not text".into() });
-            }
-            Err(error) => return Err(FolderError::io("read", &path)(error)),
-        };
+        let text = String::from_utf8(content).map_err(|_| broken("it is not text"))?;
         Self::parse(&text, path.as_path())
     }
 
