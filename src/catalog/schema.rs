@@ -28,7 +28,7 @@ pub struct Parameters {
 }
 
 /// Whether a tool can be called.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callable {
     /// Calls are checked.
     Checked,

@@ -7,8 +7,7 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
-use super::arguments::{Argument, arguments};
-use super::usage::{OptionalStyle, line};
+use super::arguments::{Argument, OptionalStyle, arguments, line};
 use super::{brief, call, called, conditions, fill_in};
 use crate::catalog::Tool;
 use crate::tokens::estimate;

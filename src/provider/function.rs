@@ -15,7 +15,7 @@ use super::view::{self, Renaming, StrictBudget};
 use super::wire::{BoundFunction, Extent, NameRule, Stub, Wire};
 use super::{PayloadError, PayloadRequest, Provider};
 use crate::arguments::{WRAPPERS, has_property};
-use crate::catalog::{Callable, Catalog, Profile, Tool, functions};
+use crate::catalog::{Catalog, Profile, Tool, functions};
 use crate::config::{Deferred, Mode, SearchBy};
 use crate::finding::{Code, Finding, Severity};
 use crate::tool::{DescriptionMode, hashed_name};
@@ -147,7 +147,7 @@ fn bound_schema(
     report: &mut impl FnMut(Finding),
 ) -> Result<BoundSchema, String> {
     let tool = chosen.tool;
-    if let Callable::No(reason) = tool.parameters.callable() {
+    if let Some(reason) = tool.not_callable() {
         return Err(format!("it cannot be called, since {reason}"));
     }
     if chosen.extent == Extent::Stub || !tool.parameters.is_checked() {

@@ -11,7 +11,6 @@ use super::frame::{
 use super::index::{Entry, MAX_QUERY, MAX_TOOLS, ProfileReports, ROOT};
 use super::tool::title;
 use super::{Page, Site, pages};
-use crate::catalog::Callable;
 use crate::finding::{Code, Finding, Severity};
 use crate::render::TemplateError;
 use crate::report::{Measured, ModeReport, ProfileReport, Report, grouped};
@@ -136,7 +135,7 @@ pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> Value {
         "short": inline_html(&tool.short),
         "effect": tool.effect.as_str(),
         "deprecated": tool.definition.deprecated == Some(true),
-        "callable": !matches!(tool.parameters.callable(), Callable::No(_)),
+        "callable": tool.not_callable().is_none(),
     })
 }
 
