@@ -10,6 +10,7 @@ use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Catalog, Profile, ProfileTool, Tool, by_category};
 use crate::tokens::estimate;
+use crate::tool::grammar::counted;
 use crate::tool::{clipped, slug};
 
 /// Most characters of a name in a line: a line of the index has several.
@@ -304,8 +305,11 @@ impl Layout {
                 }
             };
             let tools = chunk.len();
-            let about =
-                if about.is_empty() { counted(tools) } else { format!("{}: {about}", counted(tools)) };
+            let about = if about.is_empty() {
+                counted(tools, "tool")
+            } else {
+                format!("{}: {about}", counted(tools, "tool"))
+            };
             let heading = format!("{label} Tools");
             let line =
                 self.page(&stem, heading, joined(&chunk, true), Line::new(label, String::new(), about));
@@ -326,7 +330,7 @@ impl Layout {
         let names: Vec<String> = titles.iter().map(|title| below(title, shared).to_string()).collect();
         let label = range(&from, &to);
         let tools = sections.iter().map(|section| section.lines.len()).sum();
-        let about = format!("{}: {}", counted(tools), listed(&names));
+        let about = format!("{}: {}", counted(tools, "tool"), listed(&names));
         let roots: HashSet<String> = sections.iter().map(|section| root(&section.path)).collect();
         let root = if roots.len() == 1 { root(&sections[0].path) } else { String::new() };
         let text: Vec<String> = sections.iter().map(|section| section.markdown(true)).collect();
@@ -378,7 +382,7 @@ impl Layout {
             let tools = chunk.iter().map(|line| line.tools).sum();
             let mut names: Vec<String> = chunk.iter().flat_map(|line| line.names.iter().cloned()).collect();
             names.dedup();
-            let about = format!("{}: {}", counted(tools), listed(&below_root(&names, &label)));
+            let about = format!("{}: {}", counted(tools, "tool"), listed(&below_root(&names, &label)));
             let stem = format!("{} {label}", if is_whole { "all" } else { "from" });
             let heading = format!("{label} Tools");
             let line =
@@ -470,10 +474,6 @@ fn range(from: &str, to: &str) -> String {
     }
 }
 
-fn counted(tools: usize) -> String {
-    format!("{tools} tool{}", if tools == 1 { "" } else { "s" })
-}
-
 fn listed(names: &[String]) -> String {
     let rest = names.len().saturating_sub(NAMES);
     let shown = names[..names.len() - rest].join(", ");
@@ -526,9 +526,10 @@ impl Llms {
             .collect();
         let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
         let count = tools.len();
-        let summary = profile.description.map(inline).unwrap_or_else(|| {
-            format!("{count} tool{}, each with documentation of its own.", if count == 1 { "" } else { "s" })
-        });
+        let summary = profile
+            .description
+            .map(inline)
+            .unwrap_or_else(|| format!("{}, each with documentation of its own.", counted(count, "tool")));
         let head = format!(
             "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
              [tools/README.md](tools/README.md). Registry version: {}.\n",

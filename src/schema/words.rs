@@ -7,6 +7,7 @@ use serde_json::{Number, Value};
 use super::walk::type_of;
 use super::{Kind, SchemaView, Type};
 use crate::tool::clean_line;
+use crate::tool::grammar::counted;
 
 /// Most schemas that are visited: enough for any honest tool, and a bound for schemas that multiply.
 const MAX_STEPS: usize = 20_000;
@@ -293,14 +294,13 @@ fn range(view: &SchemaView<'_>) -> Option<String> {
 }
 
 fn count(view: &SchemaView<'_>, least: &str, most: &str, what: &str) -> Option<String> {
-    let bound = |keyword: &str| view.get(keyword).and_then(Value::as_u64);
-    let plural = |n: u64| if n == 1 { "" } else { "s" };
-    Some(match (bound(least).filter(|&n| n > 0), bound(most).filter(|&n| n < WIDEST as u64)) {
-        (Some(low), Some(high)) if low == high => format!("{low} {what}{}", plural(low)),
+    let bound = |keyword: &str| usize::try_from(view.get(keyword)?.as_u64()?).ok();
+    Some(match (bound(least).filter(|&n| n > 0), bound(most).filter(|&n| n < WIDEST as usize)) {
+        (Some(low), Some(high)) if low == high => counted(low, what),
         (Some(low), Some(high)) => format!("{low} to {high} {what}s"),
         (Some(1), None) if what == "character" => "not empty".to_string(),
-        (Some(low), None) => format!("at least {low} {what}{}", plural(low)),
-        (None, Some(high)) => format!("at most {high} {what}{}", plural(high)),
+        (Some(low), None) => format!("at least {}", counted(low, what)),
+        (None, Some(high)) => format!("at most {}", counted(high, what)),
         (None, None) => return None,
     })
 }

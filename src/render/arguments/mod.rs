@@ -16,6 +16,7 @@ use crate::schema::walk::below;
 use crate::schema::words::{Style, Words};
 use crate::schema::{Property, SchemaView, last_segment};
 use crate::tool::clean_line;
+use crate::tool::grammar::counted;
 
 /// Descriptions as markdown.
 const MARKDOWN: Style = Style { is_brief: false, word: inline, code };
@@ -658,8 +659,7 @@ impl<'a> Writer<'a> {
     fn left_out(&mut self, count: usize, depth: usize, what: &str) {
         if count > 0 {
             self.words.folded = true;
-            let plural = if count == 1 { "" } else { "s" };
-            self.remark(depth, format!("... {count} more {what}{plural}"), String::new());
+            self.remark(depth, format!("... {}", counted(count, &format!("more {what}"))), String::new());
         }
     }
 }
