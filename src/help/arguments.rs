@@ -255,11 +255,12 @@ pub(super) enum OptionalStyle {
 
 /// The usage of a tool.
 pub fn usage(tool: &Tool) -> String {
-    line(tool, &arguments(tool), OptionalStyle::Typed)
+    line(&tool.op, &arguments(tool), OptionalStyle::Typed)
 }
 
-pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
-    let mut line = tool.op.clone();
+/// The usage of an op as help has it.
+pub(super) fn line(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
+    let mut line = op.to_string();
     let mut told = 0;
     let most = match optional {
         OptionalStyle::First(most) => most,

@@ -103,9 +103,9 @@ pub(crate) fn called(tool: &Tool, arguments: &Map<String, Value>) -> Value {
 }
 
 /// Pointers into the arguments of a call, to the values that its caller has to replace.
-fn fill_in(tool: &Tool, call: Option<&Value>) -> Value {
-    let is_there = |pointer: &&String| call.is_some_and(|call| call["args"].pointer(pointer).is_some());
-    tool.fill_in.iter().filter(is_there).cloned().collect()
+fn fill_in<'t>(tool: &'t Tool, call: Option<&Value>) -> Vec<&'t str> {
+    let is_there = |pointer: &&str| call.is_some_and(|call| call["args"].pointer(pointer).is_some());
+    tool.fill_in.iter().map(String::as_str).filter(is_there).collect()
 }
 
 /// The beginning of a text, at most this many characters: whole sentences where one fits, else whole words.
@@ -167,7 +167,7 @@ fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
         add("example_texts", tool.example_texts.as_slice().into());
     }
     let call = call(tool);
-    add("fill_in", fill_in(tool, call.as_ref()));
+    add("fill_in", fill_in(tool, call.as_ref()).into());
     add("call", call.into());
     fields
 }

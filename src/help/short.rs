@@ -4,7 +4,8 @@
 //! required ones; notes; fields and descriptions of the optional ones; limits. A long call is given with its required
 //! arguments alone, where that is valid too. `left_out` names the parts for which there was no room.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::arguments::{Argument, OptionalStyle, arguments, line};
@@ -47,20 +48,37 @@ enum Step<'a> {
 /// The names of the lists of a policy.
 const RULES: [&str; 3] = ["do", "dont", "edge_cases"];
 
-#[derive(Clone)]
+/// The answer so far, and what it takes to add to it.
+#[derive(Clone, Serialize)]
 struct Draft<'a> {
-    tool: &'a Tool,
-    budget: usize,
-    arguments: &'a [Argument<'a>],
-    call: Option<Value>,
-    fill_in: Value,
+    op: &'a str,
+    summary: &'a str,
     usage: String,
-    optional: OptionalStyle,
     /// The row of each argument; `None` where no row is needed.
+    #[serde(rename = "args", serialize_with = "present")]
     rows: Vec<Option<Map<String, Value>>>,
-    rules: [Vec<Value>; 3],
-    notes: Vec<Value>,
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    policy: IndexMap<&'static str, Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(flatten)]
+    conditions: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fill_in: Vec<&'a str>,
+    #[serde(skip)]
+    arguments: &'a [Argument<'a>],
+    #[serde(skip)]
+    optional: OptionalStyle,
+    #[serde(skip)]
+    budget: usize,
+    #[serde(skip)]
     left_out: IndexSet<&'static str>,
+}
+
+fn present<S: Serializer>(rows: &[Option<Map<String, Value>>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rows.iter().flatten())
 }
 
 pub(super) fn short(tool: &Tool, budget: usize) -> Map<String, Value> {
@@ -100,16 +118,26 @@ fn steps<'a>(tool: &'a Tool, arguments: &[Argument<'_>]) -> Vec<Step<'a>> {
 
 impl<'a> Draft<'a> {
     fn new(tool: &'a Tool, arguments: &'a [Argument<'a>], budget: usize) -> Self {
-        let rows = arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect();
-        let (rules, notes) = (Default::default(), Vec::new());
-        let (usage, optional) = (String::new(), OptionalStyle::Named);
         let whole = call(tool);
         let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
         let left_out = short.iter().map(|_| "optional arguments of the call").collect();
         let call = short.or(whole);
-        let fill_in = fill_in(tool, call.as_ref());
-        Self { tool, budget, arguments, call, fill_in, usage, optional, rows, rules, notes, left_out }
+        Self {
+            op: &tool.op,
+            summary: &tool.short,
+            usage: String::new(),
+            rows: arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect(),
+            policy: IndexMap::new(),
+            notes: Vec::new(),
+            conditions: conditions(tool),
+            fill_in: fill_in(tool, call.as_ref()),
+            call,
+            arguments,
+            optional: OptionalStyle::Named,
+            budget,
+            left_out,
+        }
     }
 
     /// Writes the parts that are always there, in the richest form that fits; values of arguments are dropped last.
@@ -122,8 +150,8 @@ impl<'a> Draft<'a> {
                 return;
             }
         }
-        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
-            self.fill_in = Value::Null;
+        if !self.fill_in.is_empty() {
+            self.fill_in.clear();
             self.left_out.insert("fill_in");
         }
         let length = |row: &Map<String, Value>| row.get("enum").map_or(0, |values| values.to_string().len());
@@ -137,7 +165,7 @@ impl<'a> Draft<'a> {
 
     fn write_usage(&mut self, optional: OptionalStyle) {
         self.optional = optional;
-        self.usage = line(self.tool, self.arguments, optional);
+        self.usage = line(self.op, self.arguments, optional);
     }
 
     /// Adds one part, unless there is no room for it.
@@ -180,12 +208,12 @@ impl<'a> Draft<'a> {
             Step::Fields(at) => self.tell(at, "fields", self.arguments[at].fields()),
             Step::Limits(at) => self.tell(at, "limits", self.arguments[at].limits()),
             Step::Rule(list, rule) => {
-                self.rules[list].push(clean_line(rule).into());
+                self.policy.entry(RULES[list]).or_default().push(clean_line(rule));
                 true
             }
             Step::Note(note) => {
                 let note = self.shortened(step, &clean_line(note), MAX_NOTE);
-                self.notes.push(note.into());
+                self.notes.push(note);
                 true
             }
         }
@@ -209,40 +237,16 @@ impl<'a> Draft<'a> {
     }
 
     fn fits(&self) -> bool {
-        let written = serde_json::to_string(&self.facts()).unwrap_or_default();
+        let written = serde_json::to_string(self).unwrap_or_default();
         estimate(&written) + RESERVED <= self.budget
     }
 
-    /// The facts, with the names of the parts that were left out.
+    /// The answer, with the names of the parts that were left out.
     fn written(&self) -> Map<String, Value> {
-        let mut fields = self.facts();
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else { return Map::new() };
         if !self.left_out.is_empty() {
             fields.insert(LEFT_OUT.into(), self.left_out.iter().copied().collect());
             fields.insert(MORE.into(), HOW.into());
-        }
-        fields
-    }
-
-    fn facts(&self) -> Map<String, Value> {
-        let mut fields = Map::new();
-        fields.insert("op".into(), self.tool.op.as_str().into());
-        fields.insert("summary".into(), self.tool.short.as_str().into());
-        fields.insert("usage".into(), self.usage.as_str().into());
-        let rows = self.rows.iter().flatten().cloned().map(Value::Object);
-        fields.insert("args".into(), rows.collect());
-        let rules = RULES.iter().zip(&self.rules).filter(|(_, rules)| !rules.is_empty());
-        let policy: Map<String, Value> =
-            rules.map(|(name, rules)| (name.to_string(), rules.as_slice().into())).collect();
-        if !policy.is_empty() {
-            fields.insert("policy".into(), policy.into());
-        }
-        if !self.notes.is_empty() {
-            fields.insert("notes".into(), self.notes.as_slice().into());
-        }
-        fields.extend(conditions(self.tool));
-        fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
-        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
-            fields.insert("fill_in".into(), self.fill_in.clone());
         }
         fields
     }
