@@ -62,6 +62,7 @@ pub mod refusal; // why a call has no result
 pub mod render; // a catalog becomes documentation
 #[doc(hidden)]
 pub mod report; // what a catalog costs, in tokens
+mod schema; // JSON Schemas: keywords, places, words
 #[doc(hidden)]
 pub mod search; // which tools fit what somebody wants
 #[doc(hidden)]

@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 use super::names::{closed_properties, meant_word, only, properties};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
+use crate::schema::walk::is_composing;
 use crate::secret::SecretPolicy;
 use crate::tool::{Effect, words};
 
 /// Bytes of the longest call that is suggested: a longer one would mostly repeat the caller's own text.
 const LONGEST: usize = 4 << 10;
-/// Keywords of a schema by which other schemas add properties.
-const COMPOSING: [&str; 6] = ["allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"];
 /// Rounds of corrections: correcting one place can reveal violations below it.
 const ROUNDS: usize = 6;
 
@@ -99,7 +98,7 @@ impl Corrected {
     fn settle_unnamed(&mut self, tool: &Tool) {
         let schema = tool.parameters.schema();
         // The names of a composed schema are not only its own.
-        let is_composed = COMPOSING.into_iter().any(|keyword| schema.get(keyword).is_some());
+        let is_composed = schema.as_object().is_some_and(|schema| schema.keys().any(|key| is_composing(key)));
         let Some(known) = properties(tool).filter(|_| !is_composed) else { return };
         let is_open = closed_properties(tool).is_none();
         let names = self.args.as_object().into_iter().flat_map(|args| args.keys());

@@ -14,7 +14,6 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`trust`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`schema_view`] reads a place of a schema for texts about it.
 
 mod audience;
 mod build;
@@ -29,7 +28,6 @@ mod registry;
 mod repair;
 mod sample;
 mod schema;
-pub(crate) mod schema_view;
 mod set_arguments;
 mod short;
 mod steps;

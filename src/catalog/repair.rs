@@ -4,10 +4,11 @@
 
 use std::collections::HashSet;
 
+use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::finding::keyword::{TYPES, each_with_pointer_mut};
-use crate::finding::{SchemaNames, keyword, percent_decoded, pointer_join};
+use crate::finding::{SchemaNames, percent_decoded, plain_flag, plain_number, pointer_join};
+use crate::schema::walk::{TYPES, draft, each_with_pointer_mut, standard_type};
 
 /// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ pub(super) struct Repairs {
 pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     let mut repairing = Repairing {
         root: schema,
-        old_draft: is_old_draft(schema),
+        old_draft: draft(schema) < Draft::Draft202012,
         names: SchemaNames::of(schema, &["$id", "id"]),
         repairs: Repairs::default(),
     };
@@ -34,23 +35,6 @@ pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     let clean = words.is_empty() && broken.is_empty() && remote.is_empty();
     (!clean).then_some((value, repairing.repairs))
 }
-
-/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
-const TYPE_WORDS: [(&str, &[&str]); 7] = [
-    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
-    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
-    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
-    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
-    ("boolean", &["bool"]),
-    (
-        "string",
-        &[
-            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
-            "file", "path", "email",
-        ],
-    ),
-    ("null", &["none", "nil", "void"]),
-];
 
 struct Repairing<'a> {
     root: &'a Value,
@@ -91,10 +75,10 @@ impl Repairing<'_> {
             | "maxProperties" | "multipleOf"
                 if value.is_string() =>
             {
-                keyword::plain_number(value).map(Value::Number)
+                plain_number(value).map(Value::Number)
             }
             "uniqueItems" | "nullable" | "readOnly" | "writeOnly" | "deprecated" if value.is_string() => {
-                keyword::plain_flag(value).map(Value::Bool)
+                plain_flag(value).map(Value::Bool)
             }
             "required" => {
                 let name = value.as_str()?;
@@ -220,10 +204,8 @@ impl Repairing<'_> {
             for (name, property) in properties.iter_mut() {
                 let Value::Object(property) = property else { continue };
                 let names_itself = |flag: &Value| property.get("properties")?.get(flag.as_str()?).map(drop);
-                let flag = property
-                    .get("required")
-                    .filter(|flag| names_itself(flag).is_none())
-                    .and_then(keyword::plain_flag);
+                let flag =
+                    property.get("required").filter(|flag| names_itself(flag).is_none()).and_then(plain_flag);
                 if let Some(required) = flag {
                     property.shift_remove("required");
                     if required {
@@ -307,20 +289,4 @@ impl Repairing<'_> {
             self.word(&pointer_join(pointer, "$schema"), what);
         }
     }
-}
-
-/// The type of JSON Schema that a word plainly means.
-pub(super) fn standard_type(word: &str) -> Option<&'static str> {
-    let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
-    standard(word).or_else(|| {
-        let lower = word.trim().to_ascii_lowercase();
-        let base = lower.split(['<', '[', '(']).next().unwrap_or_default().trim();
-        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
-        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
-    })
-}
-
-fn is_old_draft(schema: &Value) -> bool {
-    let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    uri.contains("draft-0") || uri.contains("2019-09")
 }

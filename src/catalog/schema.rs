@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{PatternOptions, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::repair::{Repairs, repair};
 use crate::finding::{Code, Finding, Place, Violation, resolve_local, violations};
+use crate::schema::walk::{draft, in_place};
 use crate::tool::{Definition, NoSchemaMode, compact};
 
 /// Backtracking steps of a pattern before a value is refused: more would let one pattern stall a call.
@@ -27,7 +28,7 @@ pub struct Parameters {
 }
 
 /// Whether a tool can be called.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callable {
     /// Calls are checked.
     Checked,
@@ -251,20 +252,6 @@ fn validator(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'s
     })
 }
 
-/// The draft that `$schema` names, else 2020-12, the default of MCP and of the providers.
-fn draft(schema: &Value) -> Draft {
-    let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    [
-        ("draft-07", Draft::Draft7),
-        ("draft-06", Draft::Draft6),
-        ("draft-04", Draft::Draft4),
-        ("2019-09", Draft::Draft201909),
-    ]
-    .into_iter()
-    .find_map(|(word, draft)| uri.contains(word).then_some(draft))
-    .unwrap_or(Draft::Draft202012)
-}
-
 fn takes_objects(schema: &Value) -> bool {
     match schema.get("type") {
         None => !matches!(schema, Value::Bool(false)),
@@ -363,14 +350,9 @@ impl<'a> Levels<'a> {
 
 /// The subschemas that a schema applies to the same value.
 fn applied<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a Value> {
-    let object = schema.as_object();
-    let get = move |key: &str| object.and_then(|object| object.get(key));
-    let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(move |key| get(key)?.as_array()).flatten();
-    let single = ["not", "if", "then", "else"].into_iter().filter_map(get);
-    let dependent =
-        get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
-    let target = get("$ref").and_then(Value::as_str).and_then(|reference| resolve_local(reference, root));
-    lists.chain(single).chain(dependent).chain(target)
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|reference| resolve_local(reference, root));
+    schema.as_object().into_iter().flat_map(in_place).chain(target)
 }
 
 /// The keywords whose subschemas apply to what is inside a value.

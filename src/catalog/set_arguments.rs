@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::SetArgument;
+use crate::schema::walk::{below_mut, in_place, is_in_place};
 use crate::tool::{Definition, Schema};
 
 /// Levels of a schema that are searched: schemas are untrusted, and may nest without an end.
 const MAX_DEPTH: usize = 16;
-/// Keywords with schemas for the same value.
-const PARTS: [&str; 7] = ["allOf", "anyOf", "oneOf", "if", "then", "else", "not"];
 
 /// An argument of a tool whose value the operator sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,16 +56,9 @@ pub(super) fn has(definition: &Definition, name: &str) -> bool {
 
 fn property<'s>(schema: &'s Value, name: &str, depth: usize) -> Option<&'s Value> {
     let direct = schema.get("properties").and_then(|properties| properties.get(name));
-    let parts = || PARTS.iter().filter_map(|keyword| schema.get(*keyword)).flat_map(each);
+    let parts = || schema.as_object().into_iter().flat_map(in_place);
     let deeper = || parts().find_map(|part| property(part, name, depth + 1));
     direct.or_else(|| if depth < MAX_DEPTH { deeper() } else { None })
-}
-
-fn each(part: &Value) -> &[Value] {
-    match part {
-        Value::Array(parts) => parts,
-        part => std::slice::from_ref(part),
-    }
 }
 
 /// Takes a hidden argument out of a schema; any other is no longer required, and has its value as default.
@@ -88,14 +80,8 @@ fn change(schema: &mut Value, name: &str, set: &SetArgument, depth: usize) {
         }
     }
     if depth < MAX_DEPTH {
-        for keyword in PARTS {
-            match fields.get_mut(keyword) {
-                Some(Value::Array(parts)) => {
-                    parts.iter_mut().for_each(|part| change(part, name, set, depth + 1))
-                }
-                Some(part) => change(part, name, set, depth + 1),
-                None => {}
-            }
+        for (keyword, value) in fields.iter_mut().filter(|(keyword, _)| is_in_place(keyword)) {
+            below_mut(keyword, value, &mut |part| change(part, name, set, depth + 1));
         }
     }
 }

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::schema_view::SchemaView;
 use super::{Tool, names};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join, pointer_unescape};
+use crate::schema::SchemaView;
 use crate::tool::{Backend, Definition, Effect, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
 
 /// Next step for the caller of a tool whose steps are wrong.

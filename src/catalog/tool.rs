@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::{Parameters, ToolArgument};
+use super::{Callable, Parameters, ToolArgument};
 use crate::config::Facts;
 use crate::finding::Place;
 use crate::tool::{
@@ -112,10 +112,18 @@ impl Tool {
         self.name.len() + self.description.len() + schema
     }
 
-    /// Whether its author wants a person to approve calls.
+    /// Whether a person approves each call: the author wants that, or calls cannot be checked otherwise.
     pub fn wants_approval(&self) -> bool {
-        self.definition.approval == Some(true)
-            || self.definition.no_schema_mode == Some(NoSchemaMode::HumanApproval)
+        let is_unchecked = Callable::Unchecked(NoSchemaMode::HumanApproval);
+        self.definition.approval == Some(true) || *self.parameters.callable() == is_unchecked
+    }
+
+    /// The reason why it cannot be called, if it cannot.
+    pub fn not_callable(&self) -> Option<&str> {
+        match self.parameters.callable() {
+            Callable::No(reason) => Some(reason),
+            _ => None,
+        }
     }
 
     /// Whether the result of a call can change the context of a session.

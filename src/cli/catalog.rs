@@ -16,6 +16,8 @@ use crate::sources::{ADDRESS_HELP, Addresses, Listings};
 use crate::tool::clean_line;
 use crate::watch::Reading;
 
+pub(super) use crate::tool::grammar::counted;
+
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
 
@@ -331,9 +333,4 @@ pub(super) fn refuse_unread(checked: &Checked) -> CommandResult {
 /// Fails when some of the input is missing from the catalog, after the rest has been printed.
 pub(super) fn complete(checked: &Checked) -> CommandResult {
     if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
-}
-
-/// `1 error`, `2 errors`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -7,8 +7,9 @@ use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
-use crate::render::{Docs, RenderError, SkillFolder, Templates, folder};
-use crate::site::{Folder, Site, SiteIndex};
+use crate::render::folder::{self, Files};
+use crate::render::{Docs, RenderError, Templates, skill_files, skills};
+use crate::site::{Site, SiteIndex};
 
 /// Write the documentation of a catalog: README.md, one page per tool, registry.json.
 ///
@@ -56,27 +57,30 @@ impl RenderArgs {
         let checked = self.catalog.open()?;
         self.catalog.report_briefly(&checked);
         if self.check {
-            self.with_output(&checked, |output| self.drift(output))
+            self.with_files(&checked, |_, files| self.drift(files))
         } else {
             self.rerun(&checked, "")
         }
     }
 
-    fn with_output(
+    /// Does something with the number of tools and the files that document them.
+    fn with_files(
         &self,
         checked: &Checked,
-        act: impl FnOnce(&dyn Output) -> CommandResult,
+        act: impl FnOnce(usize, &Files<'_>) -> CommandResult,
     ) -> CommandResult {
         let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
+        let tools = docs.tools().len();
+        let files = |files: Result<Files<'_>, RenderError>| act(tools, &files.map_err(failure)?);
         if self.skills.is_some() {
-            return act(&SkillFolder::of(&docs));
+            return files(skill_files(&docs, &skills(&checked.catalog, docs.profile())));
         }
-        let Some(index) = &index else { return act(&docs) };
+        let Some(index) = &index else { return files(docs.files(self.folder())) };
         let site = Site::new(index, &checked.catalog, &checked.findings, &templates);
-        act(&Folder::new(site, docs))
+        files(site.files(&docs, self.folder()))
     }
 
     /// The folder to write.
@@ -84,8 +88,8 @@ impl RenderArgs {
         self.skills.as_deref().or(self.out.as_deref()).unwrap_or(Path::new("tools"))
     }
 
-    fn drift(&self, output: &dyn Output) -> CommandResult {
-        let drift = output.check(self.folder()).map_err(failure)?;
+    fn drift(&self, files: &Files<'_>) -> CommandResult {
+        let drift = folder::check(self.folder(), "", files).map_err(|error| failure(error.into()))?;
         if drift.is_empty() {
             print_note(format!("{} is up to date", self.folder().display()));
             return Ok(());
@@ -115,14 +119,15 @@ impl Rerun for RenderArgs {
     }
 
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
-        self.with_output(checked, |output| {
-            if !self.has_result() && output.tools() == 0 {
+        self.with_files(checked, |tools, files| {
+            if !self.has_result() && tools == 0 {
                 refuse_unread(checked)?;
             }
-            let bar = Bar::new("writing docs", output.count() as u64);
-            let report = output.write(self.folder(), &|done| bar.add(done)).map_err(failure)?;
+            let bar = Bar::new("writing docs", files.paths.len() as u64);
+            let report = folder::sync(self.folder(), files, &|done| bar.add(done));
+            let report = report.map_err(|error| failure(error.into()))?;
             bar.finish();
-            print_note(format!("{}: {}{why}", self.folder().display(), summary(output.tools(), &report)));
+            print_note(format!("{}: {}{why}", self.folder().display(), summary(tools, &report)));
             kept(&report, checked.catalog.complete);
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
@@ -132,68 +137,6 @@ impl Rerun for RenderArgs {
 /// Whether a folder holds docs of an earlier run; an unreadable one counts, so that it is left alone.
 pub(super) fn has_docs(folder: &Path) -> bool {
     folder::owned(folder).map_or(true, |files| !files.is_empty())
-}
-
-/// The output: docs, or docs with pages.
-trait Output {
-    fn tools(&self) -> usize;
-    fn count(&self) -> usize;
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError>;
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError>;
-}
-
-impl Output for Docs<'_> {
-    fn tools(&self) -> usize {
-        Docs::tools(self).len()
-    }
-
-    fn count(&self) -> usize {
-        Docs::tools(self).len()
-    }
-
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
-        Docs::write(self, root, progress)
-    }
-
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        Docs::check(self, root)
-    }
-}
-
-impl Output for SkillFolder<'_, '_> {
-    fn tools(&self) -> usize {
-        SkillFolder::tools(self)
-    }
-
-    fn count(&self) -> usize {
-        SkillFolder::count(self)
-    }
-
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
-        SkillFolder::write(self, root, progress)
-    }
-
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        SkillFolder::check(self, root)
-    }
-}
-
-impl Output for Folder<'_> {
-    fn tools(&self) -> usize {
-        Folder::tools(self)
-    }
-
-    fn count(&self) -> usize {
-        Folder::count(self)
-    }
-
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
-        Folder::write(self, root, progress)
-    }
-
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        Folder::check(self, root)
-    }
 }
 
 /// The templates named on the command line, else the configured ones, else the built-in ones.

@@ -10,7 +10,6 @@
 mod code;
 mod document;
 mod json;
-pub(crate) mod keyword;
 mod nearest;
 mod place;
 mod pointer;
@@ -32,7 +31,7 @@ pub use pointer::{
     SchemaNames, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_unescape, resolve_local,
 };
 pub use report::{json_report, text_report};
-pub use typed::{Reader, schema_of};
+pub use typed::{Reader, plain_flag, plain_number, schema_of};
 pub use violation::{Violation, violations};
 
 /// Place of a finding in the user's files.

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place, keyword, pointer_split};
+use super::{Code, Finding, Place, pointer_split};
 
 /// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;
@@ -120,11 +120,7 @@ fn meant(validator: &Validator, schema: &Value, value: &mut Value, violation: &V
         return None;
     }
     let lower = written.as_str().map(|text| Value::from(text.trim().to_lowercase()));
-    let read = [
-        keyword::plain_flag(&written).map(Value::Bool),
-        keyword::plain_number(&written).map(Value::Number),
-        lower,
-    ];
+    let read = [plain_flag(&written).map(Value::Bool), plain_number(&written).map(Value::Number), lower];
     let several = Some(Value::from(vec![written.clone()]));
     let mut fitting =
         read.into_iter().chain([several]).flatten().filter(|read| *read != written).filter(|read| {
@@ -170,4 +166,25 @@ fn leave_out(value: &mut Value, violation: &Violation) -> bool {
         pointer = parent;
     }
     false
+}
+
+// Values of the wrong kind that can only mean one thing: `"true"`, `"10"`.
+
+/// The boolean that a value is, or that its text says.
+pub fn plain_flag(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("true") => Some(true),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// The number that a value is, or that its text says.
+pub fn plain_number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => serde_json::from_str(text.trim()).ok(),
+        _ => None,
+    }
 }

@@ -1,11 +1,17 @@
-//! The arguments of a tool as help lists them, required ones first.
+//! The arguments of a tool as help lists them, required ones first, and its usage on one line.
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::brief;
 use crate::catalog::Tool;
-use crate::catalog::schema_view::{Kind, Property, SchemaView, Type};
+use crate::schema::words::{Style, Words};
+use crate::schema::{Kind, Property, SchemaView};
+use crate::tokens::estimate;
 use crate::tool::clean_line;
+
+/// Descriptions of arguments, in a few words.
+const BRIEF: Style = Style { is_brief: true, word: clean_line, code: clean_line };
 
 /// Most values of an enum, and most bytes of them, in a short answer.
 const MAX_VALUES: usize = 16;
@@ -43,9 +49,13 @@ impl<'a> Argument<'a> {
         Self { name, required, view: whole.at(schema) }
     }
 
+    fn in_words(&self) -> Words<'a> {
+        Words::new(self.view.root, BRIEF, IndexMap::new())
+    }
+
     /// Its type in a few words.
     pub(super) fn words(&self) -> String {
-        type_words(&self.view)
+        self.in_words().of_view(&self.view)
     }
 
     /// Its allowed values, where they are few.
@@ -111,7 +121,8 @@ impl<'a> Argument<'a> {
 
     /// Further limits of its value.
     pub(super) fn limits(&self) -> Option<String> {
-        limits(&self.view)
+        let limits = self.in_words().limits(&self.view);
+        (!limits.is_empty()).then(|| limits.join(", "))
     }
 
     /// The names of its fields, optional ones with a question mark.
@@ -178,90 +189,11 @@ pub(super) fn whole(tool: &Tool) -> Vec<Value> {
     rows(arguments(tool).into_iter(), 0, &mut room)
 }
 
-// Types in a few words: `string`, `integer[]`, `string|null`. References are followed within the schema, a few
-// levels deep.
-
-/// Most levels of a type that are written out.
-const MAX_TYPE_DEPTH: usize = 4;
-/// Most alternatives that are written out.
-const MAX_VARIANTS: usize = 4;
 /// Most alternatives whose fields, and whose values, are listed.
 const MAX_LISTED_VARIANTS: usize = 400;
-/// Longest word for a type in characters, longest format and longest pattern in bytes.
-const MAX_WORD: usize = 40;
-const MAX_PATTERN: usize = 60;
-
-/// The type in a few words.
-pub(super) fn type_words(view: &SchemaView<'_>) -> String {
-    words_at(view, 0)
-}
-
-fn words_at(view: &SchemaView<'_>, depth: usize) -> String {
-    if depth > MAX_TYPE_DEPTH {
-        return "any".into();
-    }
-    let is_typed = view.get("type").is_some();
-    let types = || view.types().into_iter().map(|one| type_word(view, one, depth)).collect::<Vec<_>>();
-    let mut words = match view.kind() {
-        Kind::Never => return "never".into(),
-        Kind::Variants => alternatives(view, depth, || types().join("|")),
-        Kind::Constant(value) if !is_typed => vec![type_of(value).into()],
-        Kind::Values(values) if !is_typed => values.iter().map(|value| type_of(value).into()).collect(),
-        _ => types(),
-    };
-    if view.is_nullable {
-        words.push("null".into());
-    }
-    let mut told: Vec<String> = Vec::with_capacity(words.len());
-    for word in words {
-        if !told.contains(&word) {
-            told.push(word);
-        }
-    }
-    told.join("|")
-}
-
-/// The words of each alternative; one that names no type has that of all.
-fn alternatives(view: &SchemaView<'_>, depth: usize, own: impl Fn() -> String) -> Vec<String> {
-    let words = |variant: &&Value| match words_at(&view.at(variant), depth + 1) {
-        untyped if untyped == "any" => own(),
-        words => words,
-    };
-    let mut words: Vec<String> = view.variants.iter().take(MAX_VARIANTS).map(words).collect();
-    if view.variants.len() > MAX_VARIANTS {
-        words.push("…".into());
-    }
-    words
-}
-
-fn type_word(view: &SchemaView<'_>, one: Type<'_>, depth: usize) -> String {
-    match one {
-        Type::Any => "any".into(),
-        Type::Plain(word) => clean_line(word).chars().take(MAX_WORD).collect(),
-        Type::Object | Type::Map(_) => "object".into(),
-        Type::Array(None) | Type::Tuple(_) => "array".into(),
-        Type::Array(Some(items)) => match words_at(&view.at(items), depth + 1) {
-            of if of == "any" => "array".into(),
-            of if of.contains('|') => format!("({of})[]"),
-            of => format!("{of}[]"),
-        },
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
 
 /// The values that are allowed, where they are listed: in one place, or as alternatives.
-pub(super) fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
+fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
     match view.kind() {
         Kind::Constant(value) => vec![value],
         Kind::Values(values) => values.iter().collect(),
@@ -274,7 +206,7 @@ pub(super) fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
 }
 
 /// The fields of the object that a value is, or that its elements are.
-pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let own = fields(view);
     match view.items().filter(|_| own.is_empty()) {
         Some(items) => fields(&view.at(items)),
@@ -283,7 +215,7 @@ pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
 }
 
 /// The fields of an object, required ones first, then those of its alternatives.
-pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let mut fields = view.properties();
     let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
     for _ in 0..MAX_LISTED_VARIANTS {
@@ -299,15 +231,137 @@ pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     fields
 }
 
-/// Further limits of a value and of its elements, in a few words.
-pub(super) fn limits(view: &SchemaView<'_>) -> Option<String> {
-    let short = |text: &str, most: usize| (text.len() <= most).then(|| clean_line(text));
-    let of =
-        |view: &SchemaView<'_>| view.limits(|word| short(word, MAX_FORMAT), |text| short(text, MAX_PATTERN));
-    let mut limits = of(view);
-    let each = view.items().map(|items| of(&view.at(items))).unwrap_or_default();
-    limits.extend(each.into_iter().map(|limit| format!("each {limit}")));
-    (!limits.is_empty()).then(|| limits.join(", "))
+// The usage of a tool on one line: as help has it, `onto.task.update task_id=<string> [state_key=<todo|doing|done>]`, and
+// as a search gives it in place of the op, `onto.task.update(task_id, state_key?: todo|doing|done)`.
+
+/// Longest list of values on the line, in bytes.
+const MAX_LINE_VALUES: usize = 40;
+/// Most o200k tokens of a signature, and of one with the types of optional arguments.
+const MAX_SIGNATURE: usize = 90;
+const MAX_TYPED: usize = 45;
+
+/// Form of the optional arguments on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OptionalStyle {
+    /// Their names and types.
+    Typed,
+    /// Their names.
+    Named,
+    /// The names of this many, and the number of the others.
+    First(usize),
+    /// Their number; and only the names of the required ones.
+    Bare,
+}
+
+/// The usage of a tool.
+pub fn usage(tool: &Tool) -> String {
+    line(&tool.op, &arguments(tool), OptionalStyle::Typed)
+}
+
+/// The usage of an op as help has it.
+pub(super) fn line(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
+    let mut line = op.to_string();
+    let mut told = 0;
+    let most = match optional {
+        OptionalStyle::First(most) => most,
+        OptionalStyle::Bare => 0,
+        OptionalStyle::Typed | OptionalStyle::Named => usize::MAX,
+    };
+    for argument in arguments {
+        let name = clean_line(argument.name);
+        if argument.required && optional == OptionalStyle::Bare {
+            line.push_str(&format!(" {name}"));
+            continue;
+        }
+        if argument.required {
+            line.push_str(&format!(" {name}=<{}>", value_on_line(argument)));
+            continue;
+        }
+        told += 1;
+        match optional {
+            OptionalStyle::Typed => line.push_str(&format!(" [{name}=<{}>]", value_on_line(argument))),
+            _ if told <= most => line.push_str(&format!(" [{name}]")),
+            _ => {}
+        }
+    }
+    if told > most {
+        line.push_str(&format!(" [{} more]", told - most));
+    }
+    line
+}
+
+/// The usage of a tool in short, which is enough to call it: all required arguments with fields and values, and as much of
+/// the optional ones as there is room for. A string has no type, and `?` is behind an optional name. `None` where there is
+/// too little room, and where the arguments depend on each other or are not known.
+pub fn signature(tool: &Tool) -> Option<String> {
+    let schema = tool.parameters.schema();
+    if !tool.parameters.is_checked() || !SchemaView::of(schema, schema).variants.is_empty() {
+        return None;
+    }
+    let arguments = arguments(tool);
+    let styles =
+        [OptionalStyle::Typed, OptionalStyle::Named, OptionalStyle::First(6), OptionalStyle::First(0)];
+    let most = |optional| if optional == OptionalStyle::Typed { MAX_TYPED } else { MAX_SIGNATURE };
+    let lines = styles.into_iter().map(|optional| (signed(&tool.op, &arguments, optional), most(optional)));
+    lines.into_iter().find(|(line, most)| estimate(line) <= *most).map(|(line, _)| line)
+}
+
+/// The names of all arguments of a tool.
+pub fn argument_names(tool: &Tool) -> Vec<&str> {
+    arguments(tool).into_iter().map(|argument| argument.name).collect()
+}
+
+fn signed(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
+    let required = arguments.iter().filter(|argument| argument.required).count();
+    let most = if let OptionalStyle::First(most) = optional { required + most } else { usize::MAX };
+    let mut told: Vec<String> = Vec::new();
+    for argument in arguments.iter().take(most) {
+        let name = signed_name(argument.name);
+        let is_typed = argument.required || optional == OptionalStyle::Typed;
+        let value = is_typed.then(|| signed_value(argument)).filter(|value| value != "string");
+        let mark = if argument.required { "" } else { "?" };
+        told.push(value.map_or_else(|| format!("{name}{mark}"), |value| format!("{name}{mark}: {value}")));
+    }
+    if arguments.len() > most {
+        told.push(format!("{} more?", arguments.len() - most));
+    }
+    format!("{op}({})", told.join(", "))
+}
+
+/// The name of an argument; in quotes where it could be taken for more than a name.
+fn signed_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.$/@[]".contains(c);
+    let cleaned = clean_line(name);
+    let is_name = !name.is_empty() && name.chars().all(is_plain) && cleaned == name;
+    if is_name { cleaned } else { Value::from(cleaned).to_string() }
+}
+
+/// The value of an argument, with the first values of a long list, and the fields of an object.
+fn signed_value(argument: &Argument<'_>) -> String {
+    let words = argument.words();
+    let (first, left) = argument.first_values(MAX_LINE_VALUES);
+    if !first.is_empty() {
+        let more = if left > 0 { format!("|…{left} more") } else { String::new() };
+        let values = format!("{}{more}", first.join("|"));
+        return if words.ends_with("[]") { format!("({values})[]") } else { values };
+    }
+    match argument.fields().filter(|_| words.contains("object")) {
+        Some(fields) => words.replacen("object", &format!("{{{fields}}}"), 1),
+        None => words,
+    }
+}
+
+/// The value of an argument: its allowed values where they are few and short, else its type.
+fn value_on_line(argument: &Argument<'_>) -> String {
+    let words = argument.words();
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), clean_line);
+    let values =
+        argument.few_values().map(|values| values.into_iter().map(plain).collect::<Vec<_>>().join("|"));
+    match values.filter(|values| values.len() <= MAX_LINE_VALUES) {
+        Some(values) if words.ends_with("[]") => format!("({values})[]"),
+        Some(values) => values,
+        None => words,
+    }
 }
 
 #[cfg(test)]
@@ -315,35 +369,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn words(schema: Value) -> String {
-        type_words(&SchemaView::of(&schema, &schema))
-    }
-
-    #[test]
-    fn types_are_told_in_few_words() {
-        assert_eq!(words(json!({"type": "string"})), "string");
-        assert_eq!(words(json!({"type": ["integer", "null"]})), "integer|null");
-        assert_eq!(words(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})), "string|null");
-        assert_eq!(words(json!({"type": "array", "items": {"type": "object"}})), "object[]");
-        assert_eq!(words(json!({"items": {"type": ["string", "number"]}})), "(string|number)[]");
-        assert_eq!(words(json!({"enum": ["a", "b"]})), "string");
-        assert_eq!(words(json!({"enum": ["a", 1, null]})), "string|integer|null");
-        assert_eq!(words(json!({"allOf": [{"type": "string"}, {"minLength": 1}]})), "string");
-        assert_eq!(
-            words(json!({"type": "string", "anyOf": [{"format": "uri"}, {"pattern": "^/"}]})),
-            "string"
-        );
-        assert_eq!(words(json!({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "boolean"}}})), "boolean");
-        assert_eq!(words(json!({"type": []})), "any");
-        assert_eq!(words(json!({"type": ["null", "int", "integer"]})), "integer|null");
-        assert_eq!(words(json!(false)), "never");
-        assert_eq!(words(json!(true)), "any");
-        let endless = json!({"$ref": "#"});
-        assert_eq!(words(endless), "any");
-        let nested = json!({"type": "array", "items": {"$ref": "#"}});
-        assert_eq!(words(nested), "array[][][][]");
-    }
 
     #[test]
     fn parts_of_a_schema_bring_their_fields() {
@@ -355,16 +380,6 @@ mod tests {
         let fields = fields(&SchemaView::of(&schema, &schema));
         let told: Vec<_> = fields.iter().map(|field| (field.name, field.required)).collect();
         assert_eq!(told, [("a", true), ("c", true), ("b", false), ("d", false)]);
-    }
-
-    #[test]
-    fn limits_are_told_in_few_words() {
-        let schema = json!({
-            "type": "array", "minItems": 1, "uniqueItems": true,
-            "items": {"exclusiveMinimum": 0, "maximum": 5, "multipleOf": 0.5},
-        });
-        let limits = limits(&SchemaView::of(&schema, &schema)).unwrap();
-        assert_eq!(limits, "at least 1 item, unique, each above 0 and at most 5, each multiple of 0.5");
     }
 
     #[test]

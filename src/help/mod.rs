@@ -1,7 +1,7 @@
 //! Help on ops, groups and entities: short and full, made for models.
 //!
 //! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within [`SHORT_TOKENS`];
-//!    [`full`] has everything. Both list its arguments with their types ([`arguments`]), and a line of [`mod@usage`].
+//!    [`full`] has everything. Both list its arguments with their types, and its usage on one line ([`arguments`]).
 //!    [`small()`] is what a search adds to a hit that is clearly ahead.
 //! 2. [`Groups`] is the tree of ops and categories: the directory. [`mod@directory`] lists one group of it in
 //!    [`DIRECTORY_MAX_TOKENS`] tokens.
@@ -9,16 +9,15 @@
 mod arguments;
 mod directory;
 mod short;
-mod usage;
 
 use serde_json::{Map, Value, json};
 
+pub use arguments::{argument_names, signature, usage};
 pub use directory::{EffectFilter, Group, Groups, beginning, directory};
-pub use usage::{argument_names, signature, usage};
 
-use crate::catalog::{Callable, Tool};
+use crate::catalog::Tool;
 use crate::tokens::estimate;
-use crate::tool::{Effect, NoSchemaMode, clean_line};
+use crate::tool::{Effect, clean_line};
 
 /// Most o200k tokens of a short answer on a group.
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
@@ -67,18 +66,12 @@ pub fn of_tool(tool: &Tool, wanted: HelpOptions) -> Map<String, Value> {
 /// Conditions of every call of a tool: its effect, whether a person is asked, whether it can be called at all.
 fn conditions(tool: &Tool) -> Map<String, Value> {
     let definition = &tool.definition;
-    let (mut asks, mut reason) = (definition.approval == Some(true), None);
-    match tool.parameters.callable() {
-        Callable::Unchecked(NoSchemaMode::HumanApproval) => asks = true,
-        Callable::No(why) => reason = Some(why),
-        _ => {}
-    }
     let mut fields = Map::new();
     fields.insert("effect".into(), tool.effect.as_str().into());
     if tool.effect_is_guess() {
         fields.insert("effect_guessed".into(), true.into());
     }
-    if asks {
+    if tool.wants_approval() {
         fields.insert("approval".into(), "a person approves each call".into());
     }
     if definition.dry_run == Some(true) {
@@ -89,7 +82,7 @@ fn conditions(tool: &Tool) -> Map<String, Value> {
         fields
             .insert("deprecated".into(), instead.map_or(true.into(), |other| format!("use {other}").into()));
     }
-    fields.extend(reason.map(|reason| ("not_callable".to_string(), Value::from(clean_line(reason)))));
+    fields.extend(tool.not_callable().map(|reason| ("not_callable".to_string(), clean_line(reason).into())));
     fields
 }
 
@@ -110,9 +103,9 @@ pub(crate) fn called(tool: &Tool, arguments: &Map<String, Value>) -> Value {
 }
 
 /// Pointers into the arguments of a call, to the values that its caller has to replace.
-fn fill_in(tool: &Tool, call: Option<&Value>) -> Value {
-    let is_there = |pointer: &&String| call.is_some_and(|call| call["args"].pointer(pointer).is_some());
-    tool.fill_in.iter().filter(is_there).cloned().collect()
+fn fill_in<'t>(tool: &'t Tool, call: Option<&Value>) -> Vec<&'t str> {
+    let is_there = |pointer: &&str| call.is_some_and(|call| call["args"].pointer(pointer).is_some());
+    tool.fill_in.iter().map(String::as_str).filter(is_there).collect()
 }
 
 /// The beginning of a text, at most this many characters: whole sentences where one fits, else whole words.
@@ -174,7 +167,7 @@ fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
         add("example_texts", tool.example_texts.as_slice().into());
     }
     let call = call(tool);
-    add("fill_in", fill_in(tool, call.as_ref()));
+    add("fill_in", fill_in(tool, call.as_ref()).into());
     add("call", call.into());
     fields
 }

@@ -4,11 +4,11 @@
 //! required ones; notes; fields and descriptions of the optional ones; limits. A long call is given with its required
 //! arguments alone, where that is valid too. `left_out` names the parts for which there was no room.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::arguments::{Argument, arguments};
-use super::usage::{OptionalStyle, line};
+use super::arguments::{Argument, OptionalStyle, arguments, line};
 use super::{brief, call, called, conditions, fill_in};
 use crate::catalog::Tool;
 use crate::tokens::estimate;
@@ -33,33 +33,52 @@ const HOW: &str = "format=full";
 
 /// One part that may be added.
 #[derive(Clone, Copy)]
-enum Step {
+enum Step<'a> {
     Rows,
     Usage,
     Row(usize),
     About(usize),
     Fields(usize),
     Limits(usize),
-    Rule(usize, usize),
-    Note(usize),
+    /// A rule of a list of the policy.
+    Rule(usize, &'a str),
+    Note(&'a str),
 }
 
 /// The names of the lists of a policy.
 const RULES: [&str; 3] = ["do", "dont", "edge_cases"];
 
+/// The answer so far, and what it takes to add to it.
+#[derive(Clone, Serialize)]
 struct Draft<'a> {
-    tool: &'a Tool,
-    budget: usize,
-    arguments: &'a [Argument<'a>],
-    call: Option<Value>,
-    fill_in: Value,
+    op: &'a str,
+    summary: &'a str,
     usage: String,
-    optional: OptionalStyle,
     /// The row of each argument; `None` where no row is needed.
+    #[serde(rename = "args", serialize_with = "present")]
     rows: Vec<Option<Map<String, Value>>>,
-    rules: [Vec<Value>; 3],
-    notes: Vec<Value>,
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    policy: IndexMap<&'static str, Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(flatten)]
+    conditions: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fill_in: Vec<&'a str>,
+    #[serde(skip)]
+    arguments: &'a [Argument<'a>],
+    #[serde(skip)]
+    optional: OptionalStyle,
+    #[serde(skip)]
+    budget: usize,
+    #[serde(skip)]
     left_out: IndexSet<&'static str>,
+}
+
+fn present<S: Serializer>(rows: &[Option<Map<String, Value>>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rows.iter().flatten())
 }
 
 pub(super) fn short(tool: &Tool, budget: usize) -> Map<String, Value> {
@@ -76,22 +95,22 @@ pub(super) fn short(tool: &Tool, budget: usize) -> Map<String, Value> {
 }
 
 /// All parts that may be added, the most important first.
-fn steps(tool: &Tool, arguments: &[Argument<'_>]) -> Vec<Step> {
+fn steps<'a>(tool: &'a Tool, arguments: &[Argument<'_>]) -> Vec<Step<'a>> {
     let required = arguments.iter().filter(|argument| argument.required).count();
     let optional = required..arguments.len().min(required + MAX_OPTIONAL);
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<Step<'_>> = Vec::new();
     if let Some(policy) = &tool.policy {
         let lists = [&policy.dos, &policy.donts, &policy.edge_cases];
         let longest = lists.iter().map(|list| list.len()).max().unwrap_or_default();
-        let rules = (0..longest).flat_map(|at| (0..3).map(move |list| (list, at)));
-        steps.extend(
-            rules.filter(|(list, at)| *at < lists[*list].len()).map(|(list, at)| Step::Rule(list, at)),
-        );
+        for at in 0..longest {
+            let rules = lists.iter().enumerate().filter_map(|(list, rules)| Some((list, rules.get(at)?)));
+            steps.extend(rules.map(|(list, rule)| Step::Rule(list, rule)));
+        }
     }
     steps.extend([Step::Rows, Step::Usage]);
     steps.extend(optional.clone().map(Step::Row));
     steps.extend((0..required).flat_map(|at| [Step::Fields(at), Step::About(at)]));
-    steps.extend((0..tool.notes.len()).map(Step::Note));
+    steps.extend(tool.notes.iter().map(|note| Step::Note(note)));
     steps.extend(optional.clone().flat_map(|at| [Step::Fields(at), Step::About(at)]));
     steps.extend((0..optional.end).map(Step::Limits));
     steps
@@ -99,16 +118,26 @@ fn steps(tool: &Tool, arguments: &[Argument<'_>]) -> Vec<Step> {
 
 impl<'a> Draft<'a> {
     fn new(tool: &'a Tool, arguments: &'a [Argument<'a>], budget: usize) -> Self {
-        let rows = arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect();
-        let (rules, notes) = (Default::default(), Vec::new());
-        let (usage, optional) = (String::new(), OptionalStyle::Named);
         let whole = call(tool);
         let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
         let left_out = short.iter().map(|_| "optional arguments of the call").collect();
         let call = short.or(whole);
-        let fill_in = fill_in(tool, call.as_ref());
-        Self { tool, budget, arguments, call, fill_in, usage, optional, rows, rules, notes, left_out }
+        Self {
+            op: &tool.op,
+            summary: &tool.short,
+            usage: String::new(),
+            rows: arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect(),
+            policy: IndexMap::new(),
+            notes: Vec::new(),
+            conditions: conditions(tool),
+            fill_in: fill_in(tool, call.as_ref()),
+            call,
+            arguments,
+            optional: OptionalStyle::Named,
+            budget,
+            left_out,
+        }
     }
 
     /// Writes the parts that are always there, in the richest form that fits; values of arguments are dropped last.
@@ -121,8 +150,8 @@ impl<'a> Draft<'a> {
                 return;
             }
         }
-        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
-            self.fill_in = Value::Null;
+        if !self.fill_in.is_empty() {
+            self.fill_in.clear();
             self.left_out.insert("fill_in");
         }
         let length = |row: &Map<String, Value>| row.get("enum").map_or(0, |values| values.to_string().len());
@@ -136,21 +165,32 @@ impl<'a> Draft<'a> {
 
     fn write_usage(&mut self, optional: OptionalStyle) {
         self.optional = optional;
-        self.usage = line(self.tool, self.arguments, optional);
+        self.usage = line(self.op, self.arguments, optional);
     }
 
     /// Adds one part, unless there is no room for it.
-    fn add(&mut self, step: Step) {
-        let optional = self.optional;
+    fn add(&mut self, step: Step<'_>) {
+        let mut next = self.clone();
+        if !next.take(step) {
+            return;
+        }
+        if next.fits() {
+            *self = next;
+        } else if let Some(part) = step.part() {
+            self.left_out.insert(part);
+        }
+    }
+
+    /// Adds one part. Returns whether there was something to add.
+    fn take(&mut self, step: Step<'_>) -> bool {
         let is_whole = self.rows.iter().all(Option::is_some);
-        let is_new = match step {
+        match step {
             Step::Rows | Step::Usage | Step::Row(_) if is_whole => false,
+            // Beyond this number of rows there is no room.
+            Step::Rows if self.rows.len() > MAX_OPTIONAL => false,
             Step::Rows => {
-                // Beyond this number of rows there is no room.
-                let most = if self.rows.len() > MAX_OPTIONAL { 0 } else { self.rows.len() };
-                let rows = self.rows.iter_mut().zip(self.arguments).take(most);
-                rows.for_each(|(row, argument)| *row = Some(argument.row()));
-                most > 0
+                self.rows = self.arguments.iter().map(|argument| Some(argument.row())).collect();
+                true
             }
             Step::Usage => {
                 self.write_usage(OptionalStyle::Typed);
@@ -161,123 +201,67 @@ impl<'a> Draft<'a> {
                 true
             }
             Step::About(at) => {
-                let about = self.arguments[at].about(usize::MAX);
-                let told = about.as_deref().map(|about| brief(about, MAX_ABOUT));
-                if told != about {
-                    self.left_out.insert(step.part());
-                }
-                self.tell(at, "about", told)
+                let about =
+                    self.arguments[at].about(usize::MAX).map(|about| self.shortened(step, &about, MAX_ABOUT));
+                self.tell(at, "about", about)
             }
             Step::Fields(at) => self.tell(at, "fields", self.arguments[at].fields()),
             Step::Limits(at) => self.tell(at, "limits", self.arguments[at].limits()),
-            Step::Rule(list, at) => {
-                let rule = self
-                    .tool
-                    .policy
-                    .as_ref()
-                    .and_then(|policy| [&policy.dos, &policy.donts, &policy.edge_cases][list].get(at));
-                self.rules[list].extend(rule.map(|rule| clean_line(rule).into()));
-                rule.is_some()
-            }
-            Step::Note(at) => {
-                let note = clean_line(&self.tool.notes[at]);
-                let told = brief(&note, MAX_NOTE);
-                if told != note {
-                    self.left_out.insert(step.part());
-                }
-                self.notes.push(told.into());
+            Step::Rule(list, rule) => {
+                self.policy.entry(RULES[list]).or_default().push(clean_line(rule));
                 true
             }
-        };
-        if is_new && !self.fits() {
-            self.take_back(step, optional);
+            Step::Note(note) => {
+                let note = self.shortened(step, &clean_line(note), MAX_NOTE);
+                self.notes.push(note);
+                true
+            }
         }
+    }
+
+    /// The beginning of a text; a part that is cut counts as left out.
+    fn shortened(&mut self, step: Step<'_>, text: &str, most: usize) -> String {
+        let short = brief(text, most);
+        if short != text {
+            self.left_out.extend(step.part());
+        }
+        short
     }
 
     /// Adds a field to the row of an argument.
-    fn tell(&mut self, at: usize, what: &str, said: Option<String>) -> bool {
+    fn tell(&mut self, at: usize, what: &str, text: Option<String>) -> bool {
         // An argument without a row is left out as a whole.
-        let (Some(row), Some(said)) = (&mut self.rows[at], said) else { return false };
-        row.insert(what.into(), said.into());
+        let (Some(row), Some(text)) = (&mut self.rows[at], text) else { return false };
+        row.insert(what.into(), text.into());
         true
     }
 
-    fn take_back(&mut self, step: Step, optional: OptionalStyle) {
-        if !step.part().is_empty() {
-            self.left_out.insert(step.part());
-        }
-        match step {
-            Step::Rows => {
-                let rows =
-                    self.rows.iter_mut().zip(self.arguments).filter(|(_, argument)| !argument.required);
-                rows.for_each(|(row, _)| *row = None);
-            }
-            Step::Usage => self.write_usage(optional),
-            Step::Row(at) => self.rows[at] = None,
-            Step::About(at) => self.untell(at, "about"),
-            Step::Fields(at) => self.untell(at, "fields"),
-            Step::Limits(at) => self.untell(at, "limits"),
-            Step::Rule(list, _) => drop(self.rules[list].pop()),
-            Step::Note(_) => drop(self.notes.pop()),
-        }
-    }
-
-    fn untell(&mut self, at: usize, what: &str) {
-        if let Some(row) = &mut self.rows[at] {
-            row.shift_remove(what);
-        }
-    }
-
     fn fits(&self) -> bool {
-        let written = serde_json::to_string(&self.facts()).unwrap_or_default();
+        let written = serde_json::to_string(self).unwrap_or_default();
         estimate(&written) + RESERVED <= self.budget
     }
 
-    /// The facts, with the names of the parts that were left out.
+    /// The answer, with the names of the parts that were left out.
     fn written(&self) -> Map<String, Value> {
-        let mut fields = self.facts();
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else { return Map::new() };
         if !self.left_out.is_empty() {
             fields.insert(LEFT_OUT.into(), self.left_out.iter().copied().collect());
             fields.insert(MORE.into(), HOW.into());
         }
         fields
     }
-
-    fn facts(&self) -> Map<String, Value> {
-        let mut fields = Map::new();
-        fields.insert("op".into(), self.tool.op.as_str().into());
-        fields.insert("summary".into(), self.tool.short.as_str().into());
-        fields.insert("usage".into(), self.usage.as_str().into());
-        let rows = self.rows.iter().flatten().cloned().map(Value::Object);
-        fields.insert("args".into(), rows.collect());
-        let rules = RULES.iter().zip(&self.rules).filter(|(_, rules)| !rules.is_empty());
-        let policy: Map<String, Value> =
-            rules.map(|(name, rules)| (name.to_string(), rules.as_slice().into())).collect();
-        if !policy.is_empty() {
-            fields.insert("policy".into(), policy.into());
-        }
-        if !self.notes.is_empty() {
-            fields.insert("notes".into(), self.notes.as_slice().into());
-        }
-        fields.extend(conditions(self.tool));
-        fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
-        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
-            fields.insert("fill_in".into(), self.fill_in.clone());
-        }
-        fields
-    }
 }
 
-impl Step {
-    /// The name of the part in `left_out`; empty where it follows from others.
-    fn part(self) -> &'static str {
+impl Step<'_> {
+    /// The name of the part in `left_out`, unless it follows from others.
+    fn part(self) -> Option<&'static str> {
         match self {
-            Step::Rows | Step::Usage | Step::Row(_) => "",
-            Step::About(_) => "descriptions",
-            Step::Fields(_) => "fields",
-            Step::Limits(_) => "limits",
-            Step::Rule(..) => "policy",
-            Step::Note(_) => "notes",
+            Step::Rows | Step::Usage | Step::Row(_) => None,
+            Step::About(_) => Some("descriptions"),
+            Step::Fields(_) => Some("fields"),
+            Step::Limits(_) => Some("limits"),
+            Step::Rule(..) => Some("policy"),
+            Step::Note(_) => Some("notes"),
         }
     }
 }

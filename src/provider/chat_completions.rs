@@ -1,12 +1,12 @@
-//! The form of OpenAI's Chat Completions, and the wires that differ little from it: Mistral, Cohere, Ollama
+//! The form of OpenAI's Chat Completions, and the wires that differ little from it: Mistral, Cohere, Ollama, LangChain
 //! (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
-use super::view::{Root, SchemaRules, Strict};
+use super::view::{Keys, Root, SchemaRules, Strict};
 use super::wire::{
     BoundFunction, Cache, Calls, JSON_SCHEMA, NameRule, Native, RawCall, Stub, ToolResult, Wire, flag,
-    object, one_or_many, take, take_list, take_object, take_text, text, tool_list,
+    object, objects, one_or_many, take, take_list, take_object, take_text, text, tool_list,
 };
 
 /// The common form, to which other wires add.
@@ -71,12 +71,39 @@ pub(super) const OLLAMA: Wire = Wire {
     ..COMMON
 };
 
+/// LangChain: the list of dicts that `bind_tools` takes.
+pub(super) const LANGCHAIN: Wire = Wire {
+    max_entries: Some(128),
+    entries: "",
+    native: Native::Single,
+    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
+    deferral_note: Some(DEFERRAL),
+    function: function_with_extras,
+    body: |bound| bound.as_list(function_with_extras).into(),
+    calls: calls_in_dumps,
+    result: |result| {
+        json!({
+            "type": "tool", "content": result.text(), "tool_call_id": result.call_id.as_deref().unwrap_or_default(),
+            "name": result.name, "status": if result.is_error { "error" } else { "success" }
+        })
+    },
+    ..COMMON
+};
+
 /// The expected forms of a response, for errors.
 const CHOICES: &str = "an object with `choices`, each with a `message`; a message; or a list of messages";
 const MESSAGE: &str = "an object with `message`; a message; or a list of messages";
+const DUMPS: &str = "a dumped `AIMessage`, a list of dumped messages, or `AIMessage.tool_calls`";
+/// The note on deferred tools of LangChain.
+const DEFERRAL: &str = "LangChain passes `extras` on from tool objects only: make each tool with `StructuredTool(..., extras=...)`, \
+    and bind the search of your provider beside them: {\"type\": \"tool_search\"} for OpenAI, \
+    {\"type\": \"tool_search_tool_bm25_20251119\", \"name\": \"tool_search_tool_bm25\"} for Anthropic";
+/// The types of LangChain's messages.
+const KINDS: [&str; 8] =
+    ["ai", "AIMessageChunk", "human", "HumanMessageChunk", "system", "tool", "function", "chat"];
 
 /// `{"type":"function","function":{...}}`.
-pub(super) fn function(function: &BoundFunction<'_>) -> Value {
+fn function(function: &BoundFunction<'_>) -> Value {
     let fields = object([
         ("name", text(&function.name)),
         ("description", text(&function.description)),
@@ -161,6 +188,60 @@ fn call(call: Value) -> RawCall {
             RawCall { malformed, arguments: Some(other), ..RawCall::default() }
         }
     }
+}
+
+/// `extras` reach the provider from tool objects, such as `StructuredTool(extras=...)`.
+fn function_with_extras(bound: &BoundFunction<'_>) -> Value {
+    let mut entry = function(bound);
+    if let Some(fields) = entry.as_object_mut().filter(|_| bound.deferred) {
+        fields.insert("extras".into(), json!({"defer_loading": true}));
+    }
+    entry
+}
+
+/// The calls of dumped messages, or of `AIMessage.tool_calls`.
+fn calls_in_dumps(response: Value) -> Calls {
+    // `AIMessage.tool_calls` by itself.
+    let is_call = |call: &Value| call.get("args").is_some() && call.get("name").is_some();
+    let call = |mut call: Map<String, Value>| RawCall::of(&mut call, "id", "name", "args");
+    let messages = one_or_many(response);
+    if !messages.is_empty() && messages.iter().all(is_call) {
+        return Ok(objects(messages).map(call).collect());
+    }
+    let mut calls = Vec::new();
+    for message in messages {
+        let mut message = message_fields(message).ok_or(DUMPS)?;
+        calls.extend(objects(take_list(&mut message, "tool_calls").unwrap_or_default()).map(call));
+        let invalid = take_list(&mut message, "invalid_tool_calls").unwrap_or_default();
+        calls.extend(objects(invalid).map(invalid_call));
+    }
+    Ok(calls)
+}
+
+/// The fields of a message, out of the dump that it comes in.
+fn message_fields(message: Value) -> Option<Map<String, Value>> {
+    let Value::Object(mut fields) = message else { return None };
+    // In `AIMessage.tool_calls` alone, `args` stands in place of the `function` of other wires.
+    let has_calls = |fields: &Map<String, Value>| {
+        let calls = fields.get("tool_calls").and_then(Value::as_array);
+        calls.is_some_and(|calls| calls.iter().all(|call| call.get("args").is_some()))
+    };
+    match fields.get("type").and_then(Value::as_str) {
+        Some("constructor") => take_object(&mut fields, "kwargs"),
+        Some(kind) if KINDS.contains(&kind) => take_object(&mut fields, "data").or(Some(fields)),
+        _ => Some(fields).filter(|fields| !fields.contains_key("role") && has_calls(fields)),
+    }
+}
+
+/// A call that LangChain could not read; it is read once more here, unless it has no content.
+fn invalid_call(mut call: Map<String, Value>) -> RawCall {
+    let said = take_text(&mut call, "error");
+    let call = RawCall::of(&mut call, "id", "name", "args");
+    let malformed = match &call.arguments {
+        Some(Value::String(text)) if !text.trim().is_empty() => None,
+        _ => Some(said.unwrap_or_else(|| "LangChain could not read the arguments of the call".into())),
+    };
+    RawCall { malformed, ..call }
 }
 
 /// A message of role `tool`; of role `function` where the call had no id.

@@ -7,6 +7,7 @@
 //! one name on a wire get a hash, except the tool whose safe name it is.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use super::view::{self, Renaming, StrictBudget};
 use super::wire::{BoundFunction, Extent, NameRule, Stub, Wire};
 use super::{PayloadError, PayloadRequest, Provider};
 use crate::arguments::{WRAPPERS, has_property};
-use crate::catalog::{Callable, Catalog, Profile, Tool, functions};
+use crate::catalog::{Catalog, Profile, Tool, functions};
 use crate::config::{Deferred, Mode, SearchBy};
 use crate::finding::{Code, Finding, Severity};
 use crate::tool::{DescriptionMode, hashed_name};
@@ -146,7 +147,7 @@ fn bound_schema(
     report: &mut impl FnMut(Finding),
 ) -> Result<BoundSchema, String> {
     let tool = chosen.tool;
-    if let Callable::No(reason) = tool.parameters.callable() {
+    if let Some(reason) = tool.not_callable() {
         return Err(format!("it cannot be called, since {reason}"));
     }
     if chosen.extent == Extent::Stub || !tool.parameters.is_checked() {
@@ -234,26 +235,27 @@ pub(super) fn stub_key(tool: &Tool) -> &'static str {
 
 /// The names of a catalog's tools on one wire. They do not depend on the tools of a request.
 pub(super) struct WireNames<'a> {
+    catalog: &'a Catalog,
     rule: NameRule,
-    /// Names with a hash, by safe name.
-    hashed: HashMap<&'a str, String>,
+    /// Names with a hash, by safe name; made for the first tool whose name is not its safe name.
+    hashed: OnceLock<HashMap<&'a str, String>>,
 }
 
 impl<'a> WireNames<'a> {
     /// The names by a rule.
     pub(super) fn of(catalog: &'a Catalog, rule: NameRule) -> Self {
-        let hashed = match rule {
-            NameRule::Underscores => {
-                hashed(&catalog.tools.iter().map(|tool| &**tool).collect::<Vec<_>>(), rule)
-            }
-            NameRule::Safe | NameRule::Mcp => HashMap::new(), // unique already
-        };
-        Self { rule, hashed }
+        Self { catalog, rule, hashed: OnceLock::new() }
     }
 
     /// The name of a tool, or of a function of toolcrib.
     pub(super) fn name(&self, tool: &Tool) -> String {
-        self.hashed.get(tool.safe_name.as_str()).cloned().unwrap_or_else(|| self.rule.name(tool))
+        let name = self.rule.name(tool);
+        // The other rules give each tool another name.
+        if self.rule != NameRule::Underscores || name == tool.safe_name {
+            return name;
+        }
+        let hashed = self.hashed.get_or_init(|| hashed(self.catalog, self.rule));
+        hashed.get(tool.safe_name.as_str()).cloned().unwrap_or(name)
     }
 
     /// The names of one request. A tool with the name of a function of toolcrib is an error; neither replaces the other.
@@ -277,16 +279,17 @@ impl<'a> WireNames<'a> {
 }
 
 /// Names with a hash for tools whose names are equal only on this wire, by safe name.
-fn hashed<'a>(tools: &[&'a Tool], rule: NameRule) -> HashMap<&'a str, String> {
+fn hashed(catalog: &Catalog, rule: NameRule) -> HashMap<&str, String> {
+    let tools = || catalog.tools.iter().map(|tool| &**tool);
     let folded = |name: &str| name.to_ascii_lowercase();
     // Whether tools with several safe names share a name.
-    let mut shared: HashMap<String, (&str, bool)> = HashMap::with_capacity(tools.len());
-    for tool in tools.iter().copied().chain(functions().tools.iter().map(|tool| &**tool)) {
+    let mut shared: HashMap<String, (&str, bool)> = HashMap::with_capacity(catalog.tools.len());
+    for tool in tools().chain(functions().tools.iter().map(|tool| &**tool)) {
         let (first, is_shared) = shared.entry(folded(&rule.name(tool))).or_insert((&tool.safe_name, false));
         *is_shared |= *first != tool.safe_name;
     }
     let mut hashed = HashMap::new();
-    for tool in tools {
+    for tool in tools() {
         let name = folded(&rule.name(tool));
         if shared.get(&name).is_some_and(|(_, is_shared)| *is_shared) && folded(&tool.safe_name) != name {
             let is_free = |name: &String| !shared.contains_key(&folded(name));

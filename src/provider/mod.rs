@@ -10,7 +10,6 @@ pub mod call;
 mod chat_completions;
 mod function;
 mod gemini;
-mod langchain;
 mod mcp;
 mod openai_responses;
 mod results;
@@ -69,7 +68,7 @@ impl Provider {
             Provider::Mistral => &chat_completions::MISTRAL,
             Provider::Cohere => &chat_completions::COHERE,
             Provider::Mcp => &mcp::MCP,
-            Provider::LangChain => &langchain::LANGCHAIN,
+            Provider::LangChain => &chat_completions::LANGCHAIN,
         }
     }
 }

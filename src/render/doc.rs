@@ -8,8 +8,8 @@ use tera::Context;
 use super::arguments::{doc_arguments, type_words};
 use super::markdown::{code, fence, inline, name, prose};
 use super::templates::{TemplateError, Templates};
-use crate::catalog::{Callable, Catalog, Resolved, Tool};
-use crate::tool::{Example, NoSchemaMode, Policy, Schema};
+use crate::catalog::{Catalog, Resolved, Tool};
+use crate::tool::{Example, Policy, Schema};
 
 /// The doc of one tool as values for a template. Every value is markdown, safe to place on lines of its own.
 #[derive(Debug)]
@@ -47,11 +47,6 @@ impl Doc {
         let arguments = doc_arguments(tool.parameters.schema());
         let categories: Vec<String> =
             tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
-        let (not_callable, unchecked) = match tool.parameters.callable() {
-            Callable::No(reason) => (Some(inline(reason)), false),
-            Callable::Unchecked(NoSchemaMode::HumanApproval) => (None, true),
-            _ => (None, false),
-        };
         let no_schema = tool.definition.parameters.is_none();
         let mut doc = Self {
             heading: name(&tool.name),
@@ -64,8 +59,8 @@ impl Doc {
             short: inline(&tool.short),
             deprecated: tool.definition.deprecated == Some(true),
             replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog, file_of)),
-            not_callable,
-            approval: tool.definition.approval == Some(true) || unchecked,
+            not_callable: tool.not_callable().map(inline),
+            approval: tool.wants_approval(),
             long: prose(&tool.long),
             folded: arguments.folded,
             arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },

@@ -12,7 +12,6 @@ pub(crate) mod arguments;
 pub(crate) mod doc;
 pub mod folder;
 mod index;
-mod llms;
 pub(crate) mod markdown;
 mod prompt;
 mod seed;
@@ -30,10 +29,10 @@ pub(crate) use index::segment_title;
 pub(crate) use templates::escaped;
 
 pub use doc::{Doc, Section};
-pub use llms::Llms;
+pub use index::Llms;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
-pub use skills::{REFERENCES, SKILL, Skill, SkillFolder, page_path, skills};
+pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};
 pub use templates::{TemplateError, Templates, own_templates};
 
 /// The documentation of a profile, ready to be written.
@@ -71,19 +70,13 @@ impl<'a> Docs<'a> {
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
-        self.try_one()?;
-        Ok(self.files_below("", root)?.with(|files| folder::sync(root, files, progress))?)
+        Ok(folder::sync(root, &self.files(root)?, progress)?)
     }
 
-    /// The changes that [`Docs::write`] would make, without making them.
-    pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        self.check_below(root, "")
-    }
-
-    /// The same changes, with a prefix before each path.
-    fn check_below(&self, root: &Path, prefix: &str) -> Result<folder::Drift, RenderError> {
+    /// The files of the documentation, for a folder of its own.
+    pub fn files(&self, root: &Path) -> Result<Files<'_>, RenderError> {
         self.try_one()?;
-        Ok(self.files_below("", root)?.with(|files| folder::check(root, prefix, files))?)
+        Ok(self.files_below("", root)?)
     }
 
     /// The doc of one tool of the catalog.
@@ -126,15 +119,10 @@ impl<'a> Docs<'a> {
 
     /// The files to write, below a folder of `root` or in it. They have no key where the index stays as it is.
     pub(crate) fn files_below(&self, below: &str, root: &Path) -> Result<Files<'_>, folder::FolderError> {
-        Ok(self.files(below, self.withholds_index(below, root)?))
+        Ok(self.all_files(below, self.withholds_index(below, root)?))
     }
 
-    /// The files of a folder that does not exist yet, with their contents and the manifest.
-    fn new_folder(&self) -> Result<Vec<folder::Content>, folder::FolderError> {
-        self.files("", false).with(folder::contents)
-    }
-
-    fn files(&self, below: &str, withholds_index: bool) -> Files<'_> {
+    fn all_files(&self, below: &str, withholds_index: bool) -> Files<'_> {
         let mut files = Files::new(self.catalog.complete);
         for &entry in &self.profile.tools {
             files.push(format!("{below}{}.md", entry.tool.safe_name), move || self.tool(entry));
@@ -145,7 +133,7 @@ impl<'a> Docs<'a> {
                 files.push(format!("{below}{}", page.path), render);
             }
             files.push(format!("{below}README.md"), || self.index());
-            let registry = || Ok(registry(self.catalog, &self.profile));
+            let registry = || Ok::<_, TemplateError>(registry(self.catalog, &self.profile));
             files.push(format!("{below}registry.json"), registry);
             // Only the whole set has a key: under it, each file is assumed to be the one that this run would write.
             files.key = self.key();

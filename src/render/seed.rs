@@ -131,7 +131,7 @@ pub fn seed(
         }
     }
     if plan.has_owned {
-        let report = files_of(docs, &plan.owned).with(|set| folder::write(workspace, set, &|_| {}))?;
+        let report = folder::write(workspace, &files_of(docs, &plan.owned), &|_| {})?;
         if report.created + report.updated > 0 {
             seeded.written.extend(plan.owned.into_iter().map(|(name, _)| name));
         }
@@ -153,10 +153,10 @@ pub fn seeded_files(
         }
     }
     if !texts.is_empty() {
-        files.extend(files_of(docs, &texts).with(folder::contents)?);
+        files.extend(folder::contents(&files_of(docs, &texts))?);
     }
     let below = |(path, content)| (format!("{DOCS}/{path}"), content);
-    files.extend(docs.new_folder()?.into_iter().map(below));
+    files.extend(folder::contents(&docs.all_files("", false))?.into_iter().map(below));
     files.sort_unstable();
     Ok(files)
 }
@@ -169,7 +169,8 @@ pub fn seed_drift(
 ) -> Result<Drift, RenderError> {
     let rendered = rendered(docs, workspace, template)?;
     let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
-    let mut drift = docs.check_below(&workspace.join(DOCS), &format!("{DOCS}/"))?;
+    let folder = workspace.join(DOCS);
+    let mut drift = folder::check(&folder, &format!("{DOCS}/"), &docs.files(&folder)?)?;
     let plan = Plan::of(rendered, workspace, index_kept)?;
     for (name, change) in plan.of_user {
         if let Change::Write(content) = change {
@@ -178,7 +179,7 @@ pub fn seed_drift(
         }
     }
     if plan.has_owned {
-        drift.extend(files_of(docs, &plan.owned).with(|set| folder::check(workspace, "", set))?);
+        drift.extend(folder::check(workspace, "", &files_of(docs, &plan.owned))?);
     }
     Ok(drift)
 }
@@ -234,15 +235,16 @@ impl Plan {
 fn files_of<'t>(docs: &Docs<'_>, texts: &'t [(String, String)]) -> Files<'t> {
     let mut files = Files::new(docs.catalog.complete);
     for (name, text) in texts {
-        files.push(name.clone(), || Ok(text.clone()));
+        files.push(name.clone(), || Ok::<_, TemplateError>(text.clone()));
     }
     files
 }
 
 /// The change that seeding makes to one file.
+#[derive(Debug, PartialEq)]
 enum Change {
     Write(Vec<u8>),
-    /// It is the user's.
+    /// It is the user's, and the template has no block for it.
     Keep,
     /// The markers of our block do not pair.
     Unclear,
@@ -266,11 +268,8 @@ impl Change {
             return Ok(Self::Keep);
         };
         Ok(match renew(existing, content) {
-            BlockUpdate::Text(renewed) if renewed == existing => Self::None,
-            BlockUpdate::Text(_) if wait => Self::Keep,
-            BlockUpdate::Text(renewed) => Self::Write(renewed.into_bytes()),
-            BlockUpdate::NoBlock => Self::Keep,
-            BlockUpdate::Unclear => Self::Unclear,
+            Self::Write(_) if wait => Self::Keep,
+            change => change,
         })
     }
 }
@@ -382,31 +381,23 @@ fn refuse_links(workspace: &Path, name: &str) -> std::io::Result<()> {
 const BEGIN: &str = "<!-- toolcrib:begin -->";
 const END: &str = "<!-- toolcrib:end -->";
 
-/// Result of an update.
-#[derive(Debug, PartialEq)]
-enum BlockUpdate {
-    /// The text with our block renewed, or added at the end.
-    Text(String),
-    /// The template has no block.
-    NoBlock,
-    /// The markers do not show which part of the text is ours.
-    Unclear,
-}
-
-/// The user's text with the block of the template. Outside of one well-formed block no byte changes.
-fn renew(existing: &str, template: &str) -> BlockUpdate {
-    let Block::One(ours) = find(template) else { return BlockUpdate::NoBlock };
+/// Renews the block of the template in the user's text. Outside of one well-formed block no byte changes.
+fn renew(existing: &str, template: &str) -> Change {
+    let Block::One(ours) = find(template) else { return Change::Keep };
     let block = &template[ours];
     let renewed = match find(existing) {
         Block::One(old) => format!("{}{block}{}", &existing[..old.start], &existing[old.end..]),
         Block::None if existing.is_empty() => format!("{block}\n"),
         Block::None => format!("{existing}{}{block}\n", gap(existing)),
-        Block::Unclear => return BlockUpdate::Unclear,
+        Block::Unclear => return Change::Unclear,
     };
     // A block at the end of a code fence that is still open would not be found again.
     match find(&renewed) {
-        Block::One(range) if renewed[range.clone()] == *block => BlockUpdate::Text(renewed),
-        _ => BlockUpdate::Unclear,
+        Block::One(range) if renewed[range.clone()] == *block => match renewed == existing {
+            true => Change::None,
+            false => Change::Write(renewed.into_bytes()),
+        },
+        _ => Change::Unclear,
     }
 }
 
@@ -475,7 +466,7 @@ fn after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BlockUpdate, renew};
+    use super::{Change, renew};
 
     const TEMPLATE: &str = "# T\n\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\n";
 
@@ -483,8 +474,8 @@ mod tests {
     fn check(existing: &str, expect: &str) {
         let [existing, expect] = [existing, expect]
             .map(|text| text.replace("[[", "<!-- toolcrib:begin -->").replace("]]", "<!-- toolcrib:end -->"));
-        assert_eq!(renew(&existing, TEMPLATE), BlockUpdate::Text(expect.clone()));
-        assert_eq!(renew(&expect, TEMPLATE), BlockUpdate::Text(expect), "not stable");
+        assert_eq!(renew(&existing, TEMPLATE), Change::Write(expect.clone().into_bytes()));
+        assert_eq!(renew(&expect, TEMPLATE), Change::None, "not stable");
     }
 
     #[test]
@@ -496,7 +487,7 @@ mod tests {
         check("\n", "\n[[\nnew\n]]\n");
         check("a\n[[\nold\n]]\nb\n", "a\n[[\nnew\n]]\nb\n");
         check("\u{feff}  [[ \r\nold\r\n]]\t\r\nb", "\u{feff}  [[\nnew\n]]\t\r\nb");
-        assert_eq!(renew("Mine.\n", "no block"), BlockUpdate::NoBlock);
+        assert_eq!(renew("Mine.\n", "no block"), Change::Keep);
     }
 
     #[test]
@@ -526,7 +517,7 @@ mod tests {
             "```\na fence that is never closed\n",
         ] {
             let text = existing.replace("[[", super::BEGIN).replace("]]", super::END);
-            assert_eq!(renew(&text, TEMPLATE), BlockUpdate::Unclear, "{existing:?}");
+            assert_eq!(renew(&text, TEMPLATE), Change::Unclear, "{existing:?}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Agent Skills (<https://agentskills.io/specification>): one skill per category of a profile. Its `SKILL.md` lists the tools
 //! of the category, and its references are their docs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::doc::Doc;
-use super::folder::{self, Files};
+use super::folder::Files;
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use super::{Docs, RenderError};
@@ -43,13 +43,15 @@ pub struct Skill {
 pub fn skills(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Skill> {
     let positions: Vec<usize> =
         profile.tools.iter().filter_map(|entry| catalog.position(&entry.tool.name)).collect();
-    let tree = CategoryTree::of_tools(catalog, positions.iter().copied());
+    let in_profile: HashMap<usize, usize> =
+        positions.iter().enumerate().map(|(index, &position)| (position, index)).collect();
+    let tree = CategoryTree::of_tools(catalog, positions);
     let mut taken = HashSet::new();
     let mut skills = Vec::new();
     for (number, &child) in (1..).zip(&tree.node(0).children) {
         let node = tree.node(child);
-        let in_profile = |tool: &usize| positions.iter().position(|position| position == tool);
-        let tools: Vec<usize> = node.descendant_tools.iter().filter_map(in_profile).collect();
+        let tools: Vec<usize> =
+            node.descendant_tools.iter().filter_map(|tool| in_profile.get(tool).copied()).collect();
         for part in tools.chunks(MAX_TOOLS) {
             let name = free_name(&node.name, number, &mut taken);
             skills.push(skill(name, (&node.name, &node.summary), part, profile));
@@ -135,57 +137,20 @@ fn free_name(title: &str, number: usize, taken: &mut HashSet<String>) -> String 
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
-/// The skills of a documentation, as the files of a folder.
-pub struct SkillFolder<'d, 'a> {
-    docs: &'d Docs<'a>,
-    skills: Vec<Skill>,
-}
-
-impl<'d, 'a> SkillFolder<'d, 'a> {
-    /// The skills of these docs.
-    pub fn of(docs: &'d Docs<'a>) -> Self {
-        Self { docs, skills: skills(docs.catalog, &docs.profile) }
-    }
-
-    /// Number of files.
-    pub fn count(&self) -> usize {
-        self.skills.iter().map(|skill| 1 + skill.tools.len()).sum()
-    }
-
-    /// Number of tools.
-    pub fn tools(&self) -> usize {
-        self.docs.tools().len()
-    }
-
-    /// Writes the skills into a folder of their own.
-    pub fn write(
-        &self,
-        root: &std::path::Path,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<folder::Report, RenderError> {
-        self.docs.try_one()?;
-        Ok(self.files().with(|files| folder::sync(root, files, progress))?)
-    }
-
-    /// The changes that [`SkillFolder::write`] would make, without making them.
-    pub fn check(&self, root: &std::path::Path) -> Result<folder::Drift, RenderError> {
-        self.docs.try_one()?;
-        Ok(self.files().with(|files| folder::check(root, "", files))?)
-    }
-
-    fn files(&self) -> Files<'_> {
-        let Docs { catalog, profile, templates, .. } = self.docs;
-        let mut files = Files::new(catalog.complete);
-        for skill in &self.skills {
-            let markdown = || Ok(skill.markdown.clone());
-            files.push(format!("{}/{SKILL}", skill.name), markdown);
-            for tool in skill.tools.iter().map(|&index| profile.tools[index].tool) {
-                let page = move || skill.page(tool, (catalog, profile), templates);
-                files.push(format!("{}/{}", skill.name, page_path(tool)), page);
-            }
+/// The files of the skills of a documentation, for a folder of their own.
+pub fn skill_files<'f>(docs: &'f Docs<'_>, skills: &'f [Skill]) -> Result<Files<'f>, RenderError> {
+    docs.try_one()?;
+    let Docs { catalog, profile, templates, .. } = docs;
+    let mut files = Files::new(catalog.complete);
+    for skill in skills {
+        let markdown = || Ok::<_, TemplateError>(skill.markdown.clone());
+        files.push(format!("{}/{SKILL}", skill.name), markdown);
+        for tool in skill.tools.iter().map(|&index| profile.tools[index].tool) {
+            let page = move || skill.page(tool, (catalog, profile), templates);
+            files.push(format!("{}/{}", skill.name, page_path(tool)), page);
         }
-        files
     }
+    Ok(files)
 }
 
 #[cfg(test)]

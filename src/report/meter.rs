@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::estimate::{AutoMode, TaskEstimate, auto_mode, searches_itself};
@@ -208,12 +209,16 @@ fn is_deferred_entry(entry: &Value) -> bool {
 }
 
 /// Components of a body. Parts are counted one by one; the remainder is the wrapping.
-#[derive(Debug, Default)]
-pub(super) struct TokenParts {
-    pub(super) names: Count,
-    pub(super) descriptions: Count,
-    pub(super) schemas: Count,
-    pub(super) own_functions: Count,
+#[derive(Debug, Default, Serialize)]
+pub struct TokenParts {
+    /// Tokens of names.
+    pub names: Count,
+    /// Tokens of descriptions.
+    pub descriptions: Count,
+    /// Tokens of schemas.
+    pub schemas: Count,
+    /// Tokens of our own functions, whole, and of a provider's search.
+    pub own_functions: Count,
 }
 
 impl TokenParts {
@@ -247,7 +252,8 @@ impl TokenParts {
         }
     }
 
-    pub(super) fn sum(&self) -> Count {
+    /// All of them.
+    pub fn sum(&self) -> Count {
         self.names + self.descriptions + self.schemas + self.own_functions
     }
 }

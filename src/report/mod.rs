@@ -21,7 +21,7 @@ use crate::tool::DescriptionMode;
 
 pub use budget::OverBudget;
 pub use estimate::{AutoMode, auto_mode, mode_of};
-pub use meter::{Counted, Meter};
+pub use meter::{Counted, Meter, TokenParts};
 pub use table::{Measured, ModeReport, ToolReport};
 
 pub(crate) use table::grouped;

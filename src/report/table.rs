@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
-use super::meter::{Counted, Meter};
+use super::meter::{Counted, Meter, TokenParts};
 use super::{ProfileReport, Report, with_modes};
 use crate::catalog::Profile;
 use crate::config::{Deferred, Mode};
@@ -83,9 +83,11 @@ impl ModeReport {
             return row;
         };
         row.push(grouped(tokens.bound.o200k));
-        let Measured { names, descriptions, schemas, own_functions, wrapping, prompt, .. } = tokens;
-        let parts = [names, descriptions, schemas, own_functions, wrapping, prompt];
-        row.extend(parts.map(|part| grouped(part.o200k)));
+        let parts = &tokens.parts;
+        let counts = [parts.names, parts.descriptions, parts.schemas, parts.own_functions];
+        row.extend(
+            counts.into_iter().chain([tokens.wrapping, tokens.prompt]).map(|part| grouped(part.o200k)),
+        );
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
         row.push(grouped(tokens.task));
         row.push(tokens.task_percent.map_or("-".into(), |percent| format!("{percent:.0} %")));
@@ -185,14 +187,9 @@ pub struct ModeReport {
 pub struct Measured {
     /// Tokens in the context of every request.
     pub bound: Count,
-    /// Tokens of names.
-    pub names: Count,
-    /// Tokens of descriptions.
-    pub descriptions: Count,
-    /// Tokens of schemas.
-    pub schemas: Count,
-    /// Tokens of our own functions, whole, and of a provider's search.
-    pub own_functions: Count,
+    /// Their components.
+    #[serde(flatten)]
+    pub parts: TokenParts,
     /// All other tokens.
     pub wrapping: Count,
     /// Tokens sent: more than bound where the provider defers tools itself.
@@ -240,20 +237,18 @@ fn measured(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
 ) -> Result<Measured, TemplateError> {
-    let Counted { mode, bound, sent, parts, .. } = counted;
+    let Counted { mode, bound, sent, mut parts, .. } = counted;
     let prompt = meter.prompt(profile, mode)?;
     let each = bound + prompt;
+    let wrapping = bound.less(parts.sum());
     // Counted by themselves, functions can take a token or two more than in one text.
-    let own_functions = parts.own_functions.less(parts.sum().less(bound));
+    parts.own_functions = parts.own_functions.less(parts.sum().less(bound));
     let task = |mode, tokens| meter.task(profile, mode, tokens);
     let tokens = task(mode, each.o200k);
     Ok(Measured {
         bound,
-        names: parts.names,
-        descriptions: parts.descriptions,
-        schemas: parts.schemas,
-        own_functions,
-        wrapping: bound.less(parts.sum()),
+        parts,
+        wrapping,
         sent,
         prompt,
         saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)),

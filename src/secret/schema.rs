@@ -8,14 +8,12 @@ use serde_json::{Map, Value};
 
 use super::{REDACTED, SecretPolicy, name};
 use crate::finding::{percent_decoded, pointer_join};
+use crate::schema::walk::in_place;
 
 /// Most subschemas that are visited for one value.
 const MOST: usize = 128;
 
-/// Keywords whose subschemas apply to the same value. Marks in branches and in excluded schemas count.
-const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-const SINGLE: [&str; 5] = ["if", "then", "else", "not", "contentSchema"];
-const NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
+/// Keywords that refer to other schemas.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// A place in a value, with all subschemas that apply there.
@@ -39,11 +37,9 @@ impl<'s> Place<'s> {
             let base = base_of(base, schema);
             let targets = REFERENCES.iter().filter_map(|name| schema.get(name)?.as_str());
             let referred = targets.flat_map(|target| references.targets(target, base));
-            let lists = LISTS.iter().filter_map(|name| schema.get(name)?.as_array()).flatten();
-            let named = NAMED.iter().filter_map(|name| schema.get(name)?.as_object());
-            let single = SINGLE.iter().filter_map(|name| schema.get(name));
-            let parts = lists.chain(named.flat_map(Map::values)).chain(single).map(|part| (base, part));
-            for part in referred.chain(parts) {
+            // Marks in branches, in excluded schemas and in schemas of encoded content count.
+            let parts = schema.as_object().into_iter().flat_map(in_place).chain(schema.get("contentSchema"));
+            for part in referred.chain(parts.map(|part| (base, part))) {
                 let is_known = |known: &Part<'_>| std::ptr::eq(known.1, part.1);
                 if place.applied.len() < MOST && !place.applied.iter().any(is_known) {
                     place.applied.push(part);

@@ -68,57 +68,34 @@ pub(super) struct Link {
     pub(super) href: String,
 }
 
-/// Position of a page in the navigation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Position {
+/// Position of a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position<'p> {
+    /// Relative path from the page to the root of the site.
+    pub(super) root: &'p str,
+    /// The category and the tool of the page in the navigation.
     pub(super) category: Option<usize>,
     pub(super) tool: Option<usize>,
 }
 
+/// A page at the root of the site.
+pub(super) const AT_ROOT: Position<'static> = Position { root: "", category: None, tool: None };
+/// A page in a folder.
+pub(super) const IN_FOLDER: Position<'static> = Position { root: "../", ..AT_ROOT };
+
 impl<'a> Frame<'a> {
-    /// The frame of a page at the root of the site.
-    pub(super) fn at_root(site: &Site<'a>, at: &'static str, title: &str, about: String) -> Self {
-        Self::new(site, at, title, about, "", Position::default())
-    }
-
-    /// The frame of a page in a folder.
-    pub(super) fn below(
+    /// The frame of a page.
+    pub(super) fn new(
         site: &Site<'a>,
         at: &'static str,
         title: &str,
         about: String,
-        position: Position,
-    ) -> Self {
-        Self::new(site, at, title, about, "../", position)
-    }
-
-    /// The frame of a page that can be anywhere.
-    pub(super) fn missing(site: &Site<'a>, root: &str) -> Self {
-        Self::new(site, "missing", "Not found", String::new(), root, Position::default())
-    }
-
-    /// The same frame with a query in the search box.
-    pub(super) fn with_query(self, query: &str) -> Self {
-        Self { query: query.to_string(), ..self }
-    }
-
-    /// The same frame with breadcrumbs, from the root on.
-    pub(super) fn with_crumbs(mut self, crumbs: impl IntoIterator<Item = Link>) -> Self {
-        self.crumbs.extend(crumbs);
-        self
-    }
-
-    fn new(
-        site: &Site<'a>,
-        at: &'static str,
-        title: &str,
-        about: String,
-        root: &str,
-        position: Position,
+        position: Position<'_>,
     ) -> Self {
         let name = site_name(site);
         let title = clipped(title, MAX_NAME);
-        let nav = Navigation { site, root, position, entries: Vec::new() };
+        let Position { root, .. } = position;
+        let nav = Navigation { site, position, entries: Vec::new() };
         let (nav, more) = nav.lay_out(at == "home");
         let (errors, warnings) = site.finding_counts();
         Self {
@@ -143,6 +120,17 @@ impl<'a> Frame<'a> {
             query: String::new(),
         }
     }
+
+    /// The same frame with a query in the search box.
+    pub(super) fn with_query(self, query: &str) -> Self {
+        Self { query: query.to_string(), ..self }
+    }
+
+    /// The same frame with breadcrumbs, from the root on.
+    pub(super) fn with_crumbs(mut self, crumbs: impl IntoIterator<Item = Link>) -> Self {
+        self.crumbs.extend(crumbs);
+        self
+    }
 }
 
 /// Title of the catalog on its pages.
@@ -152,8 +140,7 @@ pub(super) fn site_name(site: &Site<'_>) -> String {
 
 struct Navigation<'s, 'a> {
     site: &'s Site<'a>,
-    root: &'s str,
-    position: Position,
+    position: Position<'s>,
     entries: Vec<Value>,
 }
 
@@ -199,7 +186,7 @@ impl Navigation<'_, '_> {
         let is_here = self.position.category == Some(category);
         self.entries.push(json!({
             "text": clipped(&pages.title, MAX_NAME),
-            "href": format!("{}{}", self.root, pages.path(0)),
+            "href": format!("{}{}", self.position.root, pages.path(0)),
             "count": self.site.index.tree.node(category).descendant_tools.len(),
             "depth": depth.min(6),
             "is_current": is_here && self.position.tool.is_none(),
@@ -216,7 +203,7 @@ impl Navigation<'_, '_> {
             let tool = self.site.tool(shown);
             json!({
                 "text": shown_name(&tool.name, &tool.safe_name),
-                "href": format!("{}tools/{}.html", self.root, tool.safe_name),
+                "href": format!("{}tools/{}.html", self.position.root, tool.safe_name),
                 "is_current": shown == current,
             })
         };

@@ -1,12 +1,13 @@
 //! Data shared by all pages, gathered once for a catalog: the listed tools, the tree of categories, paths of files.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::Site;
 use super::frame::{clipped, shown_name};
+use super::{Address, Site, payloads_path};
 use crate::catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
 use crate::render::{TemplateError, segment_title};
 use crate::report::{self, Options, Report, ReportError};
@@ -22,12 +23,11 @@ const ENTRIES_A_PART: usize = 200;
 pub struct SiteIndex {
     /// Positions in the catalog, in alphabetical order of names.
     pub(super) tools: Vec<usize>,
-    /// Positions in `tools`, in the order of safe names.
-    by_file: Vec<usize>,
+    /// The content of each path.
+    pub(super) addresses: IndexMap<String, Address>,
     pub(super) tree: CategoryTree,
     /// The pages of the categories, in the order of the tree.
     pub(super) categories: Vec<CategoryPages>,
-    category_files: HashMap<String, usize>,
     pub(super) profiles: Vec<ProfileEntry>,
     /// The profile of the site; `None` for the whole catalog.
     pub(super) scope: Option<String>,
@@ -109,7 +109,7 @@ impl CategoryPages {
 impl SiteIndex {
     /// Gathers the shared data of the pages of a profile, or of the whole catalog.
     pub fn new(catalog: &Catalog, profile: &Profile<'_>) -> Self {
-        let chosen: BTreeSet<*const crate::catalog::Tool> =
+        let chosen: BTreeSet<*const Tool> =
             profile.tools.iter().map(|entry| std::ptr::from_ref(entry.tool)).collect();
         let mut tools: Vec<usize> = (0..catalog.tools.len())
             .filter(|&place| chosen.contains(&std::ptr::from_ref(&catalog.tools[place])))
@@ -118,38 +118,30 @@ impl SiteIndex {
             let name = &catalog.tools[place].name;
             (name.to_lowercase(), name.clone())
         });
-        let safe_name = |shown: &usize| catalog.tools[tools[*shown]].safe_name.as_str();
-        let mut by_file: Vec<usize> = (0..tools.len()).collect();
-        by_file.sort_by(|a, b| safe_name(a).cmp(safe_name(b)));
         let mut in_order = tools.clone();
         in_order.sort_unstable();
         let tree = CategoryTree::of_tools(catalog, in_order);
         let categories = category_pages(&tree, &tools);
-        let stems = categories.iter().enumerate();
-        let category_files = stems.map(|(category, pages)| (pages.stem.clone(), category)).collect();
+        let profiles = profiles(catalog, profile);
+        let shown: Vec<&Tool> = tools.iter().map(|&place| &*catalog.tools[place]).collect();
         Self {
-            profiles: profiles(catalog, profile),
+            addresses: addresses(&profiles, &categories, &shown),
+            profiles,
             scope: profile.name.map(str::to_string),
             tools,
-            by_file,
             tree,
             categories,
-            category_files,
             search: OnceLock::new(),
             overview: OnceLock::new(),
         }
     }
 
-    /// The tool whose page has this name, in the order of `tools`.
-    pub(super) fn tool_file(&self, catalog: &Catalog, file: &str) -> Option<usize> {
-        let safe_name = |shown: &usize| catalog.tools[self.tools[*shown]].safe_name.as_str();
-        let found = self.by_file.binary_search_by(|shown| safe_name(shown).cmp(file)).ok()?;
-        Some(self.by_file[found])
-    }
-
-    /// The category whose first page has this path, without an extension.
-    pub(super) fn category_file(&self, stem: &str) -> Option<usize> {
-        self.category_files.get(stem).copied()
+    /// The tool of this safe name, in the order of `tools`.
+    pub(super) fn tool_file(&self, safe_name: &str) -> Option<usize> {
+        match self.addresses.get(&format!("tools/{safe_name}.html"))? {
+            Address::Tool(shown) => Some(*shown),
+            _ => None,
+        }
     }
 
     /// The categories of a tool.
@@ -184,6 +176,36 @@ impl SiteIndex {
             )
         })
     }
+}
+
+/// The content of each path, from the root of the site.
+fn addresses(
+    profiles: &[ProfileEntry],
+    categories: &[CategoryPages],
+    tools: &[&Tool],
+) -> IndexMap<String, Address> {
+    let mut addresses = IndexMap::from(
+        [
+            ("profiles.html", Address::Profiles),
+            ("findings.html", Address::Findings),
+            ("search.html", Address::Search),
+            ("404.html", Address::Missing),
+            ("search-index.js", Address::SearchIndex),
+        ]
+        .map(|(path, address)| (path.to_string(), address)),
+    );
+    for (index, profile) in profiles.iter().enumerate() {
+        addresses.insert(format!("profiles/{}.html", profile.file), Address::Profile(index));
+    }
+    for (category, pages) in categories.iter().enumerate() {
+        addresses
+            .extend((0..pages.parts()).map(|part| (pages.path(part), Address::Category { category, part })));
+    }
+    for (shown, tool) in tools.iter().enumerate() {
+        addresses.insert(format!("tools/{}.html", tool.safe_name), Address::Tool(shown));
+        addresses.insert(payloads_path(tool), Address::Payloads(shown));
+    }
+    addresses
 }
 
 fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
@@ -237,7 +259,7 @@ impl ProfileReports {
         let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
         let of = |mode| {
             let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
-            chosen.filter_map(|entry| site.index.tool_file(site.catalog, &entry.tool.safe_name)).collect()
+            chosen.filter_map(|entry| site.index.tool_file(&entry.tool.safe_name)).collect()
         };
         let (full, deferred) = (of(DescriptionMode::Full), of(DescriptionMode::Deferred));
         Self { report, full, deferred }

@@ -4,7 +4,7 @@
 //!    tools.
 //! 2. An [`Address`] is the content of a path. [`pages`] and [`tool`] make the values of its template, and
 //!    [`frame`] the frame around it; it also turns the safe markdown of [`crate::render`] into safe HTML.
-//! 3. A [`Folder`] writes all of it beside the docs.
+//! 3. [`Site::files`] are all of it as a folder, with the docs.
 //!
 //! A page costs as much as its content, and never grows with the catalog: lists are split into pages.
 
@@ -17,14 +17,14 @@ use std::path::Path;
 
 use tera::Context;
 
-use frame::Frame;
+use frame::{AT_ROOT, Frame, Position};
 pub use frame::{Person, SignInPage};
 use index::ROOT;
 pub use index::SiteIndex;
 
 use crate::catalog::{Catalog, ProfileTool, Resolved, Tool, registry};
 use crate::finding::{Finding, Severity};
-use crate::render::folder::{self, Files};
+use crate::render::folder::Files;
 use crate::render::{Docs, Llms, RenderError, TemplateError, Templates};
 use crate::tool::DescriptionMode;
 
@@ -89,13 +89,18 @@ impl<'a> Site<'a> {
 
     /// The paths of all files, sorted by kind.
     pub fn paths(&self) -> Vec<String> {
-        self.addresses().into_iter().map(|address| address.path(self)).collect()
+        self.templates.assets().keys().chain(self.index.addresses.keys()).cloned().collect()
     }
 
     /// The content at a path, such as `tools/get_me.html` or `assets/site.css`; `None` if there is no such page. The
     /// empty path is the home page.
     pub fn page(&self, path: &str) -> Option<Result<Page, TemplateError>> {
-        Some(self.at(Address::parse(path, self)?))
+        let path = path.trim_start_matches('/');
+        if let Some(body) = self.templates.assets().get(path) {
+            return Some(Ok(Page { content_type: asset_type(path), body: body.clone() }));
+        }
+        let path = if path.is_empty() { "index.html" } else { path };
+        Some(self.at(*self.index.addresses.get(path)?))
     }
 
     /// The findings that concern what is shown: of a profile, those of its tools and those of no tool.
@@ -108,7 +113,7 @@ impl<'a> Site<'a> {
 
     /// The tool of this name, if it is shown.
     fn tool_named(&self, name: &str) -> Option<usize> {
-        self.index.tool_file(self.catalog, &self.catalog.named(name)?.safe_name)
+        self.index.tool_file(&self.catalog.named(name)?.safe_name)
     }
 
     /// Numbers of errors and warnings.
@@ -136,12 +141,16 @@ impl<'a> Site<'a> {
             Resolved::Ambiguous(tools) => tools,
         };
         let root = "../".repeat(depth);
-        let shown =
-            nearest.into_iter().filter_map(|tool| self.index.tool_file(self.catalog, &tool.safe_name));
+        let shown = nearest.into_iter().filter_map(|tool| self.index.tool_file(&tool.safe_name));
         let tools: Vec<_> = shown.take(5).map(|tool| pages::entry(self, tool, &root)).collect();
         let mut context = Context::new();
         context.insert("tools", &tools);
-        self.render("site/missing.html", Frame::missing(self, &root), context)
+        let position = Position { root: &root, ..AT_ROOT };
+        self.render(
+            "site/missing.html",
+            Frame::new(self, "missing", "Not found", String::new(), position),
+            context,
+        )
     }
 
     /// A tool of the site.
@@ -167,31 +176,7 @@ impl<'a> Site<'a> {
                 let body = self.index.search(self.catalog).script(&self.catalog.version);
                 Ok(Page { content_type: JAVASCRIPT, body })
             }
-            Address::Asset(asset) => {
-                let found = self.templates.assets().iter().nth(asset);
-                let (name, body) = found.map_or(("", ""), |(name, body)| (name, body));
-                let content_type = match name.rsplit('.').next() {
-                    Some("css") => "text/css; charset=utf-8",
-                    Some("js") => JAVASCRIPT,
-                    Some("svg") => "image/svg+xml",
-                    _ => "text/plain; charset=utf-8",
-                };
-                Ok(Page { content_type, body: body.into() })
-            }
         }
-    }
-
-    fn addresses(&self) -> Vec<Address> {
-        let mut all = vec![Address::Profiles, Address::Findings, Address::Search, Address::Missing];
-        all.push(Address::SearchIndex);
-        all.extend((0..self.templates.assets().len()).map(Address::Asset));
-        all.extend((0..self.index.profiles.len()).map(Address::Profile));
-        for (category, pages) in self.index.categories.iter().enumerate() {
-            all.extend((0..pages.parts()).map(|part| Address::Category { category, part }));
-        }
-        let tools = 0..self.index.tools.len();
-        all.extend(tools.clone().map(Address::Tool).chain(tools.map(Address::Payloads)));
-        all
     }
 
     /// Renders a page: its own values within the frame.
@@ -218,68 +203,18 @@ enum Address {
     Search,
     Missing,
     SearchIndex,
-    Asset(usize),
 }
 
-const SINGLE: [(Address, &str); 5] = [
-    (Address::Profiles, "profiles.html"),
-    (Address::Findings, "findings.html"),
-    (Address::Search, "search.html"),
-    (Address::Missing, "404.html"),
-    (Address::SearchIndex, "search-index.js"),
-];
+/// The home page.
+const HOME: Address = Address::Category { category: ROOT, part: 0 };
 
-impl Address {
-    const HOME: Address = Address::Category { category: ROOT, part: 0 };
-
-    /// The path, from the root of the site.
-    fn path(self, site: &Site<'_>) -> String {
-        match self {
-            Address::Profile(profile) => format!("profiles/{}.html", site.index.profiles[profile].file),
-            Address::Category { category, part } => site.index.categories[category].path(part),
-            Address::Tool(tool) => format!("tools/{}.html", site.tool(tool).safe_name),
-            Address::Payloads(tool) => payloads_path(site.tool(tool)),
-            Address::Asset(asset) => site.templates.assets().keys().nth(asset).cloned().unwrap_or_default(),
-            single => {
-                let found = SINGLE.iter().find(|(address, _)| *address == single);
-                found.map_or("", |(_, path)| path).to_string()
-            }
-        }
-    }
-
-    /// The address of a path.
-    fn parse(path: &str, site: &Site<'_>) -> Option<Address> {
-        let path = path.trim_start_matches('/');
-        let path = if path.is_empty() { "index.html" } else { path };
-        if let Some((address, _)) = SINGLE.iter().find(|(_, known)| *known == path) {
-            return Some(*address);
-        }
-        if let Some(asset) = site.templates.assets().keys().position(|known| known == path) {
-            return Some(Address::Asset(asset));
-        }
-        if let Some(stem) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json")) {
-            return site.index.tool_file(site.catalog, stem).map(Address::Payloads);
-        }
-        let stem = path.strip_suffix(".html")?;
-        match stem.split_once('/') {
-            Some(("tools", stem)) => site.index.tool_file(site.catalog, stem).map(Address::Tool),
-            Some(("profiles", stem)) => {
-                site.index.profiles.iter().position(|profile| profile.file == stem).map(Address::Profile)
-            }
-            _ => Self::of_category(stem, path, site),
-        }
-    }
-
-    /// A page of a category. A slug has no dot, so that a part's number is never mistaken for one.
-    fn of_category(stem: &str, path: &str, site: &Site<'_>) -> Option<Address> {
-        let (stem, part) = match stem.split_once('.') {
-            Some((stem, number)) => (stem, number.parse::<usize>().ok()?.checked_sub(1)?),
-            None => (stem, 0),
-        };
-        let category = site.index.category_file(stem)?;
-        let address = Address::Category { category, part };
-        let exists = part < site.index.categories[category].parts();
-        (exists && address.path(site) == path).then_some(address)
+/// The media type of an asset, by its extension.
+fn asset_type(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => JAVASCRIPT,
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
     }
 }
 
@@ -294,75 +229,44 @@ fn payloads_path(tool: &Tool) -> String {
 /// The folder of the docs.
 const DOCS: &str = "tools/";
 
-/// Pages and docs, ready to be written.
-pub struct Folder<'a> {
-    site: Site<'a>,
-    docs: Docs<'a>,
-}
-
-impl<'a> Folder<'a> {
-    /// The pages of a site, beside these docs.
-    pub fn new(site: Site<'a>, docs: Docs<'a>) -> Self {
-        Self { site, docs }
-    }
-
-    /// Writes all files into a folder of their own, by the rules of [`folder`].
-    pub fn write(
-        &self,
-        root: &Path,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<folder::Report, RenderError> {
-        Ok(self.files(root)?.with(|files| folder::sync(root, files, progress))?)
-    }
-
-    /// The changes that [`Folder::write`] would make, without making them.
-    pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        Ok(self.files(root)?.with(|files| folder::check(root, "", files))?)
-    }
-
-    /// Number of tools.
-    pub fn tools(&self) -> usize {
-        self.docs.tools().len()
-    }
-
-    /// Approximate number of files.
-    pub fn count(&self) -> usize {
-        self.tools() + self.site.addresses().len()
-    }
-
-    /// A hash of all inputs of the files.
-    fn key(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"site\0").update(self.docs.key().as_bytes());
-        let findings = serde_json::to_vec(self.site.findings).unwrap_or_default();
-        hasher.update(&findings).update(self.site.notice.unwrap_or_default().as_bytes());
-        hasher.finalize().to_hex()[..16].to_string()
-    }
-
-    /// The files of the docs, then the others.
-    fn files(&self, root: &Path) -> Result<Files<'_>, RenderError> {
-        self.docs.try_one()?;
-        self.site.at(Address::HOME)?;
-        let (catalog, profile) = (self.site.catalog, self.docs.profile());
-        let mut files = self.docs.files_below(DOCS, root)?;
+impl Site<'_> {
+    /// The files of these docs, then those of the site, for a folder of their own.
+    pub fn files<'f>(&'f self, docs: &'f Docs<'_>, root: &Path) -> Result<Files<'f>, RenderError> {
+        docs.try_one()?;
+        self.at(HOME)?;
+        let (catalog, profile) = (self.catalog, docs.profile());
+        let mut files = docs.files_below(DOCS, root)?;
         let is_whole = !files.key.is_empty();
-        for page in self.site.addresses() {
+        for (path, &page) in &self.index.addresses {
             // Lists would lack tools whose docs stay.
-            if is_whole || matches!(page, Address::Tool(_) | Address::Payloads(_) | Address::Asset(_)) {
-                files.push(page.path(&self.site), move || Ok(self.site.at(page)?.body));
+            if is_whole || matches!(page, Address::Tool(_) | Address::Payloads(_)) {
+                files.push(path.clone(), move || Ok::<_, TemplateError>(self.at(page)?.body));
             }
+        }
+        for (path, asset) in self.templates.assets() {
+            files.push(path.clone(), move || Ok::<_, TemplateError>(asset.clone()));
         }
         if is_whole {
             let llms = move || Llms::lay_out(catalog, profile);
-            let doc = |place: usize| {
+            let doc = move |place: usize| {
                 let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
-                self.docs.tool(entry).ok()
+                docs.tool(entry).ok()
             };
-            files.push("registry.json".into(), move || Ok(registry(catalog, profile)));
-            files.push("llms.txt".into(), move || Ok(llms().brief(catalog)));
-            files.push("llms-full.txt".into(), move || Ok(llms().full(doc)));
-            files.key = self.key();
+            let whole = |text: String| Ok::<_, TemplateError>(text);
+            files.push("registry.json".into(), move || whole(registry(catalog, profile)));
+            files.push("llms.txt".into(), move || whole(llms().brief(catalog)));
+            files.push("llms-full.txt".into(), move || whole(llms().full(doc)));
+            files.key = self.key(docs);
         }
         Ok(files)
+    }
+
+    /// A hash of all inputs of the files.
+    fn key(&self, docs: &Docs<'_>) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"site\0").update(docs.key().as_bytes());
+        let findings = serde_json::to_vec(self.findings).unwrap_or_default();
+        hasher.update(&findings).update(self.notice.unwrap_or_default().as_bytes());
+        hasher.finalize().to_hex()[..16].to_string()
     }
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tera::Context;
 
-use super::frame::{Frame, Link, MAX_NAME, Position, clipped, inline_html, shown_name, site_name};
+use super::frame::{
+    AT_ROOT, Frame, IN_FOLDER, Link, MAX_NAME, Position, clipped, inline_html, shown_name, site_name,
+};
 use super::index::{Entry, MAX_QUERY, MAX_TOOLS, ProfileReports, ROOT};
 use super::tool::title;
 use super::{Page, Site, pages};
-use crate::catalog::Callable;
 use crate::finding::{Code, Finding, Severity};
 use crate::render::TemplateError;
 use crate::report::{Measured, ModeReport, ProfileReport, Report, grouped};
@@ -37,7 +38,7 @@ pub(super) fn home(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> 
         })
     });
     let about = format!("{} tools in {} categories", index.tools.len(), pages.entries.len());
-    let frame = Frame::at_root(site, "home", &site_name(site), about);
+    let frame = Frame::new(site, "home", &site_name(site), about, AT_ROOT);
     let mut context = Context::new();
     context.insert("count", &pages.entries.len());
     context.insert("tree", &tree(site, pages.chunks().nth(part).unwrap_or_default(), ""));
@@ -53,10 +54,10 @@ pub(super) fn category(site: &Site<'_>, category: usize, part: usize) -> Result<
     let entries = pages.chunks().nth(part).unwrap_or_default();
     let tools = entries.iter().filter_map(Entry::tool);
     let tools: Vec<Value> = tools.map(|shown| entry(site, shown, "../")).collect();
-    let position = Position { category: Some(category), tool: None };
+    let position = Position { category: Some(category), ..IN_FOLDER };
     let lineage = site.index.path_from_root(category);
     let above = lineage.split_last().map_or(&[][..], |(_, above)| above);
-    let frame = Frame::below(site, "category", &pages.title, node.summary.clone(), position)
+    let frame = Frame::new(site, "category", &pages.title, node.summary.clone(), position)
         .with_crumbs(above.iter().map(|&above| link(site, above)));
     let mut context = Context::new();
     context.insert("title", &pages.title);
@@ -79,7 +80,7 @@ pub(super) fn search(site: &Site<'_>, query: &str) -> Result<Page, TemplateError
     context.insert("more", &(count - tools.len()));
     context.insert("tools", &tools);
     let title = if query.is_empty() { "Search".to_string() } else { format!("Search: {query}") };
-    let frame = Frame::at_root(site, "search", &title, String::new()).with_query(&query);
+    let frame = Frame::new(site, "search", &title, String::new(), AT_ROOT).with_query(&query);
     site.render("site/search.html", frame, context)
 }
 
@@ -100,7 +101,7 @@ pub(super) fn findings(site: &Site<'_>) -> Result<Page, TemplateError> {
     context.insert("more", &(found.len() - shown.len()));
     context.insert("findings", &shown);
     let about = "Mistakes in the definitions, and how to fix them".to_string();
-    site.render("site/findings.html", Frame::at_root(site, "findings", "Findings", about), context)
+    site.render("site/findings.html", Frame::new(site, "findings", "Findings", about, AT_ROOT), context)
 }
 
 fn row(site: &Site<'_>, finding: &Finding) -> Value {
@@ -134,7 +135,7 @@ pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> Value {
         "short": inline_html(&tool.short),
         "effect": tool.effect.as_str(),
         "deprecated": tool.definition.deprecated == Some(true),
-        "callable": !matches!(tool.parameters.callable(), Callable::No(_)),
+        "callable": tool.not_callable().is_none(),
     })
 }
 
@@ -236,7 +237,7 @@ pub(super) fn profile_page(site: &Site<'_>, profile: usize) -> Result<Page, Temp
     context.insert("full", &entries(&measured.full));
     context.insert("deferred", &entries(&measured.deferred));
     let crumb = Link { text: "Profiles".into(), href: "../profiles.html".into() };
-    let frame = Frame::below(site, "profiles", &name, about, Position::default()).with_crumbs([crumb]);
+    let frame = Frame::new(site, "profiles", &name, about, IN_FOLDER).with_crumbs([crumb]);
     site.render("site/profile.html", frame, context)
 }
 
@@ -255,7 +256,7 @@ pub(super) fn profile_overview(site: &Site<'_>) -> Result<Page, TemplateError> {
     context.insert("mode_names", &modes);
     insert(&mut context, site, report, "");
     let about = "The tools that each profile binds, and their cost in tokens".to_string();
-    let frame = Frame::at_root(site, "profiles", "Profiles", about);
+    let frame = Frame::new(site, "profiles", "Profiles", about, AT_ROOT);
     site.render("site/profiles.html", frame, context)
 }
 
@@ -272,7 +273,7 @@ fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
         .iter()
         .take(MAX_COSTS)
         .map(|tool| {
-            let shown = site.index.tool_file(site.catalog, &tool.safe_name);
+            let shown = site.index.tool_file(&tool.safe_name);
             json!({
                 "name": shown_name(&tool.name, &tool.safe_name),
                 "href": shown.map(|_| format!("{root}tools/{}.html", tool.safe_name)),
@@ -306,8 +307,8 @@ fn modes(profile: &ProfileReport) -> Vec<Value> {
         json!({
             "mode": mode.mode.as_str(),
             "bound": number(bound(mode)),
-            "schemas": count(|tokens| tokens.schemas),
-            "descriptions": count(|tokens| tokens.descriptions),
+            "schemas": count(|tokens| tokens.parts.schemas),
+            "descriptions": count(|tokens| tokens.parts.descriptions),
             "prompt": count(|tokens| tokens.prompt),
             "saving": saving.map_or("–".into(), |percent| format!("{percent:.1} %").replace('-', "−")),
             "remark": remark,

@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 use tera::Context;
 
-use super::frame::{Frame, Link, Position, blocks, clipped, cut, inline_html, json_text, line, shown_name};
+use super::frame::{
+    Frame, IN_FOLDER, Link, Position, blocks, clipped, cut, inline_html, json_text, line, shown_name,
+};
 use super::{Page, Site, pages, payloads_path};
-use crate::catalog::{Callable, Profile, ProfileTool, Resolved, Tool};
+use crate::catalog::{Profile, ProfileTool, Resolved, Tool};
 use crate::config::Mode;
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::render::arguments::{Given, Row, arguments, type_words};
@@ -14,7 +16,7 @@ use crate::render::markdown::prose;
 use crate::render::{Doc, TemplateError};
 use crate::report::grouped;
 use crate::tokens::Counter;
-use crate::tool::{DescriptionMode, Example, NoSchemaMode, Policy, clean_line, clean_text, is_hidden};
+use crate::tool::{DescriptionMode, Example, Policy, clean_line, clean_text, is_hidden};
 
 /// Most characters of a heading.
 const MAX_HEADING: usize = 200;
@@ -52,9 +54,9 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
     let sections = SECTIONS.iter().filter(|(.., of)| of.is_empty() || of.iter().any(has));
     let sections: Vec<Value> = sections.map(|(id, title, _)| json!({"id": id, "title": title})).collect();
     let category = site.index.categories_of(shown).first().copied();
-    let position = Position { category, tool: Some(shown) };
+    let position = Position { category, tool: Some(shown), ..IN_FOLDER };
     let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
-    let frame = Frame::below(site, "tool", &name, clean_line(&tool.short), position)
+    let frame = Frame::new(site, "tool", &name, clean_line(&tool.short), position)
         .with_crumbs(lineage.into_iter().map(|above| pages::link(site, above)));
     let mut context = Context::new();
     context.insert("tool", &values);
@@ -66,11 +68,6 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
 fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
     let tool = site.tool(shown);
     let definition = &tool.definition;
-    let (not_callable, unchecked) = match tool.parameters.callable() {
-        Callable::No(reason) => (Some(clean_line(reason)), false),
-        Callable::Unchecked(NoSchemaMode::HumanApproval) => (None, true),
-        _ => (None, false),
-    };
     let lines = |texts: &[String]| texts.iter().map(|text| inline_html(text)).collect::<Vec<_>>();
     let cleaned = |texts: &[String]| texts.iter().map(|text| clean_line(text)).collect::<Vec<_>>();
     let rules = |rules: fn(&Policy) -> &Vec<String>| {
@@ -108,10 +105,10 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         "server": tool.server.as_deref().map(clean_line),
         "source": clean_line(&format!("{}{at}", place.file)),
         "effect": tool.effect.as_str(),
-        "approval": definition.approval == Some(true) || unchecked,
+        "approval": tool.wants_approval(),
         "deprecated": definition.deprecated == Some(true),
         "replaced_by": definition.replaced_by.as_deref().map(|name| replacement(site, name)),
-        "not_callable": not_callable,
+        "not_callable": tool.not_callable().map(clean_line),
         "categories": categories.collect::<Vec<_>>(),
         "short": inline_html(lead),
         "long": blocks(&prose(rest)),
@@ -138,7 +135,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
 
 fn replacement(site: &Site<'_>, name: &str) -> Value {
     let shown = match site.catalog.resolve(name) {
-        Resolved::Tool(tool) => site.index.tool_file(site.catalog, &tool.safe_name),
+        Resolved::Tool(tool) => site.index.tool_file(&tool.safe_name),
         _ => None,
     };
     let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));

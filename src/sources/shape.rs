@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::finding::keyword::keyword;
 use crate::finding::{Code, Finding, Place, Reader};
+use crate::schema::walk::keyword;
 use crate::tool::{CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema};
 
 /// The format of one tool.

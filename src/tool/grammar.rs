@@ -107,6 +107,11 @@ pub fn singular(word: &str) -> String {
     }
 }
 
+/// A number of things: `1 tool`, `2 tools`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The plural of an English noun in lower case.
 pub fn plural(word: &str) -> String {
     const MASS: [&str; 14] = [

@@ -71,11 +71,11 @@ fn parts_add_up_for_every_provider() {
         let report = count(&checked, Options { profile: Some("creator"), ..options(provider) });
         for &mode in Mode::ALL {
             let row = on(&report, mode);
-            let parts = row.names + row.descriptions + row.schemas + row.own_functions + row.wrapping;
+            let parts = row.parts.sum() + row.wrapping;
             assert_eq!(parts, row.bound, "{} {}", provider.as_str(), mode.as_str());
             assert!(row.bound.o200k <= row.sent.o200k);
         }
-        assert!(on(&report, Mode::Hybrid).own_functions.o200k > 0, "{}", provider.as_str());
+        assert!(on(&report, Mode::Hybrid).parts.own_functions.o200k > 0, "{}", provider.as_str());
         assert_eq!(on(&report, Mode::Files).bound, Count::default());
         assert_eq!(report.tools.len() + report.left_out.len(), 27);
         assert!(report.tools.is_sorted_by(|a, b| a.full.o200k >= b.full.o200k));
@@ -90,7 +90,7 @@ fn native_deferral_keeps_definitions_out_of_the_context() {
         let native = on(&report, Mode::Native);
         assert!(native.sent.o200k > on(&report, Mode::Full).sent.o200k, "{}", provider.as_str());
         assert!(native.bound.o200k * 3 < native.sent.o200k, "{}: {native:?}", provider.as_str());
-        assert_eq!(native.schemas, Count::default());
+        assert_eq!(native.parts.schemas, Count::default());
     }
     let report = count(&checked, options(Provider::Mistral));
     let row = report.profiles[0].modes.iter().find(|row| row.mode == Mode::Native).unwrap();

@@ -8,11 +8,10 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use super::findings::DefinitionPlaces;
-use super::repair::standard_type;
 use super::schema::{Parameters, properties};
 use super::{Catalog, Resolved, Tool};
-use crate::finding::keyword::{TYPES, each_with_pointer, is_in_place, keyword};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
+use crate::schema::walk::{TYPES, each_with_pointer, is_composing, is_in_place, keyword, standard_type};
 use crate::tool::{Definition, clean_line, each_word, hidden_characters, words};
 
 /// Looks at one tool. Its findings change nothing that is served.
@@ -366,9 +365,8 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
     unknown_type(schema, pointer, found);
     default_outside(schema, pointer, found);
     unknown_format(schema, pointer, found);
-    const COMBINED: [&str; 7] =
-        ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas"];
-    if is_whole && !schema.keys().any(|key| COMBINED.contains(&key.as_str())) {
+    let declares_more = |key: &String| is_composing(key) || key == "patternProperties";
+    if is_whole && !schema.keys().any(declares_more) {
         undeclared(schema, pointer, found);
     }
     each_with_pointer(schema, pointer, &mut |keyword, at, child| {

@@ -18,10 +18,10 @@ mod strict;
 use serde_json::{Map, Value, json};
 
 pub(super) use property_names::Renaming;
-use refs::{Dialect, Draft};
+use refs::Dialect;
 pub(super) use strict::StrictBudget;
 
-use crate::finding::keyword::{below_mut, each_mut, is_annotation};
+use crate::schema::walk::{below_mut, draft, each_mut, is_annotation};
 
 /// Rules of a wire for schemas (docs/reference/wires.md).
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +150,7 @@ pub(super) fn cleaned(schema: &Value) -> Value {
 /// A copy in 2020-12, with references to its own definitions. `takes_any`: whether any keyword stays, also `x-` ones.
 fn to_2020_12(schema: &Value, takes_any: bool, loose: &mut Loosened) -> Value {
     let mut copy = refs::gathered(schema, loose);
-    Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }.convert(&mut copy, loose);
+    Dialect { draft: draft(schema), extensions: takes_any, items: !takes_any }.convert(&mut copy, loose);
     copy
 }
 
@@ -160,7 +160,7 @@ pub(super) fn takes_no_arguments(schema: &Value) -> bool {
         "properties" => *value == json!({}),
         "additionalProperties" => *value == Value::Bool(false),
         "type" | "required" | "$schema" => true,
-        key => crate::finding::keyword::is_annotation(key),
+        key => is_annotation(key),
     };
     schema.as_object().is_some_and(|schema| schema.iter().all(is_harmless))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::refs::DEFS;
 use super::{Keys, Loosened, guard, to_2020_12};
-use crate::finding::keyword::{KeywordKind, each_mut, holds};
+use crate::schema::walk::{KeywordKind, each_mut, holds, in_place};
 
 /// The longest name that every provider takes.
 const MAX: usize = 64;
@@ -137,8 +137,6 @@ fn any_of_list(list: &Value, test: &mut dyn FnMut(&str) -> bool) -> bool {
 
 /// Most schemas that are visited for one call. Beyond that, names stay as they are given, and the schema decides.
 const MAX_LOOKED_AT: usize = 500_000;
-/// Keywords whose schemas apply to the same value.
-const SAME_VALUE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
 /// The properties of a schema that a provider knows by other names.
 #[derive(Debug)]
@@ -219,14 +217,7 @@ impl<'a> Undoing<'a> {
                 return Vec::new();
             }
             applied.push(object);
-            for keyword in SAME_VALUE {
-                match object.get(keyword) {
-                    Some(Value::Array(parts)) => schemas.extend(parts),
-                    Some(part) => schemas.push(part),
-                    None => {}
-                }
-            }
-            schemas.extend(named(object, "dependentSchemas").map(Map::values).into_iter().flatten());
+            schemas.extend(in_place(object));
             schemas.extend(object.get("$ref").and_then(Value::as_str).and_then(|to| self.target(to)));
         }
         applied

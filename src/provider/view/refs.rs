@@ -3,12 +3,15 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
 use super::root::merge;
 use super::{Loosened, add_null, allows, guard, list_null, measure, names_type, take_defs};
-use crate::finding::keyword::{self, KeywordKind, TYPES, each_mut, fits, holds, is_annotation, is_schema};
-use crate::finding::{SchemaNames, percent_decoded, pointer_join};
+use crate::finding::{SchemaNames, percent_decoded};
+use crate::schema::walk::{
+    KeywordKind, TYPES, below, each, each_mut, each_with_pointer_mut, fits, holds, is_annotation, is_schema,
+};
 use crate::tool::{clean_text, hidden_characters};
 
 /// Most parts of definitions that are copied out of the middle of a schema, altogether.
@@ -35,11 +38,11 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loosened) -> Value {
         left: MAX_COPIED,
         loose,
     };
-    gathering.schema(&mut root, "");
+    gathering.schema(&mut root, &mut String::new());
     let mut defs = Map::new();
     while let Some((name, pointer)) = gathering.queue.pop_front() {
         let mut found = schema.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
-        gathering.schema(&mut found, &pointer);
+        gathering.schema(&mut found, &mut pointer.clone());
         defs.insert(name, found);
     }
     if !defs.is_empty()
@@ -77,7 +80,7 @@ pub(super) fn referred_to<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a str))
         visit(reference.strip_prefix(DEFS).unwrap_or_default());
     }
     for (key, value) in object.iter().filter(|(key, _)| *key != "$defs") {
-        keyword::below(key, value, &mut |child| referred_to(child, visit));
+        below(key, value).for_each(|child| referred_to(child, visit));
     }
 }
 
@@ -92,24 +95,7 @@ fn is_reference(key: &str) -> bool {
 /// Whether there is a reference or a definition anywhere.
 fn refers(schema: &Value) -> bool {
     let Some(object) = schema.as_object() else { return false };
-    if object.keys().any(|key| key.starts_with('$') && is_reference(key) || is_folder(key)) {
-        return true;
-    }
-    let mut found = false;
-    for (key, value) in object {
-        below(key, value, &mut |child| found = found || refers(child));
-    }
-    found
-}
-
-/// Shows the subschemas below a keyword of any draft.
-fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
-    match (holds(key), value) {
-        (KeywordKind::Schema, Value::Array(list)) => list.iter().for_each(visit),
-        (KeywordKind::Old, value @ Value::Object(_)) if key == "additionalItems" => visit(value),
-        (KeywordKind::Old, Value::Object(named)) => named.values().for_each(visit),
-        _ => keyword::below(key, value, visit),
-    }
+    object.keys().any(|key| is_reference(key) || is_folder(key)) || each(object).any(refers)
 }
 
 struct Gathering<'a> {
@@ -125,7 +111,7 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    fn schema(&mut self, value: &mut Value, place: &str) {
+    fn schema(&mut self, value: &mut Value, place: &mut String) {
         let Some(object) = value.as_object_mut() else { return };
         let before = self.loose.times();
         object.retain(|key, _| !is_folder(key));
@@ -146,35 +132,9 @@ impl Gathering<'_> {
                 }
             }
         }
-        for (key, value) in object.iter_mut() {
-            // Only schemas with an `$id` need to know where they stand.
-            let at = if self.schema_names.has_bases() { pointer_join(place, key) } else { String::new() };
-            self.below(key, value, &at);
-        }
+        each_with_pointer_mut(object, place, &mut |place, child| self.schema(child, place));
         if self.loose.times() > before {
             guard(object, self.loose);
-        }
-    }
-
-    fn below(&mut self, key: &str, value: &mut Value, place: &str) {
-        let track = self.schema_names.has_bases();
-        let at = |step: &str| if track { pointer_join(place, step) } else { String::new() };
-        match (holds(key), value) {
-            (KeywordKind::Schema | KeywordKind::List, Value::Array(list)) => {
-                for (index, value) in list.iter_mut().enumerate() {
-                    self.schema(value, &at(&index.to_string()));
-                }
-            }
-            (KeywordKind::Schema, value) => self.schema(value, place),
-            (KeywordKind::Old, value @ Value::Object(_)) if key == "additionalItems" => {
-                self.schema(value, place)
-            }
-            (KeywordKind::Named | KeywordKind::Old, Value::Object(named)) => {
-                for (name, value) in named.iter_mut() {
-                    self.schema(value, &at(name));
-                }
-            }
-            _ => {}
         }
     }
 
@@ -325,42 +285,21 @@ fn cut(object: &mut Map<String, Value>, target: &Value) {
 // Converts a schema of any draft to JSON Schema 2020-12. Unknown keywords and hidden characters in texts are
 // removed.
 
-/// The draft that a schema is read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Draft {
-    D4,
-    D6,
-    D7,
-    D2019,
-    D2020,
-}
-
-impl Draft {
-    /// The draft that `$schema` names, else 2020-12.
-    pub(super) fn of(schema: &Value) -> Self {
-        let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-        [("draft-04", Draft::D4), ("draft-06", Draft::D6), ("draft-07", Draft::D7), ("2019-09", Draft::D2019)]
-            .into_iter()
-            .find_map(|(word, draft)| uri.contains(word).then_some(draft))
-            .unwrap_or(Draft::D2020)
-    }
-
-    /// Whether the draft knows a keyword; an unknown keyword refuses nothing.
-    fn knows(self, keyword: &str) -> bool {
-        let since = match keyword {
-            "const" | "contains" | "propertyNames" | "examples" => Draft::D6,
-            "if" | "then" | "else" => Draft::D7,
-            "dependentRequired"
-            | "dependentSchemas"
-            | "unevaluatedProperties"
-            | "unevaluatedItems"
-            | "minContains"
-            | "maxContains" => Draft::D2019,
-            "prefixItems" => Draft::D2020,
-            _ => Draft::D4,
-        };
-        self >= since
-    }
+/// Whether a draft knows a keyword; an unknown keyword refuses nothing.
+fn knows(draft: Draft, keyword: &str) -> bool {
+    let since = match keyword {
+        "const" | "contains" | "propertyNames" | "examples" => Draft::Draft6,
+        "if" | "then" | "else" => Draft::Draft7,
+        "dependentRequired"
+        | "dependentSchemas"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "minContains"
+        | "maxContains" => Draft::Draft201909,
+        "prefixItems" => Draft::Draft202012,
+        _ => Draft::Draft4,
+    };
+    draft >= since
 }
 
 /// Settings of the conversion.
@@ -384,7 +323,7 @@ impl Dialect {
             return;
         };
         let before = loose.times();
-        if self.draft < Draft::D2020 {
+        if self.draft < Draft::Draft202012 {
             self.modernise(object);
         }
         clean(object);
@@ -410,11 +349,11 @@ impl Dialect {
 
     /// Keywords that an old draft reads differently.
     fn modernise(self, object: &mut Map<String, Value>) {
-        if self.draft <= Draft::D7 && object.contains_key("$ref") {
+        if self.draft <= Draft::Draft7 && object.contains_key("$ref") {
             object.retain(|key, _| matches!(key.as_str(), "$ref" | "$defs") || is_annotation(key));
         }
-        object.retain(|key, _| self.draft.knows(key));
-        if self.draft <= Draft::D7
+        object.retain(|key, _| knows(self.draft, key));
+        if self.draft <= Draft::Draft7
             && let Some(Value::Object(dependencies)) = object.shift_remove("dependencies")
         {
             let (names, schemas): (Map<_, _>, Map<_, _>) =

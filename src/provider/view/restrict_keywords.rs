@@ -1,14 +1,14 @@
 //! Keeps only the keywords that a wire knows; others are expressed with these where possible, else in a few words at
 //! the end of the description.
 
-use std::cell::LazyCell;
-
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::refs::DEFS;
 use super::root::{any_of as union_of, merge};
 use super::{Loosened, measure, one_to_any, take_defs};
-use crate::finding::keyword::{KeywordKind, holds, is_annotation};
+use crate::schema::walk::{KeywordKind, holds, is_annotation, type_of};
+use crate::schema::words::{LIMITS, Style, Words};
 use crate::tool::hidden_characters;
 
 /// Most parts that definitions may add when they are merged into a reference's place.
@@ -260,19 +260,6 @@ fn constant(object: &mut Map<String, Value>) {
     object.insert("enum".into(), json!([value]));
 }
 
-/// The name of a value's type.
-pub(super) fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => "integer",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// Requires known properties alone: Gemini refuses others as `required[0]: property is not defined` (docs/reference/wires.md).
 fn only_known_requirements(object: &mut Map<String, Value>) {
     let Some(Value::Array(mut required)) = object.get_mut("required").map(Value::take) else { return };
@@ -295,29 +282,56 @@ fn any_of(object: &mut Map<String, Value>) {
     }
 }
 
-/// Keywords of limits that are put in words.
-const TOLD: [&str; 16] = [
-    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-    "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems", "pattern", "format", "default",
-    "deprecated",
+/// Keywords that set the two ends of one limit.
+const ENDS: [[&str; 2]; 4] = [
+    ["minimum", "maximum"],
+    ["minLength", "maxLength"],
+    ["minItems", "maxItems"],
+    ["minProperties", "maxProperties"],
 ];
-/// Longest pattern or default that is written out.
-const MAX_WRITTEN: usize = 60;
+/// Longest default that is written out, in bytes.
+const MAX_DEFAULT: usize = 60;
+/// Limits as they stand in a description.
+const PLAIN: Style = Style { is_brief: false, word: str::to_string, code: |text| format!("`{text}`") };
 
 /// Appends the lost limits to the description: " (1 to 100, default 30)".
 fn tell(object: &mut Map<String, Value>, listed: &[&str]) {
-    if !object.keys().any(|key| TOLD.contains(&key.as_str()) && !listed.contains(&key.as_str())) {
+    let is_limit = |key: &str| LIMITS.contains(&key) || matches!(key, "default" | "deprecated");
+    let is_lost = |key: &str| is_limit(key) && !listed.contains(&key);
+    if !object.keys().any(|key| is_lost(key)) {
         return;
     }
-    let description = object.get("description").and_then(Value::as_str).unwrap_or_default();
-    let limits = limits(object, listed, description);
+    let description = object.get("description").and_then(Value::as_str).unwrap_or_default().trim_end();
+    let lost = object.iter().filter(|(key, _)| is_lost(key));
+    let lost = lost.filter(|(key, value)| !has_control(value) && !is_said(description, object, key));
+    let lost = Value::Object(lost.map(|(key, value)| (key.clone(), value.clone())).collect());
+    let mut words = Words::new(&lost, PLAIN, IndexMap::new());
+    let mut limits = words.limits(&words.view(&lost));
+    let default = lost.get("default").filter(|value| !value.is_null() && value.as_str() != Some(""));
+    let default = default.map(Value::to_string).filter(|value| value.len() <= MAX_DEFAULT);
+    limits.extend(default.map(|value| format!("default {value}")));
+    limits.extend((lost.get("deprecated") == Some(&Value::Bool(true))).then(|| "deprecated".to_string()));
     if limits.is_empty() {
         return;
     }
     let limits = limits.join(", ");
-    let description = description.trim_end();
     let text = if description.is_empty() { limits } else { format!("{description} ({limits})") };
     object.insert("description".into(), text.into());
+}
+
+/// Whether the author's description mentions a limit already.
+fn is_said(description: &str, object: &Map<String, Value>, key: &str) -> bool {
+    let contains = |text: &str| description.to_lowercase().contains(&text.to_lowercase());
+    let text = object.get(key).and_then(Value::as_str);
+    match key {
+        "default" | "deprecated" => contains(key),
+        "format" => text.is_some_and(contains),
+        "pattern" => text.is_some_and(|pattern| description.contains(pattern)),
+        key => ENDS.iter().find(|ends| ends.contains(&key)).is_some_and(|ends| {
+            let mut numbers = ends.iter().filter_map(|end| object.get(*end)?.as_number());
+            numbers.all(|number| holds_number(description, &number.to_string()))
+        }),
+    }
 }
 
 /// Appends a default that will be lost to the description.
@@ -328,56 +342,10 @@ pub(super) fn tell_default(object: &mut Map<String, Value>) {
     }
 }
 
-fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Vec<String> {
-    let lost = |key: &str| object.get(key).filter(|_| !listed.contains(&key));
-    let number = |key: &str| lost(key).filter(|value| value.is_number()).map(Value::to_string);
-    let lower = LazyCell::new(|| description.to_lowercase());
-    // Limits that the author already mentions are not repeated.
-    let is_said =
-        |limit: &Option<String>| limit.as_ref().is_none_or(|limit| holds_number(description, limit));
-    let mut phrases = Vec::new();
-    for (least, most, what) in [
-        ("minimum", "maximum", ""),
-        ("minLength", "maxLength", "character"),
-        ("minItems", "maxItems", "item"),
-        ("minProperties", "maxProperties", "property"),
-    ] {
-        let (least, most) = (number(least).filter(|least| what.is_empty() || least != "0"), number(most));
-        if !(is_said(&least) && is_said(&most)) {
-            phrases.extend(range(least, most, what));
-        }
-    }
-    phrases.extend(number("exclusiveMinimum").map(|limit| format!("more than {limit}")));
-    phrases.extend(number("exclusiveMaximum").map(|limit| format!("less than {limit}")));
-    phrases.extend(number("multipleOf").map(|step| format!("a multiple of {step}")));
-    if lost("uniqueItems") == Some(&Value::Bool(true)) {
-        phrases.push("no item twice".into());
-    }
-    let text = |key: &str| {
-        lost(key).and_then(Value::as_str).filter(|text| text.len() <= MAX_WRITTEN && !has_control(text))
-    };
-    phrases
-        .extend(text("format").filter(|format| !lower.contains(&format.to_lowercase())).map(str::to_string));
-    phrases.extend(
-        text("pattern")
-            .filter(|pattern| !description.contains(pattern))
-            .map(|pattern| format!("matches `{pattern}`")),
-    );
-    let default =
-        lost("default").filter(|value| !value.is_null() && value.as_str() != Some("")).map(Value::to_string);
-    phrases.extend(
-        default
-            .filter(|value| value.len() <= MAX_WRITTEN && !has_control(value) && !lower.contains("default"))
-            .map(|value| format!("default {value}")),
-    );
-    if lost("deprecated") == Some(&Value::Bool(true)) && !lower.contains("deprecated") {
-        phrases.push("deprecated".into());
-    }
-    phrases
-}
-
-fn has_control(text: &str) -> bool {
-    text.chars().any(char::is_control) || !hidden_characters(text).is_empty()
+/// Whether a value as text would steer a display, or hide something.
+fn has_control(value: &Value) -> bool {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    text.chars().any(char::is_control) || !hidden_characters(&text).is_empty()
 }
 
 /// Whether a text has this number, not as a part of another.
@@ -386,21 +354,4 @@ fn holds_number(text: &str, number: &str) -> bool {
     text.match_indices(number).any(|(at, _)| {
         !is_part(text[..at].chars().next_back()) && !is_part(text[at + number.len()..].chars().next())
     })
-}
-
-fn range(least: Option<String>, most: Option<String>, what: &str) -> Option<String> {
-    let (numbers, last) = match (least, most) {
-        (Some(least), Some(most)) if least == most => (least.clone(), least),
-        (Some(least), Some(most)) => (format!("{least} to {most}"), most),
-        (Some(least), None) => (format!("at least {least}"), least),
-        (None, Some(most)) => (format!("at most {most}"), most),
-        (None, None) => return None,
-    };
-    let what = match (what, last.as_str()) {
-        ("", _) => String::new(),
-        (what, "1") => format!(" {what}"),
-        ("property", _) => " properties".into(),
-        (what, _) => format!(" {what}s"),
-    };
-    Some(format!("{numbers}{what}"))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::refs::DEFS;
 use super::{Loosened, Root, allows, measure, take_defs};
-use crate::finding::keyword::is_annotation;
+use crate::schema::walk::is_annotation;
 use crate::tool::clean_text;
 
 /// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/wires.md,

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::refs::referred_to;
-use super::restrict_keywords::{around, tell_default, type_of};
+use super::restrict_keywords::{around, tell_default};
 use super::root::merge;
 use super::{Loosened, Strict, add_null, allows, list_null, names_type, one_to_any};
-use crate::finding::keyword::each;
 use crate::finding::pointer_join;
+use crate::schema::walk::{each, type_of};
 
 /// Keywords that stay as they are.
 const KEPT: [&str; 13] = [
@@ -313,7 +313,7 @@ impl Count {
         let is_union = object.contains_key("anyOf") || object.get("type").is_some_and(Value::is_array);
         self.unions += usize::from(is_union);
         self.constants(object);
-        each(object, &mut |child| self.schema(child, level + usize::from(holds_more)));
+        each(object).for_each(|child| self.schema(child, level + usize::from(holds_more)));
     }
 
     fn constants(&mut self, object: &Map<String, Value>) {

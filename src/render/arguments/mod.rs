@@ -1,22 +1,25 @@
 //! The argument list of a tool, from its JSON Schema: one row an argument, nested where it has fields.
 //!
-//! 1. Definitions that are recursive, or large and used twice, get a name ([`Types`]).
-//! 2. One place of the schema (`catalog::schema_view`) is put in words.
-//! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded. Where
+//! 1. Definitions that are recursive, or large and used twice, get a name ([`named_types`]).
+//! 2. Each place of the schema is put in words (`schema::words`).
+//! 3. A [`Writer`] writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded. Where
 //!    a list is longer than a doc should be, it names optional parts instead of listing them.
 
-mod tree;
+use std::borrow::Cow;
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use tree::Writer;
-
 use super::markdown::{code, inline};
-use crate::catalog::schema_view::{Kind, SchemaView, Type, last_segment, list};
 use crate::finding::resolve_local;
-use crate::tokens::estimate;
+use crate::schema::walk::below;
+use crate::schema::words::{Style, Words};
+use crate::schema::{Property, SchemaView, last_segment};
 use crate::tool::clean_line;
+use crate::tool::grammar::counted;
+
+/// Descriptions as markdown.
+const MARKDOWN: Style = Style { is_brief: false, word: inline, code };
 
 /// The argument list of a tool; all text in it is markdown.
 #[derive(Debug, Default)]
@@ -33,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// The argument list for a tool with this schema.
 pub(crate) fn arguments(schema: &Value) -> Arguments {
-    written(schema, Fold::NONE)
+    Writer::new(schema, named_types(schema), Fold::NONE).arguments(schema)
 }
 
 /// The argument list of a doc, written.
@@ -45,47 +48,36 @@ pub(crate) struct DocArguments {
     pub(crate) folded: bool,
 }
 
-/// The argument list of a doc. Where it takes more tokens than a doc should, optional parts are folded, the deepest
-/// first; it stays whole where even that would save little.
+/// The argument list of a doc. Where it is longer than a doc should be, optional parts are folded, the deepest first; it
+/// stays whole where even that would save little.
 pub(crate) fn doc_arguments(schema: &Value) -> DocArguments {
+    let types = named_types(schema);
     let list = |fold: Fold| {
-        let list = written(schema, fold);
+        let list = Writer::new(schema, types.clone(), fold).arguments(schema);
         DocArguments { markdown: list.markdown(), folded: list.folded }
     };
     let whole = list(Fold::NONE);
-    let size = whole.size();
-    if size <= LIST_TOKENS {
+    if whole.markdown.len() <= LIST_BYTES {
         return whole;
     }
     let mut shortest = None;
     for fold in Fold::STEPS {
         let list = list(fold);
-        let size = list.size();
-        if size <= LIST_TOKENS {
+        if list.markdown.len() <= LIST_BYTES {
             return list;
         }
-        shortest = Some((list, size));
+        shortest = Some(list);
     }
-    shortest.filter(|(_, folded)| *folded <= size / 4 * 3).map_or(whole, |(list, _)| list)
+    let most = whole.markdown.len() / 4 * 3;
+    shortest.filter(|list| list.markdown.len() <= most).unwrap_or(whole)
 }
 
-/// Tokens of a list at which a doc still has 500 in all, about.
-const LIST_TOKENS: usize = 400;
-
-fn written(schema: &Value, fold: Fold) -> Arguments {
-    Writer::new(schema, Types::of(schema), fold).arguments(schema)
-}
-
-impl DocArguments {
-    /// Its tokens; of a short list its bytes, since counting takes longer than writing.
-    fn size(&self) -> usize {
-        if self.markdown.len() <= LIST_TOKENS { self.markdown.len() } else { estimate(&self.markdown) }
-    }
-}
+/// Length of a list at which a doc still has 500 tokens in all, about. Counting tokens would take as long as writing.
+const LIST_BYTES: usize = 1_600;
 
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.
 pub(crate) fn type_words(schema: &Value, root: &Value) -> String {
-    Writer::new(root, Types::default(), Fold::NONE).words(schema)
+    Words::new(root, MARKDOWN, IndexMap::new()).of(schema)
 }
 
 /// Extent of an argument list.
@@ -207,50 +199,32 @@ impl Facts {
 
 /// Fewest fields of a definition used twice that is listed once, under a name.
 const BIG: usize = 4;
-const MAX_DEPTH: usize = 100;
+const MAX_SURVEY_DEPTH: usize = 100;
 const MAX_NAME: usize = 60;
 
-/// The named definitions of a schema, by reference.
-#[derive(Default)]
-struct Types<'a> {
-    names: IndexMap<&'a str, String>,
+/// The names of these definitions, by reference.
+fn named_types(root: &Value) -> IndexMap<&str, String> {
+    let mut survey = Survey { root, seen: IndexMap::new() };
+    survey.visit(root, 0);
+    let mut names: IndexMap<&str, String> = IndexMap::new();
+    for (reference, seen) in &survey.seen {
+        if seen.recursive || (seen.uses > 1 && seen.fields >= BIG) {
+            let name = free_name(reference, &names);
+            names.insert(reference, name);
+        }
+    }
+    names
 }
 
-impl<'a> Types<'a> {
-    /// Finds the definitions that get a name.
-    fn of(root: &'a Value) -> Self {
-        let mut survey = Survey { root, seen: IndexMap::new() };
-        survey.visit(root, 0);
-        let mut types = Self::default();
-        for (reference, seen) in &survey.seen {
-            if seen.recursive || (seen.uses > 1 && seen.fields >= BIG) {
-                let name = types.free_name(reference);
-                types.names.insert(reference, name);
-            }
-        }
-        types
-    }
-
-    fn has(&self, reference: &str) -> bool {
-        self.names.contains_key(reference)
-    }
-
-    /// The name of a definition, if it is plain enough to stand in a sentence.
-    fn name(&self, reference: &str) -> &str {
-        self.names.get(reference).map_or("any", String::as_str)
-    }
-
-    fn free_name(&self, reference: &str) -> String {
-        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
-        let name: String = last_segment(reference).chars().take(MAX_NAME).map(plain).collect();
-        let name = name.trim_matches(|c| matches!(c, '_' | '-' | '.'));
-        let name = if name.is_empty() { "Arguments" } else { name };
-        let taken = |name: &str| self.names.values().any(|other| other == name);
-        if !taken(name) {
-            return name.to_string();
-        }
-        (2..).map(|n| format!("{name}-{n}")).find(|name| !taken(name)).unwrap_or_default()
-    }
+/// A name that is plain enough to stand in a sentence, and that no other definition has.
+fn free_name(reference: &str, names: &IndexMap<&str, String>) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+    let name: String = last_segment(reference).chars().take(MAX_NAME).map(plain).collect();
+    let name = name.trim_matches(|c| matches!(c, '_' | '-' | '.'));
+    let name = if name.is_empty() { "Arguments" } else { name };
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    let mut names_to_try = std::iter::once(name.to_string()).chain(numbered);
+    names_to_try.find(|name| names.values().all(|other| other != name)).unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -271,24 +245,19 @@ impl<'a> Survey<'a> {
     /// Visits a schema; returns the number of fields it takes when written in place, at most `BIG`.
     fn visit(&mut self, schema: &'a Value, depth: usize) -> usize {
         let Value::Object(part) = schema else { return 0 };
-        if depth > MAX_DEPTH {
+        if depth > MAX_SURVEY_DEPTH {
             return 0;
         }
         let mut fields = 0;
-        for (keyword, value) in part {
-            let below = match (keyword.as_str(), value) {
+        for (keyword, value) in
+            part.iter().filter(|(keyword, _)| !matches!(keyword.as_str(), "$defs" | "definitions"))
+        {
+            let own = usize::from(keyword == "properties");
+            let below: usize = match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => self.follow(reference, depth),
-                ("properties", Value::Object(properties)) => {
-                    properties.values().map(|schema| 1 + self.visit(schema, depth + 1)).sum()
+                (keyword, value) => {
+                    below(keyword, value).map(|schema| own + self.visit(schema, depth + 1)).sum()
                 }
-                ("patternProperties", Value::Object(patterns)) => {
-                    patterns.values().map(|schema| self.visit(schema, depth + 1)).sum()
-                }
-                ("allOf" | "anyOf" | "oneOf" | "prefixItems" | "items", Value::Array(_)) => {
-                    list(part, keyword).iter().map(|schema| self.visit(schema, depth + 1)).sum()
-                }
-                ("items" | "additionalProperties", schema) => self.visit(schema, depth + 1),
-                _ => 0,
             };
             fields = BIG.min(fields + below);
         }
@@ -313,138 +282,410 @@ impl<'a> Survey<'a> {
     }
 }
 
-// The type of a value in words: `array of string`, `"high" | "low"`, `object of string to integer`.
+// The rows: one per argument, its fields nested below it, all within a budget. Where a list is folded, optional parts below
+// a level are named in one line instead of listed, so that a doc stays short. Required ones are listed at any level, since
+// no call is valid without them.
 
-const MAX_SHOWN_DEPTH: usize = 5;
-const MAX_LISTED: usize = 12;
+/// Most names in one line.
+const MAX_NAMES: usize = 12;
+/// Most alternatives that are looked at for their names.
+const MAX_FORMS: usize = 100;
+const MAX_ROWS: usize = 150;
+const MAX_DEPTH: usize = 5;
 const MAX_VARIANTS: usize = 100;
-const LISTED_OF_MANY: usize = 8;
-const MAX_LISTED_LENGTH: usize = 400;
-const MAX_VALUE: usize = 80;
+/// Most levels without rows that are followed: elements of elements, values of values.
+const MAX_LEVELS: usize = 16;
+/// Most levels to look ahead for fields.
+const MAX_LOOK: usize = 3;
+const MAX_DESCRIPTION: usize = 600;
+const MAX_DEFAULT: usize = 80;
+const MAX_EXAMPLE: usize = 50;
+
+/// Writes the argument list of one schema.
+struct Writer<'a> {
+    root: &'a Value,
+    words: Words<'a>,
+    /// The definitions that rows name, and whether a required place is among these.
+    used_types: IndexMap<&'a str, bool>,
+    listed: Arguments,
+    rows_left: usize,
+    levels: usize,
+    fold: Fold,
+    /// Whether the place at hand is required, and all places around it.
+    is_needed: bool,
+}
 
 impl<'a> Writer<'a> {
-    /// A schema in words.
-    fn words(&mut self, schema: &'a Value) -> String {
-        self.words_at(schema, 0)
+    fn new(root: &'a Value, types: IndexMap<&'a str, String>, fold: Fold) -> Self {
+        Self {
+            root,
+            words: Words::new(root, MARKDOWN, types),
+            used_types: IndexMap::new(),
+            listed: Arguments::default(),
+            rows_left: MAX_ROWS,
+            levels: 0,
+            fold,
+            is_needed: true,
+        }
     }
 
-    fn words_at(&mut self, schema: &'a Value, depth: usize) -> String {
-        self.folded |= depth > MAX_SHOWN_DEPTH;
-        if depth > MAX_SHOWN_DEPTH || !self.spend() {
-            return "any".to_string();
-        }
+    /// The whole list.
+    fn arguments(mut self, schema: &'a Value) -> Arguments {
         let view = self.view(schema);
-        self.view_words(&view, depth)
-    }
-
-    fn view_words(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
-        let mut words = match view.kind() {
-            Kind::Never => return "never".to_string(),
-            Kind::Named(reference) => vec![self.name_type(reference)],
-            Kind::Constant(value) => vec![self.value(value)],
-            Kind::Values(values) => self.values(values),
-            Kind::Variants => self.alternatives(view, depth),
-            Kind::Typed => self.types(view, depth),
-        };
-        if view.is_nullable && !words.iter().any(|word| word == "null" || word == "any") {
-            words.push("null".to_string());
+        let words = self.type_of(&view);
+        let is_value = !matches!(words.as_str(), "any" | "object" | "null" | "object | null")
+            && !words.starts_with("object of ")
+            && view.get("properties").is_none()
+            && view.variants.is_empty();
+        if is_value {
+            self.listed.remark = format!("One value: {words}.");
         }
-        words.join(" | ")
+        self.children(&view, 0, None);
+        self.other_arguments(schema, &view);
+        self.listed_types();
+        if self.is_empty() {
+            self.listed.remark = "None.".into();
+        }
+        Arguments { folded: self.words.folded, ..self.listed }
     }
 
-    fn types(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
-        view.types().into_iter().map(|one| self.type_word(one, depth)).collect()
+    fn is_empty(&self) -> bool {
+        self.listed.remark.is_empty() && self.listed.rows.is_empty()
     }
 
-    /// One JSON type, with the type of its elements.
-    fn type_word(&mut self, one: Type<'a>, depth: usize) -> String {
-        match one {
-            Type::Any => "any".to_string(),
-            Type::Plain(word) => inline(word).chars().take(MAX_VALUE).collect(),
-            Type::Object => "object".to_string(),
-            Type::Array(None) => "array".to_string(),
-            Type::Array(Some(items)) => match self.words_at(items, depth + 1) {
-                of if of == "any" => "array".to_string(),
-                of => format!("array of {}", grouped(of)),
-            },
-            Type::Map(values) => match self.words_at(values, depth + 1) {
-                of if of == "any" => "object".to_string(),
-                of => format!("object of string to {}", grouped(of)),
-            },
-            Type::Tuple(elements) => {
-                let listed = elements.iter().take(LISTED_OF_MANY);
-                let mut words: Vec<String> = listed.map(|schema| self.words_at(schema, depth + 1)).collect();
-                if elements.len() > LISTED_OF_MANY {
-                    words.push(self.more(elements.len() - LISTED_OF_MANY));
-                }
-                format!("array: {}", words.join(", then "))
+    fn other_arguments(&mut self, schema: &Value, view: &SchemaView<'a>) {
+        let takes_any = schema == &Value::Bool(true)
+            || view
+                .get("additionalProperties")
+                .is_some_and(|other| other != &Value::Bool(false) && is_empty(other));
+        let listed = !self.is_empty();
+        match view.other_values().filter(|other| !is_empty(other)) {
+            Some(_) if listed && view.get("properties").is_none() => {}
+            Some(other) if !listed => {
+                let other = self.view(other);
+                let words = self.type_of(&other);
+                self.listed.remark = format!("Any names, each with a value of type {words}.");
             }
+            _ if takes_any && listed => {
+                let facts = Facts { kind: "any".into(), is_required: Some(false), ..Facts::default() };
+                let row = Row { label: "any other name".into(), facts: Some(facts), ..Row::default() };
+                self.listed.rows.push(row);
+            }
+            _ if takes_any => self.listed.remark = "Any names and values.".into(),
+            _ => {}
         }
     }
 
-    /// Alternatives, each once. Constants with a meaning are explained. An alternative that names no type has that of all.
-    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
-        let (mut words, mut own): (Vec<String>, Option<String>) = (Vec::new(), None);
-        for &variant in view.variants.iter().take(MAX_VARIANTS) {
-            let mut word = self.words_at(variant, depth + 1);
-            if word == "any" {
-                word.clone_from(own.get_or_insert_with(|| self.types(view, depth).join(" | ")));
+    fn listed_types(&mut self) {
+        let mut index = 0;
+        while let Some((&reference, &is_needed)) = self.used_types.get_index(index) {
+            if index == 0 {
+                self.listed.types_from = Some(self.listed.rows.len());
             }
-            if let Some(meaning) = self.view(variant).meaning() {
-                word = format!("{word} {}", inline(meaning));
+            if self.claim(1, 0) == 0 {
+                return self.left_out(self.used_types.len() - index, 0, "type");
             }
-            if !words.contains(&word) {
-                words.push(word);
-            }
+            index += 1;
+            let Some(target) = resolve_local(reference, self.root) else { continue };
+            let name = format!("**{}**", self.words.name(reference));
+            self.is_needed = is_needed;
+            self.row(&name, "", target, None, 0);
         }
-        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
-        if words.len() > MAX_LISTED || unseen > 0 {
-            let hidden = words.len().saturating_sub(LISTED_OF_MANY) + unseen;
-            words.truncate(LISTED_OF_MANY);
-            words.push(self.more(hidden));
+    }
+
+    fn view(&self, schema: &'a Value) -> SchemaView<'a> {
+        self.words.view(schema)
+    }
+
+    /// The type of a place. Definitions that it names will be listed.
+    fn type_of(&mut self, view: &SchemaView<'a>) -> String {
+        let words = self.words.of_view(view);
+        for reference in self.words.named.drain(..) {
+            *self.used_types.entry(reference).or_default() |= self.is_needed;
         }
         words
     }
 
-    fn values(&mut self, values: &[Value]) -> Vec<String> {
-        let (mut words, mut length) = (Vec::new(), 0);
-        let most = if values.len() > MAX_LISTED { LISTED_OF_MANY } else { MAX_LISTED };
-        for (index, value) in values.iter().enumerate() {
-            let word = self.value(value);
-            length += word.len();
-            if index >= most || length > MAX_LISTED_LENGTH {
-                words.push(self.more(values.len() - index));
+    /// One row and the rows below it. `is_required` is `None` where the word makes no sense.
+    fn row(&mut self, label: &str, name: &str, schema: &'a Value, is_required: Option<bool>, depth: usize) {
+        let view = self.view(schema);
+        let around = self.is_needed;
+        self.is_needed &= is_required != Some(false);
+        let kind = self.type_of(&view);
+        let limits = self.words.limits(&view);
+        let given = self.default_or_example(&view);
+        let mut about = self.about(&view, name);
+        let may_fold = !self.is_needed && depth + 1 >= self.fold.levels;
+        let named = if may_fold { self.named_parts(&view) } else { String::new() };
+        if !named.is_empty() {
+            about = format!("{about} {named}").trim().to_string();
+        }
+        let facts = Facts { kind, is_required, limits, given, is_deprecated: view.is_deprecated() };
+        self.listed.rows.push(Row { depth, label: label.into(), facts: Some(facts), about });
+        if named.is_empty() {
+            self.children(&view, depth + 1, None);
+        }
+        self.is_needed = around;
+    }
+
+    /// The fields and forms of a place, by their names; empty where it has none.
+    fn named_parts(&mut self, view: &SchemaView<'a>) -> String {
+        const MAX_LEVELS: usize = 3;
+        let mut inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
+        for _ in 0..MAX_LEVELS {
+            let Some(view) = &inner else { break };
+            if !view.properties().is_empty() || !view.variants.is_empty() {
                 break;
             }
-            words.push(word);
+            inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
         }
-        words
+        let view = inner.as_ref().filter(|_| view.properties().is_empty()).unwrap_or(view);
+        let properties = view.properties();
+        let (required, optional): (Vec<_>, Vec<_>) =
+            properties.iter().partition(|property| property.required);
+        let forms = self.named_forms(view);
+        let fields = match (required.is_empty(), optional.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => format!("Optional fields: {}.", listed(&optional)),
+            (false, true) => format!("Fields: {}.", listed(&required)),
+            (false, false) => format!("Fields: {}; optional: {}.", listed(&required), listed(&optional)),
+        };
+        let parts: Vec<String> = [fields, forms].into_iter().filter(|part| !part.is_empty()).collect();
+        self.words.folded |= !parts.is_empty();
+        parts.join(" ")
     }
 
-    /// A value as JSON in a code span; null is a bare word.
-    fn value(&mut self, value: &Value) -> String {
-        if value.is_null() {
-            return "null".to_string();
+    fn named_forms(&mut self, view: &SchemaView<'a>) -> String {
+        let forms: Vec<SchemaView<'a>> =
+            view.variants.iter().take(MAX_FORMS).map(|schema| self.view(schema)).collect();
+        let forms: Vec<&SchemaView<'a>> = forms.iter().filter(|form| !form.properties().is_empty()).collect();
+        let named: Vec<String> =
+            forms.iter().take(MAX_NAMES).enumerate().map(|(index, form)| self.form(form, index).0).collect();
+        match forms.len() {
+            0 | 1 => String::new(),
+            count if count > MAX_NAMES => format!("Forms: {}; {} more.", named.join("; "), count - MAX_NAMES),
+            _ => format!("Forms: {}.", named.join("; ")),
         }
-        let json = clean_line(&value.to_string());
-        match json.char_indices().nth(MAX_VALUE) {
-            Some((end, _)) => {
-                self.folded = true;
-                code(&format!("{}...", &json[..end]))
+    }
+
+    /// A row with a remark only.
+    fn remark(&mut self, depth: usize, label: String, about: String) {
+        self.listed.rows.push(Row { depth, label, facts: None, about });
+    }
+
+    /// Description of a place, on one line; empty when the schema has none.
+    fn about(&mut self, view: &SchemaView<'a>, name: &str) -> String {
+        view.about(name).map(|text| inline(&self.shorten(text))).unwrap_or_default()
+    }
+
+    /// Cuts a long text at the end of a sentence, or else of a word.
+    fn shorten<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let longest = if self.is_needed { MAX_DESCRIPTION } else { MAX_DESCRIPTION.min(self.fold.longest) };
+        if text.len() <= longest {
+            return Cow::Borrowed(text);
+        }
+        let line = clean_line(text);
+        let Some((end, _)) = line.char_indices().nth(longest) else { return Cow::Owned(line) };
+        self.words.folded = true;
+        let head = &line[..end];
+        // Half a link reads as nothing.
+        let head = &head[..head.rfind('[').filter(|&open| !head[open..].contains(']')).unwrap_or(end)];
+        let end = head.len();
+        let sentence = [". ", "! ", "? ", "。"]
+            .iter()
+            .filter_map(|stop| Some(head.rfind(stop)? + stop.trim_end().len()))
+            .max();
+        let word = || head.rfind(' ').unwrap_or(end);
+        let end = sentence.filter(|&at| at > end / 2).unwrap_or_else(word);
+        Cow::Owned(head[..end].to_string() + " ...")
+    }
+
+    fn default_or_example(&mut self, view: &SchemaView<'a>) -> Option<Given> {
+        if let Some(value) = view.get("default").filter(|value| !value.is_null()) {
+            let plain = value.is_number() || value.is_boolean();
+            let text = value.to_string();
+            if text.len() > MAX_DEFAULT {
+                self.words.folded = true;
+                return None;
             }
-            None => code(&json),
+            return Some(Given::Default(if plain { text } else { code(&text) }));
+        }
+        if view.get("enum").is_some() || view.constant().is_some() {
+            return None;
+        }
+        let example =
+            view.get("examples").and_then(|examples| examples.get(0)).or_else(|| view.get("example"))?;
+        let is_short = matches!(example, Value::String(_) | Value::Number(_))
+            && example.to_string().len() <= MAX_EXAMPLE;
+        is_short.then(|| Given::Example(code(&example.to_string())))
+    }
+
+    /// Rows below a place: fields, elements with fields, alternatives with fields.
+    fn children(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
+        if !self.words.spend() || view.is_leaf() {
+            return;
+        }
+        self.fields(view, depth, told);
+        self.variants(view, depth);
+        if let Some(items) = view.items() {
+            let items = self.view(items);
+            self.further_in(&items, depth);
+        }
+        let has_rows = |&(_, schema): &(usize, &'a Value)| self.has_rows(&self.view(schema), MAX_LOOK);
+        let elements: Vec<_> = view.tuple().iter().enumerate().filter(has_rows).collect();
+        let count = elements.len();
+        let shown = self.claim(count, depth);
+        for (index, schema) in elements.into_iter().take(shown) {
+            self.row(&format!("element {}", index + 1), "", schema, None, depth);
+        }
+        self.left_out(count - shown, depth, "element");
+        if let Some(values) = view.other_values() {
+            let inner = self.view(values);
+            if view.get("properties").is_none() {
+                self.further_in(&inner, depth);
+            } else if !is_empty(values) && self.claim(1, depth) == 1 {
+                self.row("any other name", "", values, Some(false), depth);
+            }
         }
     }
 
-    fn more(&mut self, count: usize) -> String {
-        self.folded = true;
-        format!("... {count} more")
+    /// Rows below a level that has no row of its own; they are as deep as the level around it.
+    fn further_in(&mut self, view: &SchemaView<'a>, depth: usize) {
+        if self.levels == MAX_LEVELS {
+            self.words.folded = true;
+            return;
+        }
+        self.levels += 1;
+        self.children(view, depth, None);
+        self.levels -= 1;
+    }
+
+    fn fields(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
+        let mut properties = view.properties();
+        properties.retain(|property| told != Some(property.name));
+        properties.sort_by_key(|property| !property.required);
+        let required = properties.iter().filter(|property| property.required).count();
+        let folded = match depth >= self.fold.levels && properties.len() > required + 1 {
+            true => properties.split_off(required),
+            false => Vec::new(),
+        };
+        let count = properties.len();
+        let shown = self.claim(count, depth);
+        for Property { name, schema, required } in properties.into_iter().take(shown) {
+            self.row(&label(name), name, schema, Some(required), depth);
+        }
+        self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
+        if !folded.is_empty() {
+            self.words.folded = true;
+            self.remark(
+                depth,
+                format!("optional: {}", listed(&folded.iter().collect::<Vec<_>>())),
+                String::new(),
+            );
+        }
+    }
+
+    fn variants(&mut self, view: &SchemaView<'a>, depth: usize) {
+        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
+        let variants: Vec<SchemaView<'a>> =
+            view.variants.iter().take(MAX_VARIANTS).map(|variant| self.view(variant)).collect();
+        let needs: Vec<String> =
+            variants.iter().filter_map(SchemaView::only_requires).map(|needed| names(&needed)).collect();
+        if needs.len() > 1 && self.claim(1, depth) == 1 {
+            self.remark(depth, format!("one of these is required: {}", needs.join("; ")), String::new());
+        }
+        let is_worth_a_row = |inner: &SchemaView<'a>| {
+            self.has_rows(inner, MAX_LOOK)
+                || (inner.constant().is_some()
+                    && inner.meaning().is_none()
+                    && inner.text("description").is_some())
+        };
+        let forms: Vec<SchemaView<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
+        if let [only] = forms.as_slice() {
+            return self.further_in(only, depth);
+        }
+        let count = forms.len();
+        let shown = self.claim(count, depth);
+        for (index, form) in forms.into_iter().take(shown).enumerate() {
+            let (label, told) = self.form(&form, index);
+            let about = self.about(&form, "");
+            self.remark(depth, format!("{} {label}", if index == 0 { "either" } else { "or" }), about);
+            self.children(&form, depth + 1, told);
+        }
+        self.left_out(count - shown + unseen, depth, "form");
+    }
+
+    /// Name of one of several alternatives, and the field that this name explains fully.
+    fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
+        if let Some(value) = view.constant() {
+            return (self.words.value(value), None);
+        }
+        let mut properties = view.properties();
+        properties.sort_by_key(|property| !property.required);
+        for property in &properties {
+            let inner = self.view(property.schema);
+            if let Some(value) = inner.constant() {
+                let value = self.words.value(value);
+                let told =
+                    (property.required && inner.text("description").is_none()).then_some(property.name);
+                return (format!("{} {value}", label(property.name)), told);
+            }
+        }
+        let required: Vec<&str> = properties.iter().filter(|p| p.required).map(|p| p.name).collect();
+        let text = match view.name() {
+            Some(name) => inline(name),
+            None if (1..=3).contains(&required.len()) => format!("with {}", names(&required)),
+            None => format!("form {}", index + 1),
+        };
+        (text, None)
+    }
+
+    fn has_rows(&self, view: &SchemaView<'a>, fuel: usize) -> bool {
+        let below = |schema: &'a Value| fuel > 0 && self.has_rows(&self.view(schema), fuel - 1);
+        view.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty())
+            || view.items().is_some_and(below)
+            || view.other_values().is_some_and(below)
+            || view.variants.iter().take(MAX_DEPTH).any(|variant| below(variant))
+    }
+
+    /// Takes rows from the budget for a list of them.
+    fn claim(&mut self, wanted: usize, depth: usize) -> usize {
+        let granted = if depth >= MAX_DEPTH { 0 } else { wanted.min(self.rows_left) };
+        self.rows_left -= granted;
+        granted
+    }
+
+    /// Says how many rows of a list did not fit.
+    fn left_out(&mut self, count: usize, depth: usize, what: &str) {
+        if count > 0 {
+            self.words.folded = true;
+            self.remark(depth, format!("... {}", counted(count, &format!("more {what}"))), String::new());
+        }
     }
 }
 
-/// Several types in parentheses, one as it is.
-fn grouped(words: String) -> String {
-    if words.contains(" | ") { format!("({words})") } else { words }
+/// The name of an argument as a code span.
+fn label(name: &str) -> String {
+    let label = code(name);
+    if label.is_empty() { code("\"\"") } else { label }
+}
+
+/// The names of properties, in one line.
+fn listed(properties: &[&Property<'_>]) -> String {
+    let mut names: Vec<String> =
+        properties.iter().take(MAX_NAMES).map(|property| label(property.name)).collect();
+    if properties.len() > MAX_NAMES {
+        names.push(format!("{} more", properties.len() - MAX_NAMES));
+    }
+    names.join(", ")
+}
+
+fn names(names: &[&str]) -> String {
+    names.iter().map(|name| label(name)).collect::<Vec<_>>().join(" and ")
+}
+
+fn is_empty(schema: &Value) -> bool {
+    schema.is_boolean() || schema.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 use serde_json::json;
 
 use super::*;
+use crate::tokens::estimate;
 
 fn check(schema: Value, expect: &str) {
     let shown = arguments(&schema);

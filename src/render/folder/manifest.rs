@@ -6,8 +6,8 @@
 //! Paths of generated files are relative, and each must mean the same file on every system.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,19 +48,15 @@ impl Manifest {
     /// Reads the manifest of a folder; a folder without one has no files of ours.
     pub(super) fn read(root: &Path) -> Result<Self, FolderError> {
         let path = root.join(MANIFEST);
-        match disk::look(&path)? {
+        let mut content = Vec::new();
+        let broken = |problem: &str| FolderError::Manifest { path: path.clone(), problem: problem.into() };
+        match disk::read(&path, &mut content)? {
             disk::Entry::Missing => return Ok(Manifest::new("")),
             disk::Entry::File(_) => {}
             disk::Entry::Link => return Err(FolderError::Symlink { path }),
-            _ => return Err(FolderError::Manifest { path, problem: "it is not a file".into() }),
+            _ => return Err(broken("it is not a file")),
         }
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(FolderError::Manifest { path, problem: "it is not text".into() });
-            }
-            Err(error) => return Err(FolderError::io("read", &path)(error)),
-        };
+        let text = String::from_utf8(content).map_err(|_| broken("it is not text"))?;
         Self::parse(&text, path.as_path())
     }
 
@@ -139,25 +135,18 @@ fn problem(path: &str) -> Option<&'static str> {
 }
 
 fn name_problem(name: &str) -> Option<&'static str> {
-    if name.is_empty() {
-        Some("a name in it is empty")
-    } else if name == "." || name == ".." {
-        Some("it has a `.` or `..` part")
-    } else if name.len() > MAX_NAME {
-        Some("a name in it is longer than 255 bytes")
-    } else if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) {
-        Some("it has a character that Windows forbids in names")
-    } else if name.contains(char::is_control) {
-        Some("it has a control character")
-    } else if name.ends_with(['.', ' ']) {
-        Some("a name in it ends with a dot or a space")
-    } else if is_device(name) {
-        Some("a name in it is a device on Windows")
-    } else if name.eq_ignore_ascii_case(".git") {
-        Some("`.git` belongs to version control")
-    } else {
-        None
-    }
+    let forbidden = ['\\', ':', '*', '?', '"', '<', '>', '|'];
+    let problems = [
+        (name.is_empty(), "a name in it is empty"),
+        (name == "." || name == "..", "it has a `.` or `..` part"),
+        (name.len() > MAX_NAME, "a name in it is longer than 255 bytes"),
+        (name.contains(forbidden), "it has a character that Windows forbids in names"),
+        (name.contains(char::is_control), "it has a control character"),
+        (name.ends_with(['.', ' ']), "a name in it ends with a dot or a space"),
+        (is_device(name), "a name in it is a device on Windows"),
+        (name.eq_ignore_ascii_case(".git"), "`.git` belongs to version control"),
+    ];
+    problems.into_iter().find(|(is_wrong, _)| *is_wrong).map(|(_, problem)| problem)
 }
 
 /// Whether Windows takes the name for a device, which it does with any extension.

@@ -1,7 +1,7 @@
 //! Writes generated text files into a folder, and owns only those.
 //!
-//! 1. [`plan`] looks at everything by reading: the files to render, the files to remove, and obstacles.
-//! 2. [`stage`] writes every changed content beside the manifest, records in the [`manifest`] the files that will be
+//! 1. A [`Plan`] looks at everything by reading: the files to render, the files to remove, and obstacles.
+//! 2. [`disk`] writes every changed content beside the manifest, records in the [`manifest`] the files that will be
 //!    ours, and only then moves the files to their places.
 //!
 //! An error before that changes nothing; a kill at any moment leaves each file old or new, and every one of them known
@@ -9,24 +9,18 @@
 
 mod disk;
 mod manifest;
-mod plan;
-mod stage;
 #[cfg(all(test, unix))]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
 use rayon::prelude::*;
 use similar::TextDiff;
 
-use disk::Entry;
-use manifest::{Manifest, check_paths, folders_of};
-use plan::Plan;
-use stage::Stage;
-
-use super::templates::TemplateError;
+use disk::{Entry, Rendered, Stage};
+use manifest::{Hashes, Manifest, check_paths, folders_of};
 
 pub use disk::{lock, write_whole};
 pub use manifest::{FolderError, MANIFEST};
@@ -35,7 +29,7 @@ pub use manifest::{FolderError, MANIFEST};
 const DIFF_LIMIT: usize = 1 << 20;
 /// Time after which the diff of one file becomes coarser.
 const DIFF_TIME: Duration = Duration::from_secs(5);
-/// Files that are rendered before they are written or compared; bounds the memory in use at once.
+/// Files that are compared before their differences are added; bounds the memory in use at once.
 const BATCH: usize = 64;
 
 /// A file: its path and its bytes.
@@ -44,60 +38,41 @@ pub type Content = (String, Vec<u8>);
 /// Reason why a content could not be rendered.
 pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 
-/// Renders the file at an index of a set.
-pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
+/// Renders one file.
+type Maker<'a> = Box<dyn Fn() -> Result<String, Problem> + Send + Sync + 'a>;
 
-/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
-pub struct FileSet<'a> {
+/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory; if any
+/// cannot be rendered, nothing is written.
+pub struct Files<'a> {
     /// Paths of the files: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
-    /// Renders the file at an index of `paths`; if any cannot be rendered, nothing is
-    /// written.
-    pub render: &'a Render<'a>,
+    makers: Vec<Maker<'a>>,
     /// The hash of all inputs of the contents: sets with the same key are equal. Empty: not known.
-    pub key: String,
-    /// Whether files outside the set are removed; not so when the set may be incomplete.
-    pub prune: bool,
-}
-
-impl FileSet<'_> {
-    /// The content of one file.
-    fn content(&self, index: usize) -> Result<Vec<u8>, FolderError> {
-        let failed = |source| FolderError::Render { path: self.paths[index].clone(), source };
-        Ok((self.render)(index).map_err(failed)?.into_bytes())
-    }
-}
-
-/// Files to generate, each with its path and a function that makes its content.
-pub struct Files<'a> {
-    paths: Vec<String>,
-    makers: Vec<Box<dyn Fn() -> Result<String, TemplateError> + Send + Sync + 'a>>,
-    /// As that of a set.
     pub(crate) key: String,
+    /// Whether files outside the set are removed; not so when the set may be incomplete.
     prune: bool,
 }
 
 impl<'a> Files<'a> {
-    /// No files; `prune` is that of the set.
+    /// No files, without a key.
     pub(crate) fn new(prune: bool) -> Self {
         Self { paths: Vec::new(), makers: Vec::new(), key: String::new(), prune }
     }
 
-    /// Adds a file.
-    pub(crate) fn push(
+    /// Adds a file, and the function that makes its content.
+    pub(crate) fn push<E: Into<Problem>>(
         &mut self,
         path: String,
-        make: impl Fn() -> Result<String, TemplateError> + Send + Sync + 'a,
+        make: impl Fn() -> Result<String, E> + Send + Sync + 'a,
     ) {
         self.paths.push(path);
-        self.makers.push(Box::new(make));
+        self.makers.push(Box::new(move || make().map_err(Into::into)));
     }
 
-    /// Does something with the set of these files.
-    pub(crate) fn with<T>(&self, act: impl FnOnce(&FileSet<'_>) -> T) -> T {
-        let render = |index: usize| Ok(self.makers[index]()?);
-        let (paths, key) = (self.paths.clone(), self.key.clone());
-        act(&FileSet { paths, render: &render, key, prune: self.prune })
+    /// The content of one file.
+    fn content(&self, index: usize) -> Result<Vec<u8>, FolderError> {
+        let failed = |source| FolderError::Render { path: self.paths[index].clone(), source };
+        Ok(self.makers[index]().map_err(failed)?.into_bytes())
     }
 }
 
@@ -152,45 +127,148 @@ impl Drift {
     }
 }
 
+/// The state of a folder against a set of files.
+struct Plan {
+    /// The manifest on disk.
+    manifest: Manifest,
+    /// Indexes of the files that have to be rendered and compared; all others are current.
+    stale: Vec<usize>,
+    /// Files to remove, with their hashes.
+    removed: Hashes,
+    /// Files that are no longer generated but stay ours, with their hashes, since pruning is off.
+    kept: Hashes,
+    /// Edited files that are no longer generated. They are the user's from now on, so that a later run reports them
+    /// as obstacles instead of overwriting them.
+    released: Vec<String>,
+    /// Folders to create, outer ones first.
+    dirs: Vec<String>,
+}
+
+/// State of a file of the set on disk.
+enum State {
+    Current,
+    Stale,
+    /// The path holds something that is not ours to replace.
+    Taken,
+}
+
+impl Plan {
+    /// Looks at everything before anything is written; `Occupied` names all obstacles.
+    fn make(root: &Path, files: &Files<'_>) -> Result<Plan, FolderError> {
+        let manifest = Manifest::read(root)?;
+        let paths = || files.paths.iter().map(String::as_str);
+        let wanted: HashSet<&str> = paths().collect();
+        let unwanted: Vec<&String> =
+            manifest.files.keys().filter(|path| !wanted.contains(path.as_str())).collect();
+        let mut folders: BTreeMap<&str, Entry> = BTreeMap::new();
+        for folder in folders_of(paths().chain(unwanted.iter().map(|path| path.as_str()))) {
+            let path = root.join(folder);
+            match disk::look(&path)? {
+                // A symbolic link on the way could lead anywhere.
+                Entry::Link => return Err(FolderError::Symlink { path }),
+                entry => drop(folders.insert(folder, entry)),
+            }
+        }
+        let states: Vec<State> = files
+            .paths
+            .par_iter()
+            .map_init(Vec::new, |content, path| State::of(root, path, &manifest, &files.key, content))
+            .collect::<Result<_, _>>()?;
+        let is = |state: fn(&State) -> bool| states.iter().enumerate().filter(move |(_, of)| state(of));
+        let stale = is(|state| matches!(state, State::Stale)).map(|(index, _)| index).collect();
+        let taken = is(|state| matches!(state, State::Taken)).map(|(index, _)| files.paths[index].clone());
+        let mut occupied: BTreeSet<String> = taken.collect();
+
+        let (mut removed, mut kept, mut released) = (Hashes::new(), Hashes::new(), Vec::new());
+        let mut content = Vec::new();
+        for path in unwanted {
+            let entry = disk::read(&root.join(path), &mut content)?;
+            if entry == Entry::Missing {
+                continue;
+            }
+            let hash = manifest::hash(&content);
+            let is_ours = matches!(entry, Entry::File(_)) && manifest.wrote(path, &hash);
+            match (files.prune, is_ours) {
+                (true, true) => drop(removed.insert(path.clone(), hash)),
+                (true, false) => released.push(path.clone()),
+                (false, true) => drop(kept.insert(path.clone(), hash)),
+                (false, false) => drop(kept.insert(path.clone(), manifest.files[path].clone())),
+            }
+        }
+        let mut dirs = Vec::new();
+        for folder in folders_of(paths()) {
+            match folders.get(folder) {
+                Some(Entry::Folder) => {}
+                Some(Entry::File(_) | Entry::Other) if !removed.contains_key(folder) => {
+                    occupied.insert(folder.to_string());
+                }
+                _ => dirs.push(folder.to_string()),
+            }
+        }
+        if !occupied.is_empty() {
+            return Err(FolderError::Occupied { root: root.into(), paths: occupied.into_iter().collect() });
+        }
+        Ok(Plan { manifest, stale, removed, kept, released, dirs })
+    }
+}
+
+impl State {
+    /// The state of one file. It is only read where the manifest says that it may be current.
+    fn of(
+        root: &Path,
+        path: &str,
+        manifest: &Manifest,
+        key: &str,
+        content: &mut Vec<u8>,
+    ) -> Result<State, FolderError> {
+        let place = root.join(path);
+        let Some(known) = manifest.files.get(path) else {
+            return Ok(if disk::look(&place)? == Entry::Missing { State::Stale } else { State::Taken });
+        };
+        let is_same_set = !key.is_empty() && manifest.key == key;
+        let entry = if is_same_set { disk::read(&place, content)? } else { disk::look(&place)? };
+        Ok(match entry {
+            Entry::File(_) if is_same_set && manifest::hash(content) == *known => State::Current,
+            Entry::File(_) | Entry::Missing | Entry::Link => State::Stale,
+            Entry::Folder | Entry::Other => State::Taken,
+        })
+    }
+}
+
 /// Makes the files in `root` equal to the set; the folder is created if it does not exist. `progress` is called with the
 /// number of newly finished files, from any thread.
-pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
+pub fn sync(
+    root: &Path,
+    files: &Files<'_>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Report, FolderError> {
     check_paths(&files.paths)?;
     let _lock = lock(root)?;
     write(root, files, progress)
 }
 
-/// The results of work on files, in parallel.
-fn in_batches<T: Send>(
-    indices: &[usize],
-    work: impl Fn(&[usize]) -> Result<Vec<T>, FolderError> + Send + Sync,
-) -> Result<Vec<T>, FolderError> {
-    let done: Vec<Vec<T>> = indices.par_chunks(BATCH).map(work).collect::<Result<_, _>>()?;
-    Ok(done.into_iter().flatten().collect())
-}
-
 /// Brings a locked folder to the state of the set.
 pub(super) fn write(
     root: &Path,
-    files: &FileSet,
+    files: &Files<'_>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Report, FolderError> {
     check_paths(&files.paths)?;
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
     progress(files.paths.len() - plan.stale.len());
-    let rendered = in_batches(&plan.stale, |batch| {
-        let mut old = Vec::new();
-        let rendered =
-            batch.iter().map(|&index| stage.render(&plan.manifest, files, index, &mut old)).collect();
-        progress(batch.len());
+    let render = |old: &mut Vec<u8>, &index: &usize| {
+        let rendered = stage.render(&plan.manifest, files, index, old);
+        progress(1);
         rendered
-    })?;
+    };
+    let rendered: Vec<Rendered> =
+        plan.stale.par_iter().map_init(Vec::new, render).collect::<Result<_, _>>()?;
     stage.apply(&plan, files, &rendered)?;
 
-    let count = |entry: fn(&Entry) -> bool| rendered.iter().filter(|r| r.is_staged && entry(&r.was)).count();
-    let created = count(|was| *was == Entry::Missing);
-    let updated = count(|was| *was != Entry::Missing);
+    let staged = || rendered.iter().filter(|rendered| rendered.is_staged);
+    let created = staged().filter(|rendered| rendered.was == Entry::Missing).count();
+    let updated = staged().count() - created;
     let mut kept: Vec<String> = plan.kept.into_keys().chain(plan.released).collect();
     kept.sort_unstable();
     Ok(Report {
@@ -228,7 +306,7 @@ pub fn unedited(root: &Path) -> Result<BTreeSet<String>, FolderError> {
 }
 
 /// Reports the changes of `sync` with a prefix before each path, and fails where `sync` would. Writes nothing.
-pub fn check(root: &Path, prefix: &str, files: &FileSet) -> Result<Drift, FolderError> {
+pub fn check(root: &Path, prefix: &str, files: &Files<'_>) -> Result<Drift, FolderError> {
     check_paths(&files.paths)?;
     let _lock = disk::lock_shared(root)?;
     let plan = Plan::make(root, files)?;
@@ -287,13 +365,11 @@ fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
 }
 
 /// The contents of a set, and the manifest that a run would leave beside them, for a folder that is on no disk here.
-pub fn contents(files: &FileSet) -> Result<Vec<Content>, FolderError> {
+pub fn contents(files: &Files<'_>) -> Result<Vec<Content>, FolderError> {
     check_paths(&files.paths)?;
-    let render = |batch: &[usize]| {
-        batch.iter().map(|&index| Ok((files.paths[index].clone(), files.content(index)?))).collect()
-    };
-    let all: Vec<usize> = (0..files.paths.len()).collect();
-    let mut contents: Vec<Content> = in_batches(&all, render)?;
+    let paths = files.paths.par_iter().enumerate();
+    let content = |(index, path): (usize, &String)| Ok((path.clone(), files.content(index)?));
+    let mut contents: Vec<Content> = paths.map(content).collect::<Result<_, FolderError>>()?;
     let mut manifest = Manifest::new(&files.key);
     manifest.dirs =
         folders_of(files.paths.iter().map(String::as_str)).into_iter().map(String::from).collect();

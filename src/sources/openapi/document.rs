@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::finding::{Code, Finding, Place, SchemaNames, keyword, percent_decoded, pointer_join};
+use crate::finding::{Code, Finding, Place, SchemaNames, percent_decoded, plain_flag, pointer_join};
 use crate::tool::clean_line;
 
 /// The longest chain of references that is followed.
@@ -170,7 +170,7 @@ impl Report {
     /// The boolean that the value of a field says. A text that says so is a mistake with one meaning.
     pub(super) fn flag(&mut self, value: Option<&Value>, field: &str, pointer: &str) -> Option<bool> {
         let value = value.filter(|value| !value.is_null())?;
-        let flag = keyword::plain_flag(value);
+        let flag = plain_flag(value);
         match flag {
             Some(_) if value.is_boolean() => {}
             Some(flag) => self.repaired(pointer, field, &flag.into()),

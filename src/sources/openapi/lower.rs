@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Dialect, Document, Report, Target, quote};
 use super::paths::DefinitionKeys;
-use crate::finding::keyword::KeywordKind;
-use crate::finding::{Code, keyword, pointer_push};
+use crate::finding::{Code, plain_flag, plain_number, pointer_push};
+use crate::schema::walk::{self, KeywordKind};
 
 /// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;
@@ -208,8 +208,8 @@ impl Lowering<'_, '_> {
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {
                 out.insert(word.to_string(), value.clone());
             }
-            ("required", value) if keyword::plain_flag(value) == Some(false) => {}
-            ("required", value) if keyword::plain_flag(value) == Some(true) => {
+            ("required", value) if plain_flag(value) == Some(false) => {}
+            ("required", value) if plain_flag(value) == Some(true) => {
                 let place = format!("{}/required", self.pointer);
                 self.report.add(
                     Code::SchemaRepaired,
@@ -270,15 +270,15 @@ impl Lowering<'_, '_> {
 
 /// Whether a value is true, or says so in a text.
 pub(super) fn is_true(value: Option<&Value>) -> bool {
-    value.and_then(keyword::plain_flag) == Some(true)
+    value.and_then(plain_flag) == Some(true)
 }
 
 /// The value of this kind that a value of another kind can only mean.
 fn meant(kind: KeywordKind, word: &str, value: &Value, schema: &Map<String, Value>) -> Option<Value> {
     let names_a_property = |name: &&str| schema.get("properties").is_some_and(|all| all.get(name).is_some());
     let meant = match kind {
-        KeywordKind::Flag => keyword::plain_flag(value)?.into(),
-        KeywordKind::Number | KeywordKind::Count => Value::Number(keyword::plain_number(value)?),
+        KeywordKind::Flag => plain_flag(value)?.into(),
+        KeywordKind::Number | KeywordKind::Count => Value::Number(plain_number(value)?),
         KeywordKind::Names => json!([value.as_str().filter(names_a_property)?]),
         KeywordKind::Values if word == "enum" && !value.is_object() && !value.is_null() => json!([value]),
         KeywordKind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
@@ -340,7 +340,7 @@ pub(super) fn kind(word: &str) -> KeywordKind {
         "$ref" | "$defs" | "discriminator" | "xml" | "externalDocs" | "collectionFormat" => KeywordKind::Old,
         "additionalItems" | "x-example" => KeywordKind::Any,
         _ if word.starts_with("x-") => KeywordKind::Old,
-        _ => keyword::holds(word),
+        _ => walk::holds(word),
     }
 }
 
@@ -353,7 +353,7 @@ pub(super) fn fits(kind: KeywordKind, word: &str, value: &Value) -> bool {
         KeywordKind::Type => value.is_string() || strings(value).next().is_some(),
         KeywordKind::Count => value.as_f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0),
         KeywordKind::Old | KeywordKind::Unknown => true,
-        _ => keyword::fits(kind, word, value),
+        _ => walk::fits(kind, word, value),
     }
 }
 

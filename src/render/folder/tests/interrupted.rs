@@ -14,8 +14,7 @@ fn a_run_that_stops_at_any_file_changes_nothing() {
         let before = tree(&root);
         let panics =
             |index: usize| if index == stop { panic!("stopped") } else { Ok(NEW[index].1.to_string()) };
-        let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
-        let files = FileSet { paths, render: &panics, key: "new".into(), prune: true };
+        let files = files(NEW, "new", &panics);
         assert!(catch_unwind(AssertUnwindSafe(|| sync(&root, &files, &|_| {}))).is_err());
         assert_eq!(tree(&root), before);
         run(&root, NEW).unwrap();
@@ -37,10 +36,7 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
             fs::create_dir_all(root.join(fails_at)).unwrap();
             Ok(after[index].1.to_string())
         };
-        let paths = after.iter().map(|(path, _)| path.to_string()).collect();
-        let error =
-            sync(&root, &FileSet { paths, render: &render, key: "after".into(), prune: true }, &|_| {})
-                .unwrap_err();
+        let error = sync(&root, &files(after, "after", &render), &|_| {}).unwrap_err();
         assert_eq!(variant(&error), "Io");
         assert!(error.to_string().contains(fails_at), "{error}");
         assert_eq!(fs::read_to_string(root.join("a/list.md")).unwrap(), "list 2\n");

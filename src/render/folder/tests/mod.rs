@@ -15,16 +15,23 @@ use super::*;
 
 type Texts<'a> = &'a [(&'a str, &'a str)];
 
+/// The files of these paths, each rendered by its index.
+fn files<'a>(
+    texts: Texts<'_>,
+    key: &str,
+    render: &'a (dyn Fn(usize) -> Result<String, Problem> + Send + Sync),
+) -> Files<'a> {
+    let mut files = Files { key: key.into(), ..Files::new(true) };
+    for (index, (path, _)) in texts.iter().enumerate() {
+        files.push(path.to_string(), move || render(index));
+    }
+    files
+}
+
 /// Runs `test` on the set of these texts, with a key made of them.
-fn with<T>(texts: Texts, test: impl FnOnce(&FileSet) -> T) -> T {
+fn with<T>(texts: Texts, test: impl FnOnce(&Files<'_>) -> T) -> T {
     let render = |index: usize| Ok(texts[index].1.to_string());
-    let paths = texts.iter().map(|(path, _)| path.to_string()).collect();
-    test(&FileSet {
-        paths,
-        render: &render,
-        key: manifest::hash(format!("{texts:?}").as_bytes()),
-        prune: true,
-    })
+    test(&files(texts, &manifest::hash(format!("{texts:?}").as_bytes()), &render))
 }
 
 fn run(root: &Path, texts: Texts) -> Result<Report, FolderError> {
@@ -133,15 +140,12 @@ fn edits_and_losses_are_repaired_without_rendering_the_rest() {
     fs::write(root.join("README.md"), "edited\n").unwrap();
     fs::remove_dir_all(root.join("a/b")).unwrap();
     let rendered = AtomicUsize::new(0);
-    with(OLD, |files| {
-        let render = |index: usize| {
-            rendered.fetch_add(1, Ordering::Relaxed);
-            (files.render)(index)
-        };
-        let files =
-            FileSet { paths: files.paths.clone(), render: &render, key: files.key.clone(), prune: true };
-        assert_eq!(sync(&root, &files, &|_| {}).unwrap(), report(1, 1, 0, 1));
-    });
+    let render = |index: usize| {
+        rendered.fetch_add(1, Ordering::Relaxed);
+        Ok(OLD[index].1.to_string())
+    };
+    let key = with(OLD, |files| files.key.clone());
+    assert_eq!(sync(&root, &files(OLD, &key, &render), &|_| {}).unwrap(), report(1, 1, 0, 1));
     assert_eq!(rendered.into_inner(), 2);
     assert!(drift(&root, OLD).is_empty());
 }

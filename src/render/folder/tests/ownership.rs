@@ -24,8 +24,7 @@ fn a_page_that_stays_since_nothing_is_pruned_is_still_ours() {
     run(&root, OLD).unwrap();
     fs::write(root.join("README.md"), "edited\n").unwrap();
     let render = |_: usize| Ok("deep\n".to_string());
-    let paths = vec!["a/b/deep.md".to_string()];
-    let some = FileSet { paths, render: &render, key: String::new(), prune: false };
+    let some = Files { prune: false, ..files(&OLD[1..2], "", &render) };
     for _ in 0..2 {
         assert_eq!(sync(&root, &some, &|_| {}).unwrap().kept, ["README.md", "a/list.md"]);
         assert_eq!(owned(&root).unwrap().len(), 3);
@@ -43,8 +42,7 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
             true => Err("it is broken".into()),
             false => Ok(NEW[index].1.to_string()),
         };
-        let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
-        let files = FileSet { paths, render: &fails, key: "new".into(), prune: true };
+        let files = files(NEW, "new", &fails);
         let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, "", &files).unwrap_err()];
         for error in errors {
             assert_eq!(variant(&error), "Render");

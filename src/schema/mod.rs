@@ -1,25 +1,30 @@
-//! One place of a JSON Schema as readers take it: its `$ref`, its `allOf` and its one alternative beside null read as one.
+//! JSON Schemas, read.
 //!
-//! `kind` has the type of its values, `limits` their further limits. Texts for agents and people are made of these
-//! alone, each in its own form.
+//! 1. [`walk`] knows the keywords, and visits the subschemas of a schema.
+//! 2. A [`SchemaView`] is one place of a schema as readers take it: its `$ref`, its `allOf` and its one alternative beside
+//!    null read as one.
+//! 3. [`mod@words`] puts a view in words, for pages, help, the site and payloads.
 
-use serde_json::{Map, Number, Value};
+pub(crate) mod walk;
+pub(crate) mod words;
 
-use super::repair::standard_type;
-use crate::finding::keyword::keyword;
+use serde_json::{Map, Value};
+
 use crate::finding::resolve_local;
 use crate::tool::words;
+use walk::{keyword, standard_type};
 
 /// Most schemas that are read as one.
 const MAX_PARTS: usize = 24;
-/// Longest meaning of a constant, and longest title that is told, in bytes.
+/// Longest meaning of a constant, and longest title that is shown, in bytes.
 const MAX_MEANING: usize = 40;
 const MAX_TITLE: usize = 80;
 
 /// The keyword sets that apply together at one place, nearest first.
 #[derive(Debug)]
 pub(crate) struct SchemaView<'a> {
-    root: &'a Value,
+    /// The whole schema, in which references are followed.
+    pub(crate) root: &'a Value,
     parts: Vec<&'a Keywords>,
     /// The reference to a named type, which is not followed.
     pub(crate) named: Option<&'a str>,
@@ -40,9 +45,15 @@ impl<'a> SchemaView<'a> {
 
     /// A place of the schema `root`, some of whose references are known by a name.
     pub(crate) fn with_names(schema: &'a Value, root: &'a Value, is_named: &dyn Fn(&str) -> bool) -> Self {
-        let (parts, variants) = (Vec::new(), Vec::new());
-        let (named, reference, is_nullable, is_never) = (None, None, false, false);
-        let mut view = Self { root, parts, named, reference, variants, is_nullable, is_never };
+        let mut view = Self {
+            root,
+            parts: Vec::new(),
+            named: None,
+            reference: None,
+            variants: Vec::new(),
+            is_nullable: false,
+            is_never: false,
+        };
         view.gather(schema, is_named);
         view
     }
@@ -200,7 +211,7 @@ pub(crate) struct Property<'a> {
 type Keywords = Map<String, Value>;
 
 /// The elements of a keyword that should hold a list.
-pub(crate) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
+fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
     keyword(part, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -309,81 +320,5 @@ impl<'a> SchemaView<'a> {
             _ if word.is_empty() => Type::Any,
             _ => Type::Plain(word),
         }
-    }
-}
-
-// Limits of a value beyond its type, in words: ranges, lengths, patterns, formats.
-
-/// Bounds beyond this only repeat the range of a number type.
-const WIDEST: f64 = 9_007_199_254_740_991.0;
-/// Formats that only repeat a type.
-const FORMATS_OF_TYPES: [&str; 6] = ["int32", "int64", "float", "double", "enum", "string"];
-
-/// The keywords of limits.
-const KEYWORDS: [&str; 15] = [
-    "format", "contentEncoding", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
-    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems",
-    "pattern",
-];
-
-impl SchemaView<'_> {
-    /// The limits of its values, each a short phrase: a word of the author, or `matches` and a pattern. `word` and `pattern`
-    /// write the author's texts down, where these are not too long.
-    pub(crate) fn limits(
-        &self,
-        word: impl Fn(&str) -> Option<String>,
-        pattern: impl FnOnce(&str) -> Option<String>,
-    ) -> Vec<String> {
-        let mut limits = Vec::new();
-        if !self.has_any(&KEYWORDS) {
-            return limits;
-        }
-        let format = self.text("format").filter(|format| !FORMATS_OF_TYPES.contains(format));
-        limits.extend(format.into_iter().chain(self.text("contentEncoding")).filter_map(word));
-        limits.extend(self.range());
-        limits.extend(self.get("multipleOf").and_then(Value::as_number).map(|n| format!("multiple of {n}")));
-        limits.extend(self.count("minLength", "maxLength", "character"));
-        limits.extend(self.count("minItems", "maxItems", "item"));
-        limits.extend(self.count("minProperties", "maxProperties", "field"));
-        limits.extend((self.get("uniqueItems") == Some(&Value::Bool(true))).then(|| "unique".to_string()));
-        limits.extend(self.text("pattern").and_then(pattern).map(|pattern| format!("matches {pattern}")));
-        limits
-    }
-
-    fn range(&self) -> Option<String> {
-        let bound = |keyword: &str| {
-            let number = self.get(keyword)?.as_number()?;
-            number.as_f64().is_some_and(|n| n.abs() < WIDEST).then_some(number)
-        };
-        let is_open = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
-        let side = |open: &str, closed: &str| -> Option<(&Number, bool)> {
-            let strict = bound(open).map(|n| (n, true));
-            strict.or_else(|| bound(closed).map(|n| (n, is_open(open))))
-        };
-        let low = side("exclusiveMinimum", "minimum");
-        let high = side("exclusiveMaximum", "maximum");
-        let below = |n: &Number, open: bool| if open { format!("below {n}") } else { format!("at most {n}") };
-        let above =
-            |n: &Number, open: bool| if open { format!("above {n}") } else { format!("at least {n}") };
-        Some(match (low, high) {
-            (Some((low, false)), Some((high, false))) => format!("{low} to {high}"),
-            (Some((low, a)), Some((high, b))) => format!("{} and {}", above(low, a), below(high, b)),
-            (Some((low, open)), None) => above(low, open),
-            (None, Some((high, open))) => below(high, open),
-            (None, None) => return None,
-        })
-    }
-
-    fn count(&self, least: &str, most: &str, what: &str) -> Option<String> {
-        let bound = |keyword: &str| self.get(keyword).and_then(Value::as_u64);
-        let plural = |n: u64| if n == 1 { "" } else { "s" };
-        Some(match (bound(least).filter(|&n| n > 0), bound(most).filter(|&n| n < WIDEST as u64)) {
-            (Some(low), Some(high)) if low == high => format!("{low} {what}{}", plural(low)),
-            (Some(low), Some(high)) => format!("{low} to {high} {what}s"),
-            (Some(1), None) if what == "character" => "not empty".to_string(),
-            (Some(low), None) => format!("at least {low} {what}{}", plural(low)),
-            (None, Some(high)) => format!("at most {high} {what}{}", plural(high)),
-            (None, None) => return None,
-        })
     }
 }

@@ -1,5 +1,5 @@
 //! The index: one line per tool under its category. With many tools, an index of category pages, laid out so that no
-//! page exceeds the configured budget.
+//! page exceeds the configured budget. And `llms.txt`, the same list for readers of a site.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,8 +8,9 @@ use tera::Context;
 
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
-use crate::catalog::{Catalog, Profile, Tool};
+use crate::catalog::{Catalog, Profile, ProfileTool, Tool, by_category};
 use crate::tokens::estimate;
+use crate::tool::grammar::counted;
 use crate::tool::{clipped, slug};
 
 /// Most characters of a name in a line: a line of the index has several.
@@ -304,8 +305,11 @@ impl Layout {
                 }
             };
             let tools = chunk.len();
-            let about =
-                if about.is_empty() { counted(tools) } else { format!("{}: {about}", counted(tools)) };
+            let about = if about.is_empty() {
+                counted(tools, "tool")
+            } else {
+                format!("{}: {about}", counted(tools, "tool"))
+            };
             let heading = format!("{label} Tools");
             let line =
                 self.page(&stem, heading, joined(&chunk, true), Line::new(label, String::new(), about));
@@ -326,7 +330,7 @@ impl Layout {
         let names: Vec<String> = titles.iter().map(|title| below(title, shared).to_string()).collect();
         let label = range(&from, &to);
         let tools = sections.iter().map(|section| section.lines.len()).sum();
-        let about = format!("{}: {}", counted(tools), listed(&names));
+        let about = format!("{}: {}", counted(tools, "tool"), listed(&names));
         let roots: HashSet<String> = sections.iter().map(|section| root(&section.path)).collect();
         let root = if roots.len() == 1 { root(&sections[0].path) } else { String::new() };
         let text: Vec<String> = sections.iter().map(|section| section.markdown(true)).collect();
@@ -378,7 +382,7 @@ impl Layout {
             let tools = chunk.iter().map(|line| line.tools).sum();
             let mut names: Vec<String> = chunk.iter().flat_map(|line| line.names.iter().cloned()).collect();
             names.dedup();
-            let about = format!("{}: {}", counted(tools), listed(&below_root(&names, &label)));
+            let about = format!("{}: {}", counted(tools, "tool"), listed(&below_root(&names, &label)));
             let stem = format!("{} {label}", if is_whole { "all" } else { "from" });
             let heading = format!("{label} Tools");
             let line =
@@ -470,10 +474,6 @@ fn range(from: &str, to: &str) -> String {
     }
 }
 
-fn counted(tools: usize) -> String {
-    format!("{tools} tool{}", if tools == 1 { "" } else { "s" })
-}
-
 fn listed(names: &[String]) -> String {
     let rest = names.len().saturating_sub(NAMES);
     let shown = names[..names.len() - rest].join(", ");
@@ -501,4 +501,61 @@ fn chunked(lines: Vec<Line>, budget: usize) -> Vec<Vec<Line>> {
         }
     }
     chunks
+}
+
+// `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all docs in one file.
+
+/// The layout of both files. Tools are known by their positions in [`Catalog::tools`].
+#[derive(Debug)]
+pub struct Llms {
+    head: String,
+    /// The tools below the title of each category.
+    categories: Vec<(String, Vec<usize>)>,
+    tools: Vec<usize>,
+}
+
+impl Llms {
+    /// Lays out a profile.
+    pub fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
+        let place = |entry: &ProfileTool<'_>| catalog.position(&entry.tool.name);
+        let tools: Vec<usize> = profile.tools.iter().filter_map(place).collect();
+        let categories = by_category(tools.iter().map(|&index| (&*catalog.tools[index], index)));
+        let categories = categories
+            .into_iter()
+            .map(|(category, tools)| (inline(&category.as_str().replace('/', " / ")), tools.to_vec()))
+            .collect();
+        let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
+        let count = tools.len();
+        let summary = profile
+            .description
+            .map(inline)
+            .unwrap_or_else(|| format!("{}, each with documentation of its own.", counted(count, "tool")));
+        let head = format!(
+            "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
+             [tools/README.md](tools/README.md). Registry version: {}.\n",
+            inline(&title),
+            catalog.version
+        );
+        Self { head, categories, tools }
+    }
+
+    /// `llms.txt`: a link and a line for each tool, below its category.
+    pub fn brief(&self, catalog: &Catalog) -> String {
+        let mut out = self.head.clone();
+        for (title, tools) in &self.categories {
+            out += &format!("\n## {title}\n\n");
+            for tool in tools.iter().filter_map(|&index| catalog.tools.get(index)) {
+                let (name, short) = (name(&tool.name), inline(&tool.short));
+                out += &format!("- [{name}](tools/{}.md): {short}\n", tool.safe_name);
+            }
+        }
+        out
+    }
+
+    /// `llms-full.txt`: the docs of all tools, which `doc` makes for their places.
+    pub fn full(&self, doc: impl Fn(usize) -> Option<String>) -> String {
+        let docs = self.tools.iter().filter_map(|&index| doc(index));
+        let docs = docs.map(|doc| format!("\n---\n\n{}\n", doc.trim_end()));
+        std::iter::once(self.head.clone()).chain(docs).collect()
+    }
 }

@@ -1,13 +1,69 @@
-//! The keywords of JSON Schema, with the kind of value that each takes in 2020-12, and walks over subschemas.
+//! The keywords of JSON Schema, with the kind of value that each takes in 2020-12, and the one walk over subschemas.
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Number, Value};
+use jsonschema::Draft;
+use serde_json::{Map, Value};
 
-use super::pointer_push;
+use crate::finding::pointer_push;
 
 /// The values of `type`.
 pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
+
+/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
+const TYPE_WORDS: [(&str, &[&str]); 7] = [
+    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
+    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
+    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
+    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
+    ("boolean", &["bool"]),
+    (
+        "string",
+        &[
+            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
+            "file", "path", "email",
+        ],
+    ),
+    ("null", &["none", "nil", "void"]),
+];
+
+/// The type of JSON Schema that a word plainly means.
+pub fn standard_type(word: &str) -> Option<&'static str> {
+    let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
+    standard(word).or_else(|| {
+        let lower = word.trim().to_ascii_lowercase();
+        let base = lower.split(['<', '[', '(']).next().unwrap_or_default().trim();
+        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
+        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
+    })
+}
+
+/// The draft that `$schema` names, else 2020-12, the default of MCP and of the providers.
+pub fn draft(schema: &Value) -> Draft {
+    let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    [
+        ("draft-07", Draft::Draft7),
+        ("draft-06", Draft::Draft6),
+        ("draft-04", Draft::Draft4),
+        ("2019-09", Draft::Draft201909),
+    ]
+    .into_iter()
+    .find_map(|(word, draft)| uri.contains(word).then_some(draft))
+    .unwrap_or(Draft::Draft202012)
+}
+
+/// The name of a value's type.
+pub fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
 
 /// Kind of value of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +157,15 @@ pub fn is_annotation(keyword: &str) -> bool {
 
 /// Whether the schemas of a keyword apply to the same value as the schema around them.
 pub fn is_in_place(keyword: &str) -> bool {
-    matches!(keyword, "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "dependentSchemas")
+    matches!(
+        keyword,
+        "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "dependentSchemas" | "dependencies"
+    )
+}
+
+/// Whether a keyword may add properties to those that the schema lists itself.
+pub fn is_composing(keyword: &str) -> bool {
+    matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "if" | "dependentSchemas")
 }
 
 /// Whether a value may be a schema.
@@ -153,30 +217,38 @@ fn is_type(value: &Value) -> bool {
     }
 }
 
-/// Calls with each subschema of an object schema.
-pub fn each<'a>(object: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
-    object.iter().for_each(|(keyword, value)| below(keyword, value, visit));
+/// The subschemas of an object schema, whatever its draft.
+pub fn each(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    object.iter().flat_map(|(keyword, value)| below(keyword, value))
 }
 
-/// Calls with each subschema below one keyword.
-pub fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
-    match (holds(keyword), value) {
-        (KeywordKind::Schema, value) => visit(value),
-        (KeywordKind::Named, Value::Object(named)) => named.values().for_each(visit),
-        (KeywordKind::List, Value::Array(list)) => list.iter().for_each(visit),
+/// The subschemas below one keyword, whatever the draft.
+pub fn below<'a>(keyword: &str, value: &'a Value) -> impl Iterator<Item = &'a Value> + use<'a> {
+    let (mut list, mut named, mut one) = (&[][..], None, None);
+    match (in_any_draft(keyword, value), value) {
+        (KeywordKind::List, Value::Array(schemas)) => list = schemas,
+        (KeywordKind::Named, Value::Object(schemas)) => named = Some(schemas),
+        (KeywordKind::Schema, schema) => one = Some(schema),
         _ => {}
     }
+    list.iter().chain(named.into_iter().flat_map(Map::values)).chain(one)
 }
 
-/// Calls with each subschema of an object schema, to change it.
+/// The subschemas that apply to the same value as the schema around them. References are not followed.
+pub fn in_place(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let in_place = object.iter().filter(|(keyword, _)| is_in_place(keyword));
+    in_place.flat_map(|(keyword, value)| below(keyword, value))
+}
+
+/// Calls with each subschema of an object schema, whatever its draft, to change it.
 pub fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
     object.iter_mut().for_each(|(keyword, value)| below_mut(keyword, value, visit));
 }
 
 /// Calls with each subschema below one keyword, to change it.
 pub fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
-    match (holds(keyword), value) {
-        (KeywordKind::Schema, value) => visit(value),
+    match (in_any_draft(keyword, value), value) {
+        (KeywordKind::Schema, schema) => visit(schema),
         (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(visit),
         (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(visit),
         _ => {}
@@ -199,7 +271,7 @@ pub fn each_with_pointer<'a>(
             }),
             (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(keyword, at, child)),
             (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
-                for (name, child) in named {
+                for (name, child) in named.iter().filter(|(_, child)| is_child(keyword, child)) {
                     below_pointer(pointer, name, |at| visit(keyword, at, child));
                 }
             }),
@@ -223,7 +295,7 @@ pub fn each_with_pointer_mut(
             }),
             (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(at, child)),
             (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
-                for (name, child) in named {
+                for (name, child) in named.iter_mut().filter(|(_, child)| is_child(keyword, child)) {
                     below_pointer(pointer, name, |at| visit(at, child));
                 }
             }),
@@ -239,32 +311,21 @@ fn below_pointer(pointer: &mut String, segment: &str, visit: impl FnOnce(&mut St
     pointer.truncate(length);
 }
 
+/// Whether a named value is meant as a schema: in `dependencies`, lists of names stand beside schemas.
+fn is_child(keyword: &str, value: &Value) -> bool {
+    keyword != "dependencies" || is_schema(value)
+}
+
+/// Kind of value of a keyword in the draft that gives it this value.
 fn in_any_draft(keyword: &str, value: &Value) -> KeywordKind {
     match keyword {
         "items" if value.is_array() => KeywordKind::List,
         "definitions" => KeywordKind::Named,
         "additionalItems" => KeywordKind::Schema,
+        // Until draft 7, the schemas and the lists of names that became two keywords.
+        "dependencies" if value.as_object().is_some_and(|named| named.values().any(is_schema)) => {
+            KeywordKind::Named
+        }
         keyword => holds(keyword),
-    }
-}
-
-// Values of the wrong kind that can only mean one thing: `"true"`, `"10"`.
-
-/// The boolean that a value is, or that its text says.
-pub fn plain_flag(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(flag) => Some(*flag),
-        Value::String(text) if text.trim().eq_ignore_ascii_case("true") => Some(true),
-        Value::String(text) if text.trim().eq_ignore_ascii_case("false") => Some(false),
-        _ => None,
-    }
-}
-
-/// The number that a value is, or that its text says.
-pub fn plain_number(value: &Value) -> Option<Number> {
-    match value {
-        Value::Number(number) => Some(number.clone()),
-        Value::String(text) => serde_json::from_str(text.trim()).ok(),
-        _ => None,
     }
 }
