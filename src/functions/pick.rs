@@ -15,7 +15,7 @@ use super::{
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{
-    Filter, Input, Llm, Options, Picked, Picks, Score, Scored, by_meaning, mixed, rounded, scores,
+    Filter, Options, Picked, Picks, Score, Scored, by_llm, by_meaning, input_text, mixed, rounded, scores,
 };
 use crate::search::semantic::{SemanticStatus, Similarities};
 use crate::tool::Effect;
@@ -89,7 +89,6 @@ pub(super) fn run(function: &'static Function, context: FunctionContext, argumen
             filter: Filter { role, capabilities, max_cost, max_effect },
             timeout: arguments.timeout_ms.map(Duration::from_millis),
             debug: arguments.debug,
-            ..standard
         };
         let chosen = context.pick(arguments.input, arguments.scorer, &options).await?;
         Ok(answer(&chosen, arguments.scorer))
@@ -152,7 +151,6 @@ impl FunctionContext {
     ) -> Result<PickOutcome, Refusal> {
         self.configured(scorer)?;
         self.view.wait_for_indexes().await;
-        let input = Input::new(input);
         let all = &self.view.catalog().tools;
         // A tool that the caller may see but not call is no candidate.
         let may_call =
@@ -162,23 +160,22 @@ impl FunctionContext {
         let unsafe_tools =
             (0..all.len()).filter(|&place| may_call(&with_unsafe, place)).count() - places.len();
         let tools: Vec<Arc<Tool>> = places.iter().map(|&place| Arc::clone(&all[place])).collect();
-        let scoring = Scoring { context: self, input, places: &places, tools: &tools };
-        let words = scoring.by_words(options);
+        let scoring = Scoring { context: self, input: input_text(&input), places: &places, tools: &tools };
+        let (words, fits) = scoring.find(options.max_candidates.max(RANKED), None);
         let judged = match (scorer, options.timeout) {
-            (ScorerKind::Keyword, _) => Ok(words.clone()),
-            (_, None) => Ok(scoring.by(scorer, &words).await),
-            (_, Some(timeout)) => match tokio::time::timeout(timeout, scoring.by(scorer, &words)).await {
-                Ok(judged) => Ok(judged),
-                Err(_) => Err(timeout),
+            (ScorerKind::Keyword, _) => {
+                Judged { scored: Scored::Done(words.clone()), verdict: fits, semantic: None }
+            }
+            (_, None) => scoring.by(scorer, &words, fits).await,
+            (_, Some(timeout)) => match tokio::time::timeout(timeout, scoring.by(scorer, &words, fits)).await
+            {
+                Ok(judged) => judged,
+                // Without scores it is not known that any tool fits.
+                Err(_) => Judged { scored: Scored::Late(timeout), verdict: Verdict::NoMatch, semantic: None },
             },
         };
-        let (scored, verdict, semantic) = match judged {
-            // Without scores it is not known that any tool fits.
-            Err(timeout) => (Scored::Late(timeout), Verdict::NoMatch, None),
-            Ok(Judged { scores, verdict, semantic }) => (scores.into(), verdict, semantic),
-        };
-        let by_words = || words.scores.unwrap_or_default();
-        let picks = scored.picks(&tools, scorer.as_str(), options, by_words);
+        let Judged { scored, verdict, semantic } = judged;
+        let picks = scored.picks(&tools, scorer.as_str(), options, words);
         let verdict = if picks.candidates.is_empty() { Verdict::NoMatch } else { verdict };
         Ok(PickOutcome { picks, verdict, semantic, unsafe_tools })
     }
@@ -207,15 +204,14 @@ impl FunctionContext {
 /// Input and tools of a scoring.
 struct Scoring<'p> {
     context: &'p FunctionContext,
-    input: Input,
+    input: String,
     places: &'p [usize],
     tools: &'p [Arc<Tool>],
 }
 
 /// Result of a scoring.
-#[derive(Clone)]
 struct Judged {
-    scores: Result<Vec<Score>, String>,
+    scored: Scored,
     verdict: Verdict,
     semantic: Option<SemanticStatus>,
 }
@@ -228,11 +224,6 @@ const MEANING: f32 = 0.6;
 const FITS: f32 = 0.5;
 
 impl Scoring<'_> {
-    fn by_words(&self, options: &Options) -> Judged {
-        let (scores, verdict) = self.find(options.max_candidates.max(RANKED), None);
-        Judged { scores: Ok(scores), verdict, semantic: None }
-    }
-
     /// Scores by words and, where it is known, by meaning, with the verdict.
     fn find(&self, limit: usize, near: Option<&Similarities>) -> (Vec<Score>, Verdict) {
         let view = &*self.context.view;
@@ -240,7 +231,7 @@ impl Scoring<'_> {
         let mut counts = vec![false; all];
         self.places.iter().for_each(|&place| counts[place] = true);
         let within = |place: usize| counts.get(place).copied().unwrap_or_default();
-        let query = SearchQuery { query: self.input.text(), within: Some(&within), limit };
+        let query = SearchQuery { query: &self.input, within: Some(&within), limit };
         let result = find(view, query, near, MEANING);
         (self.counting(scores(&result, all)), result.verdict)
     }
@@ -251,37 +242,37 @@ impl Scoring<'_> {
         self.places.iter().map(take).collect()
     }
 
-    async fn by(&self, scorer: ScorerKind, words: &Judged) -> Judged {
-        let by_words = words.scores.as_deref().unwrap_or_default();
+    /// Scores by another scorer than words, whose scores and verdict are these.
+    async fn by(&self, scorer: ScorerKind, words: &[Score], fits_by_words: Verdict) -> Judged {
         if scorer == ScorerKind::Llm {
-            let scores = self.by_llm(by_words).await;
-            let verdict = match &scores {
-                Ok(scores) if scores.iter().any(|score| score.score >= FITS) => Verdict::Match,
-                Ok(_) => Verdict::NoMatch,
-                Err(_) => words.verdict,
+            let scored = self.by_llm(words).await;
+            let verdict = match &scored {
+                Scored::Done(scores) if scores.iter().any(|score| score.score >= FITS) => Verdict::Match,
+                Scored::Done(_) => Verdict::NoMatch,
+                _ => fits_by_words,
             };
-            return Judged { scores, verdict, semantic: None };
+            return Judged { scored, verdict, semantic: None };
         }
-        let (near, semantic) = self.context.similarities(&[self.input.text()]).await;
+        let (near, semantic) = self.context.similarities(&[&self.input]).await;
         let Some([near, ..]) = near.as_deref() else {
-            let scores = Err(format!("semantic search is {semantic}"));
-            return Judged { scores, verdict: words.verdict, semantic: Some(semantic) };
+            let scored = Scored::Failed(format!("semantic search is {semantic}"));
+            return Judged { scored, verdict: fits_by_words, semantic: Some(semantic) };
         };
         let (_, verdict) = self.find(RANKED, Some(near));
         let meaning = self.counting(by_meaning(near));
-        let scores = if scorer == ScorerKind::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
-        Judged { scores: Ok(scores), verdict, semantic: Some(semantic) }
+        let scores = if scorer == ScorerKind::Hybrid { mixed(words.to_vec(), meaning) } else { meaning };
+        Judged { scored: Scored::Done(scores), verdict, semantic: Some(semantic) }
     }
 
-    async fn by_llm(&self, words: &[Score]) -> Result<Vec<Score>, String> {
+    async fn by_llm(&self, words: &[Score]) -> Scored {
         let model = match &self.context.services.llm {
             Some(Ok(model)) => Arc::clone(model),
-            Some(Err(_)) => return Err("the model cannot be used as it is configured".into()),
-            None => return Err("there is no model".into()),
+            Some(Err(_)) => return Scored::Failed("the model cannot be used as it is configured".into()),
+            None => return Scored::Failed("there is no model".into()),
         };
         let input = self.input.clone();
         let (tools, words) = (self.tools.to_vec(), words.to_vec());
-        let asking = tokio::task::spawn_blocking(move || Llm::new(model).ask(&input, &tools, &words));
-        asking.await.map_err(|_| "the model broke".to_string())?
+        let asking = tokio::task::spawn_blocking(move || by_llm(&*model, &input, &tools, &words));
+        asking.await.unwrap_or_else(|_| Scored::Failed("the model broke".into()))
     }
 }

@@ -3,9 +3,10 @@
 //! Their weights were fitted to the labelled queries of six sets, and to queries of one set asked of another set's
 //! catalog, of which a reader had judged that it cannot serve them. `benches/fit_confidence.rs` fits them again.
 
-use super::index::{Candidate, Index};
-use super::leads::Lead;
-use super::query::{Kind, MetSenses, Query};
+use super::index::Index;
+use super::query::{Kind, Query, Unit};
+use super::rank::Candidate;
+use super::topics::{Lead, reference_similarity};
 use super::{Field, Hit};
 
 /// Confidence of a hit whose name is in the query.
@@ -88,7 +89,6 @@ impl Index {
         place: usize,
         candidate: &Candidate,
         scores: &[f32],
-        senses: &MetSenses,
     ) -> Features {
         let entry = candidate.entry;
         let said = query.units.iter().map(|unit| unit.words.end).max().unwrap_or(0);
@@ -96,7 +96,7 @@ impl Index {
         let (mut strongest, mut units) = (0.0_f32, 0.0_f32);
         for unit in &query.units {
             let (mut best, mut literal) = (0.0_f32, 0.0_f32);
-            for (sense, _) in senses.of_unit(unit) {
+            for (sense, _) in self.met(unit, entry) {
                 best = best.max(sense.weight);
                 literal = literal.max(if sense.weight >= LITERAL { 1.0 } else { 0.0 });
                 strongest = strongest.max(unit.weight * sense.weight * self.idf(sense.term));
@@ -173,7 +173,7 @@ impl Index {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about_hits = hits.iter().map(|hit| self.topics_of(hit.entry));
-        let near = super::topics::reference_similarity(leads, &self.reference_topics, about_hits);
+        let near = reference_similarity(leads, &self.reference_topics, about_hits);
         let world = near.best;
         terms! {
             1.0 => 0.604,
@@ -241,10 +241,7 @@ impl Index {
     /// Words of a query that none of these hits has, in any sense. They tell what is missing where nothing fits.
     pub fn unmet(&self, query: &str, hits: &[Hit]) -> Vec<String> {
         let query = Query::read(query, self);
-        let hits: Vec<MetSenses> =
-            hits.iter().map(|hit| MetSenses::of(&query, hit.entry as u32, self)).collect();
-        let met =
-            |unit: &&super::query::Unit| hits.iter().any(|senses| senses.of_unit(unit).next().is_some());
+        let met = |unit: &&Unit| hits.iter().any(|hit| self.met(unit, hit.entry as u32).next().is_some());
         let met: Vec<_> = query.units.iter().filter(met).map(|unit| unit.words.clone()).collect();
         let is_unmet = |word| !met.iter().any(|words| words.contains(&word));
         let unmet = query.units.iter().filter(|unit| unit.weight > TELLING && is_unmet(unit.words.start));
@@ -253,7 +250,7 @@ impl Index {
 }
 
 /// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
-pub(super) fn reason(query: &Query, senses: &MetSenses) -> String {
+pub(super) fn reason(index: &Index, query: &Query, entry: u32) -> String {
     let mut groups: [(&str, Vec<String>); 5] = [
         ("name", vec![]),
         ("text", vec![]),
@@ -262,7 +259,7 @@ pub(super) fn reason(query: &Query, senses: &MetSenses) -> String {
         ("spelled", vec![]),
     ];
     for unit in &query.units {
-        let best = senses.of_unit(unit).max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
+        let best = index.met(unit, entry).max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
         let Some((sense, found)) = best else { continue };
         let has = |fields: &[Field]| fields.iter().any(|field| found & field.bit() != 0);
         let group = match sense.kind {

@@ -1,14 +1,11 @@
 //! The words of all entries, in memory: for each term the entries that contain it, with its weight in each.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use indexmap::IndexSet;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::intent;
-use super::intent::Intent;
-use super::query::Spelling;
+use super::query::{Intent, Spelling};
 use super::thesaurus::{Thesaurus, is_stop};
 use super::topics::{TopicReader, TopicVector, Topics, reference_topics};
 use super::words::{Segments, Word, is_dense, stemmed, words};
@@ -110,14 +107,16 @@ impl Index {
         self.pairs.get(place).is_some_and(|(one, other, _)| (*one, *other) == (first, last))
     }
 
-    /// The intent of an entry.
-    pub(super) fn intent(&self, entry: u32) -> Option<Intent> {
-        self.intents[entry as usize]
-    }
-
     /// The topic vector of an entry.
     pub(super) fn topics_of(&self, entry: u32) -> &[(u32, f32)] {
         &self.topic_vectors[entry as usize]
+    }
+
+    /// The fields of an entry that contain a term, one bit each; 0 where none does.
+    pub(super) fn fields_with(&self, term: Term, entry: u32) -> u8 {
+        let terms = &self.entry_terms[entry as usize];
+        let place = terms.binary_search_by_key(&term, |(known, _)| *known);
+        place.map_or(0, |place| terms[place].1)
     }
 
     /// The entries with this name, in any letter case.
@@ -206,7 +205,7 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Thesaurus) -> Index {
     let mut reading = TopicReader::new(&vocabulary, &synonyms, rarity);
     let topic_vectors = read.iter().map(|terms| reading.entry(&terms.text)).collect();
     let topics = reading.into_topics();
-    let intent_of = |entry: &IndexEntry| intent::of_name(entry.exact.first().map_or("", String::as_str));
+    let intent_of = |entry: &IndexEntry| Intent::of_name(entry.exact.first().map_or("", String::as_str));
     Index {
         topics,
         topic_vectors,
@@ -413,19 +412,6 @@ fn by_name(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> HashMap<Stri
     named
 }
 
-// The features of an entry that ranking has before it is a hit.
-
-/// An entry with the features of its fit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) entry: u32,
-    pub(super) score: f32,
-    /// Share of its name that the query says.
-    pub(super) name_score: f32,
-    /// Similarity of its topics and the query's.
-    pub(super) topic_score: f32,
-}
-
 // Entries of an index: a tool or a category, as texts with a field each.
 
 /// Field of a text in an entry.
@@ -464,55 +450,31 @@ pub struct IndexEntry {
     pub texts: Vec<(Field, String)>,
 }
 
-// A table of texts: each has a number, in the order in which they came, and is found by its text.
+// A table of texts.
 
-/// Texts with their numbers.
+/// Texts, each with a number, in the order in which they came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TextTable {
-    /// All texts, one after another.
-    text: String,
-    ends: Vec<u32>,
-    numbers: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-}
+pub(super) struct TextTable(IndexSet<Box<str>, DefaultHashBuilder>);
 
 impl TextTable {
     /// The number of a text; a new text gets the next one.
     pub(super) fn number(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.get(text) {
-            return number;
-        }
-        let number = self.ends.len() as u32;
-        self.text.push_str(text);
-        self.ends.push(self.text.len() as u32);
-        let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
-        let hash = |number: &u32| hasher.hash_one(span(text, ends, *number));
-        self.numbers.insert_unique(hash(&number), number, hash);
-        number
+        self.get(text).unwrap_or_else(|| self.0.insert_full(text.into()).0 as u32)
     }
 
     /// The number of a known text.
-    #[inline]
     pub(super) fn get(&self, text: &str) -> Option<u32> {
-        self.numbers.find(self.hasher.hash_one(text), |&number| self.text(number) == text).copied()
+        self.0.get_index_of(text).map(|number| number as u32)
     }
 
     /// The text with this number; empty where there is none.
-    #[inline]
     pub(super) fn text(&self, number: u32) -> &str {
-        span(&self.text, &self.ends, number)
+        self.0.get_index(number as usize).map_or("", |text| text)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.0.len()
     }
-}
-
-#[inline]
-fn span<'t>(text: &'t str, ends: &[u32], number: u32) -> &'t str {
-    let end = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
-    let place = number as usize;
-    text.get(place.checked_sub(1).map_or(0, end)..end(place)).unwrap_or_default()
 }
 
 // A tool as an entry: its author's texts, and its parameters.
@@ -569,19 +531,5 @@ fn parameters(schema: &Value, depth: usize, left: &mut usize, texts: &mut Vec<(F
             Some(one) => parameters(one, depth + 1, left, texts),
             None => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_keep_their_numbers() {
-        let mut table = TextTable::default();
-        let numbers: Vec<u32> = ["one", "zwei", "", "one", "три"].map(|text| table.number(text)).into();
-        assert_eq!(numbers, [0, 1, 2, 0, 3]);
-        assert_eq!((table.len(), table.get("три"), table.get("four")), (4, Some(3), None));
-        assert_eq!((table.text(1), table.text(3), table.text(9)), ("zwei", "три", ""));
     }
 }

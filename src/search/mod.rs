@@ -2,7 +2,7 @@
 //!
 //! 1. An [`IndexEntry`] is a tool or a category, as texts with a field each.
 //! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`index`] numbers the words,
-//!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
+//!    [`topics`] computes topic vectors of entries and queries, with the help of a [`thesaurus`].
 //! 3. A [`SearchRequest`] is read as a [`query`], with its spelling corrected, and gets a [`SearchResult`]: entries in
 //!    the order of [`rank`], each with a [`confidence`] and a reason, and a verdict. The [`clauses`] of a long query are
 //!    searched too.
@@ -10,8 +10,6 @@
 mod clauses;
 mod confidence;
 mod index;
-mod intent;
-mod leads;
 pub mod pick;
 mod query;
 mod rank;
@@ -24,8 +22,7 @@ mod topics;
 mod words;
 
 pub use confidence::Term;
-pub use index::Index;
-pub use index::{Field, IndexEntry};
+pub use index::{Field, Index, IndexEntry};
 pub use rank::Observation;
 
 /// A query with its limits.

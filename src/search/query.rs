@@ -1,11 +1,15 @@
-//! A query as units: each word with its senses, the terms of entries that may stand for it.
+//! A query as units: each word with its senses, the terms of entries that may stand for it; its intent, and the names in
+//! it.
 
-use hashbrown::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use hashbrown::{HashMap, HashSet};
 use strsim::damerau_levenshtein;
 
 use super::index::{Index, Term};
 use super::thesaurus::{self, ACTION, BEGINS, ENGLISH, ENGLISH_SPELLING, MAX_PHRASE, Synonym, is_stop};
-use super::words::{Stem, is_dense, phrase_of, stemmed, words};
+use super::words::{Stem, is_dense, phrase_of, plain, stemmed, words};
 use crate::finding::SlipPolicy;
 
 /// One word or phrase of the query.
@@ -20,9 +24,14 @@ pub(super) struct Unit {
     /// The terms that stand for it, the most distinctive first.
     pub(super) senses: Vec<Sense>,
     /// Range of its words in the query; phrases have several.
-    pub(super) words: std::ops::Range<usize>,
-    /// Number of its first sense among all of the query.
-    first: usize,
+    pub(super) words: Range<usize>,
+}
+
+impl Unit {
+    /// A unit of full weight that covers nothing of the query.
+    fn new(said: String, words: Range<usize>, senses: Vec<Sense>) -> Self {
+        Self { said, weight: 1.0, topic: 0.0, senses, words }
+    }
 }
 
 /// A term that stands for a word of the query.
@@ -82,10 +91,8 @@ pub(super) struct Query {
     pub(super) pairs: Vec<Pair>,
     /// Stems of its words, in order.
     pub(super) stems: Vec<Stem>,
-    /// The terms of all senses, sorted, each with the number of the sense.
-    terms: Vec<(Term, u32)>,
     /// Its intent.
-    pub(super) intent: Option<super::intent::Intent>,
+    pub(super) intent: Option<Intent>,
 }
 
 impl Query {
@@ -118,21 +125,10 @@ impl Query {
         reading.dense(text, said.len());
         reading.drop_repeated_senses();
         reading.pairs(&said);
-        reading.query.intent = super::intent::of_query(said.iter().map(|word| word.text.as_str()));
+        reading.query.intent = Intent::of_query(said.iter().map(|word| word.text.as_str()));
         let telling = said.into_iter().filter(|word| !word.is_value);
         reading.query.stems.extend(telling.map(|word| word.stem));
-        reading.query.sort_terms();
         reading.query
-    }
-
-    /// Numbers all senses, and sorts their terms.
-    fn sort_terms(&mut self) {
-        for unit in &mut self.units {
-            unit.first = self.terms.len();
-            let numbered = unit.senses.iter().zip(self.terms.len() as u32..);
-            self.terms.extend(numbered.map(|(sense, number)| (sense.term, number)).collect::<Vec<_>>());
-        }
-        self.terms.sort_unstable();
     }
 }
 
@@ -177,9 +173,9 @@ impl Reading<'_> {
                 self.senses(&key, 1.0, Kind::Meant, &mut senses);
                 if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
                     let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-                    let words = place..place + length;
                     let weight = if window.iter().all(QueryWord::tells_little) { LITTLE } else { 1.0 };
-                    self.query.units.push(Unit { said, weight, topic: 0.0, senses, words, first: 0 });
+                    let unit = Unit::new(said, place..place + length, senses);
+                    self.query.units.push(Unit { weight, ..unit });
                 }
             }
         }
@@ -200,8 +196,8 @@ impl Reading<'_> {
                 let said = format!("{} {}", one.text, other.text);
                 self.query.stems.push(Stem::of(whole.clone(), self.index));
                 let senses = vec![Sense { term, weight: 1.0, kind: Kind::Said }];
-                let words = place..place + 2;
-                self.query.units.push(Unit { said, weight: COMPOUND, topic: 0.0, senses, words, first: 0 });
+                let unit = Unit::new(said, place..place + 2, senses);
+                self.query.units.push(Unit { weight: COMPOUND, ..unit });
             }
         }
     }
@@ -218,7 +214,7 @@ impl Reading<'_> {
         })
     }
 
-    fn word(&mut self, word: &QueryWord, counts: f32, words: std::ops::Range<usize>) {
+    fn word(&mut self, word: &QueryWord, counts: f32, words: Range<usize>) {
         let QueryWord { text, stem, is_stop, is_name, .. } = word;
         let (own, is_name) = (stem.term, *is_name);
         if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
@@ -242,13 +238,9 @@ impl Reading<'_> {
         let parts = self.parts(text, &stem.text).filter(|_| !weak && !is_name);
         if let Some((first, last)) = parts {
             let weight = if own.is_some() { PART * weight } else { weight };
-            let part = |term| Unit {
-                said: text.to_string(),
-                weight,
-                topic: 0.0,
-                senses: vec![Sense { term, weight: OF_COMPOUND, kind: Kind::Said }],
-                words: words.clone(),
-                first: 0,
+            let part = |term| {
+                let senses = vec![Sense { term, weight: OF_COMPOUND, kind: Kind::Said }];
+                Unit { weight, ..Unit::new(text.clone(), words.clone(), senses) }
             };
             self.query.units.extend([part(first), part(last)]);
             self.query.pairs.extend(self.pair(first, last));
@@ -274,14 +266,8 @@ impl Reading<'_> {
                 topic = if senses.is_empty() { topic } else { 0.8 };
             }
         }
-        self.query.units.push(Unit {
-            said: text.to_string(),
-            weight,
-            topic: topic * counts,
-            senses,
-            words,
-            first: 0,
-        });
+        let unit = Unit::new(text.clone(), words, senses);
+        self.query.units.push(Unit { weight, topic: topic * counts, ..unit });
     }
 
     /// Weight of a word for the choice of a tool: objects count fully, actions half, names and values hardly at all.
@@ -304,14 +290,7 @@ impl Reading<'_> {
             let mut senses = Vec::new();
             meanings.into_iter().for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
             if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
-                self.query.units.push(Unit {
-                    said,
-                    weight: 1.0,
-                    topic: 1.0,
-                    senses,
-                    words: place..place + 1,
-                    first: 0,
-                });
+                self.query.units.push(Unit { topic: 1.0, ..Unit::new(said, place..place + 1, senses) });
             }
         }
     }
@@ -344,25 +323,10 @@ impl Reading<'_> {
     }
 }
 
-/// The fields of an entry that contain each sense of a query, one bit each; 0 where none does.
-#[derive(Debug)]
-pub(super) struct MetSenses(Vec<u8>);
-
-impl MetSenses {
-    pub(super) fn of(query: &Query, entry: u32, index: &Index) -> Self {
-        let mut met = vec![0; query.terms.len()];
-        let mut known = index.entry_terms[entry as usize].iter().copied().peekable();
-        for (term, sense) in &query.terms {
-            while known.next_if(|(known, _)| known < term).is_some() {}
-            met[*sense as usize] =
-                known.peek().filter(|(known, _)| known == term).map_or(0, |(_, fields)| *fields);
-        }
-        Self(met)
-    }
-
-    /// The senses of a unit that the entry contains, each with the fields.
-    pub(super) fn of_unit<'u>(&self, unit: &'u Unit) -> impl Iterator<Item = (&'u Sense, u8)> {
-        let all = unit.senses.iter().zip(self.0[unit.first..].iter().copied());
+impl Index {
+    /// The senses of a unit that an entry contains, each with the fields, one bit each.
+    pub(super) fn met<'u>(&self, unit: &'u Unit, entry: u32) -> impl Iterator<Item = (&'u Sense, u8)> {
+        let all = unit.senses.iter().map(move |sense| (sense, self.fields_with(sense.term, entry)));
         all.filter(|(_, fields)| *fields != 0)
     }
 }
@@ -389,7 +353,7 @@ pub(super) struct QueryWord {
 }
 
 /// Words, and the ranges that are joined to one word.
-pub(super) type JoinedWords = Vec<(std::ops::Range<usize>, String)>;
+pub(super) type JoinedWords = Vec<(Range<usize>, String)>;
 
 /// The words of a query.
 pub(super) fn query_words(text: &str, index: &Index) -> (Vec<QueryWord>, JoinedWords) {
@@ -527,6 +491,148 @@ impl Spelling {
         }
         best.filter(|_| is_unique).map(|(_, word)| word)
     }
+}
+
+// The intent of a query or a tool: to look up, make, change or remove. A tool with another intent for the right object is
+// near, and wrong.
+
+/// The intent of a query or a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Get, list, search, check.
+    Read,
+    /// Make, add, send, book.
+    Create,
+    /// Change, move, set.
+    Update,
+    /// Remove, cancel.
+    Delete,
+}
+
+const READ: &str = "get list show read view fetch find search query look lookup check retrieve tell display browse see count \
+    download watch inspect examine describe explain summarize open what which who whom whose where when why how is are was \
+    were does did has have any anybody anyone track monitor compare analyze recommend suggest calculate compute";
+const CREATE: &str = "create add make new insert write compose generate build post send book reserve schedule order buy open \
+    register start upload submit publish invite report record log draw draft share commit push fork copy duplicate remind";
+const UPDATE: &str = "update edit modify change set move rename assign reschedule postpone replace adjust mark close reopen \
+    merge approve convert switch fix correct extend shift enable disable turn reset rerun retry";
+const DELETE: &str =
+    "delete remove cancel clear erase drop unsubscribe unlink unassign discard revoke uninstall wipe dismiss";
+
+/// Words that come before the request itself.
+const POLITE: &str = "please can could would you i we want need like to help me us let hi hello hey just now then so and the a my \
+    am im d ll ve looking trying";
+/// Change of the score where the intents of the query and the tool agree, and where they differ.
+const SAME: f32 = 0.08;
+const OTHER: f32 = 0.12;
+
+impl Intent {
+    fn of_word(word: &str) -> Option<Self> {
+        // A word of several lists has the intent of the last one.
+        static WORDS: LazyLock<HashMap<String, Intent>> = LazyLock::new(|| {
+            let lists = [
+                (READ, Intent::Read),
+                (CREATE, Intent::Create),
+                (UPDATE, Intent::Update),
+                (DELETE, Intent::Delete),
+            ];
+            let words = lists.into_iter().flat_map(|(list, intent)| {
+                list.split_whitespace().map(move |word| (stemmed(word).into_owned(), intent))
+            });
+            words.collect()
+        });
+        WORDS.get(&*stemmed(word)).copied()
+    }
+
+    /// Intent of a request: its first distinctive word decides.
+    fn of_query<'q>(words: impl Iterator<Item = &'q str>) -> Option<Self> {
+        let polite = |word: &&str| !POLITE.split_whitespace().any(|known| known == *word);
+        words.filter(polite).take(2).find_map(Self::of_word)
+    }
+
+    /// Intent of a tool, by its name.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        plain(name).iter().filter(|word| !is_stop(word)).find_map(|word| Self::of_word(word))
+    }
+
+    /// Factor for the score of a tool that does this, where this is wanted.
+    pub(super) fn factor(wanted: Option<Self>, does: Option<Self>) -> f32 {
+        match (wanted, does) {
+            (Some(wanted), Some(does)) if wanted == does => 1.0 + SAME,
+            (Some(_), Some(_)) => 1.0 - OTHER,
+            _ => 1.0,
+        }
+    }
+}
+
+// Tool names in a query: a query with the name of a tool wants that tool, whatever else it says.
+
+/// Longest query that can be a name, in bytes.
+const MAX_NAME: usize = 200;
+/// Most identifiers of a query that are looked up.
+const MAX_IDENTIFIERS: usize = 200;
+
+impl Index {
+    /// Positions of the entries that a query names.
+    pub fn named_in(&self, query: &str) -> impl Iterator<Item = usize> {
+        self.mentioned(query).into_iter().map(|entry| entry as usize)
+    }
+
+    /// The entries that a query names, in its order. The query is the name, or consists of just the words of the
+    /// name, or contains the name where it cannot be an ordinary word.
+    pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
+        let mut all = Vec::new();
+        if query.len() <= MAX_NAME {
+            all.extend(self.named(query.trim()));
+            all.extend(self.named_in_words(query));
+        }
+        for (identifier, is_quoted) in identifiers(query).take(MAX_IDENTIFIERS) {
+            all.extend(self.identified(identifier, is_quoted));
+        }
+        let mut seen = HashSet::new();
+        all.retain(|entry| seen.insert(*entry));
+        all
+    }
+
+    /// The entries that an identifier names: as it stands, or without the prefixes that clients and paths add, as in
+    /// `mcp__server__NAME`, `functions.NAME` and `tools/NAME.md`.
+    fn identified(&self, identifier: &str, is_quoted: bool) -> Vec<u32> {
+        let can_be = |name: &str| match is_quoted || is_no_word(name) {
+            true => self.named(name).to_vec(),
+            false => Vec::new(),
+        };
+        if !is_quoted && !is_no_word(identifier) && !identifier.contains(['_', '.', '-', ':', '/']) {
+            return Vec::new();
+        }
+        let found = can_be(identifier);
+        if !found.is_empty() {
+            return found;
+        }
+        let bare = identifier.strip_suffix(".md").unwrap_or(identifier);
+        let ends =
+            |separator: &'static str| bare.match_indices(separator).map(move |(at, _)| at + separator.len());
+        let endings = ["/", "__", ".", ":"].into_iter().flat_map(ends).map(|at| &bare[at..]);
+        let beginnings = bare.match_indices(['-', ':', '/', '.']).map(|(at, _)| &bare[..at]);
+        let names = std::iter::once(bare).chain(endings).chain(beginnings).map(can_be);
+        names.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+    }
+}
+
+/// Possible names in a text, and whether each is quoted.
+fn identifiers(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/');
+    text.split(move |c: char| !belongs(c)).filter(|run| !run.is_empty()).map(move |run| {
+        let start = run.as_ptr() as usize - text.as_ptr() as usize;
+        let is_quoted = text[..start].ends_with(['`', '"', '\'', '\u{201c}']);
+        (run.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_'), is_quoted)
+    })
+}
+
+/// Whether a word is an identifier and no word of a language.
+fn is_no_word(name: &str) -> bool {
+    let inner = || name.chars().skip(1);
+    inner().any(|c| matches!(c, '_' | '.' | '-' | ':') || c.is_ascii_digit())
+        || name.chars().zip(inner()).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
 }
 
 #[cfg(test)]

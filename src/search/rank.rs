@@ -1,11 +1,11 @@
 //! Ranks entries by their fit to a query.
 
-use std::cell::RefCell;
+use hashbrown::HashMap;
 
 use super::confidence::{self, Features, Term};
-use super::index::{Candidate, Index};
-use super::leads::Lead;
-use super::query::{Kind, MetSenses, Query};
+use super::index::Index;
+use super::query::{Intent, Kind, Query};
+use super::topics::Lead;
 use super::words::Stem;
 use super::{Hit, SearchRequest, SearchResult, Verdict};
 
@@ -24,11 +24,15 @@ const MOST_BESIDE_NAMED: f32 = 0.5;
 /// Fewest hits from which the features of the verdict are made.
 pub(super) const TELLING: usize = 5;
 
-/// Sums of all entries; each thread keeps them from query to query.
-#[derive(Default)]
-struct Sums {
-    entries: Vec<Sum>,
-    touched: Vec<u32>,
+/// An entry with the features of its fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) entry: u32,
+    pub(super) score: f32,
+    /// Share of its name that the query says.
+    pub(super) name_score: f32,
+    /// Similarity of its topics and the query's.
+    pub(super) topic_score: f32,
 }
 
 /// Sum of one entry.
@@ -36,36 +40,29 @@ struct Sums {
 struct Sum {
     total: f32,
     /// The unit that was added last, and its contribution.
-    unit: u32,
+    unit: Option<usize>,
     counted: f32,
-}
-
-impl Sum {
-    const NOTHING: Self = Self { total: 0.0, unit: u32::MAX, counted: 0.0 };
 }
 
 /// Steps into which sums are divided to find the best ones.
 const STEPS: usize = 128;
 
-impl Sums {
-    /// Least sum of the best entries: a lower bound, so that at least `limit` entries reach it.
-    fn least(&self, limit: usize, within: &dyn Fn(u32) -> bool) -> f32 {
-        let total = |&entry: &u32| self.entries[entry as usize].total;
-        let best = self.touched.iter().map(total).fold(0.0, f32::max);
-        if self.touched.len() <= limit || best <= 0.0 {
-            return 0.0;
-        }
-        let mut steps = [0_usize; STEPS + 1];
-        for entry in self.touched.iter().filter(|&&entry| within(entry)) {
-            steps[(total(entry) / best * STEPS as f32) as usize] += 1;
-        }
-        let mut count = 0;
-        let step = (0..=STEPS).rev().find(|&step| {
-            count += steps[step];
-            count >= limit
-        });
-        step.unwrap_or(0) as f32 / STEPS as f32 * best
+/// Least sum of the best entries: a lower bound, so that at least `limit` entries reach it.
+fn least(sums: &[(u32, f32)], limit: usize, within: &dyn Fn(u32) -> bool) -> f32 {
+    let best = sums.iter().map(|(_, total)| *total).fold(0.0, f32::max);
+    if sums.len() <= limit || best <= 0.0 {
+        return 0.0;
     }
+    let mut steps = [0_usize; STEPS + 1];
+    for (_, total) in sums.iter().filter(|(entry, _)| within(*entry)) {
+        steps[(total / best * STEPS as f32) as usize] += 1;
+    }
+    let mut count = 0;
+    let step = (0..=STEPS).rev().find(|&step| {
+        count += steps[step];
+        count >= limit
+    });
+    step.unwrap_or(0) as f32 / STEPS as f32 * best
 }
 
 /// Terms of both models of confidence for one query.
@@ -75,14 +72,6 @@ pub struct Observation {
     pub query: Vec<Term>,
     /// Whether a hit is right, for the entry of each of the first hits.
     pub hits: Vec<(usize, Vec<Term>)>,
-}
-
-fn first_scores(ranked: &[Candidate]) -> Vec<f32> {
-    ranked.iter().take(TELLING).map(|candidate| candidate.score).collect()
-}
-
-thread_local! {
-    static SUMS: RefCell<Sums> = RefCell::default();
 }
 
 impl Index {
@@ -96,38 +85,28 @@ impl Index {
         let mut ranked = self.ranked(&query, &leads, &within, request.limit.max(scored));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
-        let scores = first_scores(&ranked);
         let left = request.limit.saturating_sub(named.len());
-        let met = |candidate: &Candidate| MetSenses::of(&query, candidate.entry, self);
-        let senses: Vec<MetSenses> = ranked.iter().take(left.max(TELLING)).map(met).collect();
-        let telling = self.telling(&query, &ranked, &scores, &senses);
-        let fit = if named.is_empty() { self.match_likelihood(&query, &leads, &telling) } else { 1.0 };
-        let mut hits: Vec<Hit> = named
-            .iter()
-            .take(request.limit)
-            .map(|&entry| Hit {
-                entry: entry as usize,
-                score: best.max(1.0) * 2.0,
-                confidence: confidence::NAMED,
-                reason: "the query names it".into(),
-            })
-            .collect();
-        let most = if named.is_empty() { 1.0 } else { MOST_BESIDE_NAMED };
-        hits.extend(ranked.iter().take(left).zip(&senses).enumerate().map(|(place, (candidate, senses))| {
-            let confidence = match telling.get(place) {
-                Some(features) => confidence::of(features, fit),
-                None => confidence::of(&self.features(&query, place, candidate, &scores, senses), fit),
-            };
-            Hit {
-                entry: candidate.entry as usize,
-                score: candidate.score,
-                confidence: confidence.min(most),
-                reason: confidence::reason(&query, senses),
-            }
-        }));
+        let first = self.first_features(&query, &ranked, left.max(TELLING));
+        let telling = &first[..first.len().min(TELLING)];
+        let (fit, most) = match named.is_empty() {
+            true => (self.match_likelihood(&query, &leads, telling), 1.0),
+            false => (1.0, MOST_BESIDE_NAMED),
+        };
+        let named = named.iter().take(request.limit).map(|&entry| Hit {
+            entry: entry as usize,
+            score: best.max(1.0) * 2.0,
+            confidence: confidence::NAMED,
+            reason: "the query names it".into(),
+        });
+        let fitting = ranked.iter().zip(&first).take(left).map(|(candidate, features)| Hit {
+            entry: candidate.entry as usize,
+            score: candidate.score,
+            confidence: confidence::of(features, fit).min(most),
+            reason: confidence::reason(self, &query, candidate.entry),
+        });
         SearchResult {
             verdict: if fit >= self.min_match_likelihood { Verdict::Match } else { Verdict::NoMatch },
-            hits,
+            hits: named.chain(fitting).collect(),
         }
     }
 
@@ -138,9 +117,7 @@ impl Index {
         let query = Query::read(query, self);
         let leads = Lead::of_query(&query.stems, &self.synonyms);
         let ranked = self.ranked(&query, &leads, &|_| true, CANDIDATES);
-        let met = |candidate: &Candidate| MetSenses::of(&query, candidate.entry, self);
-        let senses: Vec<MetSenses> = ranked.iter().take(TELLING).map(met).collect();
-        let telling = self.telling(&query, &ranked, &first_scores(&ranked), &senses);
+        let telling = self.first_features(&query, &ranked, TELLING);
         let first = telling.first().filter(|_| !is_named)?;
         Some(Observation {
             query: self.match_terms(&query, &leads, first, &telling).to_vec(),
@@ -148,15 +125,11 @@ impl Index {
         })
     }
 
-    fn telling(
-        &self,
-        query: &Query,
-        ranked: &[Candidate],
-        scores: &[f32],
-        senses: &[MetSenses],
-    ) -> Vec<Features> {
-        let features = |(place, (candidate, senses))| self.features(query, place, candidate, scores, senses);
-        ranked.iter().zip(senses).take(TELLING).enumerate().map(features).collect()
+    /// The features of the first of these candidates.
+    fn first_features(&self, query: &Query, ranked: &[Candidate], count: usize) -> Vec<Features> {
+        let scores: Vec<f32> = ranked.iter().take(TELLING).map(|candidate| candidate.score).collect();
+        let features = |(place, candidate)| self.features(query, place, candidate, &scores);
+        ranked.iter().take(count).enumerate().map(features).collect()
     }
 
     pub(super) fn ranked(
@@ -166,9 +139,7 @@ impl Index {
         within: &dyn Fn(u32) -> bool,
         limit: usize,
     ) -> Vec<Candidate> {
-        let mut sums = SUMS.take();
-        let mut candidates = self.accumulate(query, within, limit, &mut sums);
-        SUMS.set(sums);
+        let mut candidates = self.accumulate(query, within, limit);
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
         self.measure_topics(query, leads, &mut candidates);
         self.measure_names(query, &mut candidates);
@@ -185,7 +156,7 @@ impl Index {
             }
         }
         for candidate in &mut candidates {
-            candidate.score *= super::intent::intent_factor(query.intent, self.intent(candidate.entry));
+            candidate.score *= Intent::factor(query.intent, self.intents[candidate.entry as usize]);
         }
         candidates.sort_unstable_by(order);
         candidates
@@ -194,37 +165,27 @@ impl Index {
     fn measure_topics(&self, query: &Query, leads: &[Lead<'_>], candidates: &mut [Candidate]) {
         let tells = |stem: &Stem| stem.term.map_or(1.0, |term| self.idf(term) / self.max_idf);
         let rarity: Vec<f32> = query.stems.iter().map(tells).collect();
-        Weights::with(|about| {
-            self.topics.weigh(leads, |place| rarity[place], about);
-            for candidate in candidates {
-                candidate.topic_score = about.likeness(self.topics_of(candidate.entry));
-            }
-        });
+        let about = self.topics.weigh(leads, |place| rarity[place]);
+        for candidate in candidates {
+            candidate.topic_score = about.likeness(self.topics_of(candidate.entry));
+        }
     }
 
     fn measure_names(&self, query: &Query, candidates: &mut [Candidate]) {
-        Weights::with(|said| {
-            for sense in query.units.iter().flat_map(|unit| &unit.senses) {
-                said.raise(sense.term, sense.weight);
-            }
-            for candidate in candidates {
-                let name = self.names[candidate.entry as usize].iter();
-                candidate.name_score = name.map(|(term, share)| share * said.get(*term)).sum();
-            }
-        });
+        let mut said = Weights::default();
+        for sense in query.units.iter().flat_map(|unit| &unit.senses) {
+            said.raise(sense.term, sense.weight);
+        }
+        for candidate in candidates {
+            let name = self.names[candidate.entry as usize].iter();
+            candidate.name_score = name.map(|(term, share)| share * said.get(*term)).sum();
+        }
     }
 
     /// Entries with any word of the query, and their sums: the best, at least as many as the limit.
-    fn accumulate(
-        &self,
-        query: &Query,
-        within: &dyn Fn(u32) -> bool,
-        limit: usize,
-        sums: &mut Sums,
-    ) -> Vec<Candidate> {
-        sums.entries.resize(self.len().max(sums.entries.len()), Sum::NOTHING);
+    fn accumulate(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
+        let mut sums = vec![Sum { total: 0.0, unit: None, counted: 0.0 }; self.len()];
         for (number, unit) in query.units.iter().enumerate() {
-            let number = number as u32;
             for sense in &unit.senses {
                 let scale = unit.weight * sense.weight * self.idf(sense.term);
                 if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
@@ -232,12 +193,9 @@ impl Index {
                 }
                 for &(entry, weight) in &self.postings[sense.term as usize] {
                     let counts = scale * weight;
-                    let sum = &mut sums.entries[entry as usize];
-                    if sum.unit != number {
-                        if sum.unit == u32::MAX {
-                            sums.touched.push(entry);
-                        }
-                        (sum.unit, sum.counted) = (number, counts);
+                    let sum = &mut sums[entry as usize];
+                    if sum.unit != Some(number) {
+                        (sum.unit, sum.counted) = (Some(number), counts);
                         sum.total += counts;
                     } else if counts > sum.counted {
                         // Several senses of one unit do not add up: only the best counts.
@@ -247,17 +205,11 @@ impl Index {
                 }
             }
         }
-        let mut found: Vec<Candidate> = Vec::with_capacity(limit.min(sums.touched.len()));
-        let least = sums.least(limit, within);
-        let mut touched = std::mem::take(&mut sums.touched);
-        for entry in touched.drain(..) {
-            let sum = std::mem::replace(&mut sums.entries[entry as usize], Sum::NOTHING);
-            if sum.total >= least && within(entry) {
-                found.push(Candidate { entry, score: sum.total, name_score: 0.0, topic_score: 0.0 });
-            }
-        }
-        sums.touched = touched;
-        found
+        let met = sums.iter().zip(0..).filter(|(sum, _)| sum.unit.is_some());
+        let met: Vec<(u32, f32)> = met.map(|(sum, entry)| (entry, sum.total)).collect();
+        let least = least(&met, limit, within);
+        let best = met.into_iter().filter(|(entry, total)| *total >= least && within(*entry));
+        best.map(|(entry, score)| Candidate { entry, score, name_score: 0.0, topic_score: 0.0 }).collect()
     }
 
     pub(super) fn pair_score(&self, query: &Query, entry: u32) -> f32 {
@@ -272,79 +224,45 @@ fn order(one: &Candidate, other: &Candidate) -> std::cmp::Ordering {
     other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry))
 }
 
-// Weights by number, for many lookups.
-
-thread_local! {
-    /// Weights that nobody uses, all at 0: the thread keeps them from query to query.
-    static FREE: RefCell<Vec<Weights>> = RefCell::default();
-}
-
 /// Weights by topic or by term.
 #[derive(Debug, Default)]
-pub(super) struct Weights {
-    weights: Vec<f32>,
-    touched: Vec<u32>,
-}
+pub(super) struct Weights(HashMap<u32, f32>);
 
 impl Weights {
-    /// Calls with weights that are all 0.
-    pub(super) fn with<R>(call: impl FnOnce(&mut Self) -> R) -> R {
-        let mut weights = FREE.with_borrow_mut(Vec::pop).unwrap_or_default();
-        let result = call(&mut weights);
-        weights.touched.drain(..).for_each(|number| weights.weights[number as usize] = 0.0);
-        FREE.with_borrow_mut(|free| free.push(weights));
-        result
-    }
-
-    #[inline]
-    fn place(&mut self, number: u32) -> &mut f32 {
-        let place = number as usize;
-        if self.weights.len() <= place {
-            self.weights.resize(place + 1, 0.0);
-        }
-        self.touched.push(number);
-        &mut self.weights[place]
-    }
-
-    #[inline]
     pub(super) fn add(&mut self, number: u32, weight: f32) {
-        *self.place(number) += weight;
+        *self.0.entry(number).or_default() += weight;
     }
 
     /// Raises a weight to this one.
-    #[inline]
     pub(super) fn raise(&mut self, number: u32, weight: f32) {
-        let known = self.place(number);
+        let known = self.0.entry(number).or_default();
         *known = known.max(weight);
     }
 
-    #[inline]
     pub(super) fn get(&self, number: u32) -> f32 {
-        self.weights.get(number as usize).copied().unwrap_or(0.0)
+        self.0.get(&number).copied().unwrap_or_default()
     }
 
     /// Divides all weights by the length of the vector that they are with these others.
     pub(super) fn normalize(&mut self, others: &[f32]) {
-        self.touched.sort_unstable();
-        self.touched.dedup();
-        let own = self.touched.iter().map(|topic| &self.weights[*topic as usize]);
-        let length = own.chain(others).map(|weight| weight * weight).sum::<f32>().sqrt();
+        let own = self.sorted().into_iter().map(|(_, weight)| weight);
+        let all = own.chain(others.iter().copied());
+        let length = all.map(|weight| weight * weight).sum::<f32>().sqrt();
         if length > 0.0 {
-            self.touched.iter().for_each(|topic| self.weights[*topic as usize] /= length);
+            self.0.values_mut().for_each(|weight| *weight /= length);
         }
     }
 
-    /// The weights that are not 0, by their numbers.
-    pub(super) fn all(&self) -> impl Iterator<Item = (u32, f32)> {
-        let weights = self.touched.iter().map(|number| (*number, self.weights[*number as usize]));
-        weights.filter(|(_, weight)| *weight != 0.0)
+    /// All weights by their numbers, sorted, since the sum of floats depends on their order.
+    pub(super) fn sorted(&self) -> Vec<(u32, f32)> {
+        let mut sorted: Vec<(u32, f32)> = self.0.iter().map(|(number, weight)| (*number, *weight)).collect();
+        sorted.sort_unstable_by_key(|(number, _)| *number);
+        sorted
     }
 
     /// Similarity of a query with these weights and an entry by topics, from 0 to 1.
-    #[inline]
     pub(super) fn likeness(&self, entry: &[(u32, f32)]) -> f32 {
-        let met =
-            entry.iter().map(|&(topic, weight)| (self.get(topic), weight)).filter(|(own, _)| *own != 0.0);
+        let met = entry.iter().filter_map(|(topic, weight)| Some((self.0.get(topic)?, weight)));
         met.fold(0.0, |sum, (own, weight)| sum + own * weight)
     }
 }

@@ -4,23 +4,24 @@
 use std::sync::LazyLock;
 
 use super::index::{Term, TextTable};
-use super::leads::Lead;
 use super::rank::Weights;
-use super::thesaurus::{ENGLISH, MAX_PHRASE, Synonym, Thesaurus, is_stop, is_weak};
-use super::words::{plain, stemmed};
+use super::thesaurus::{
+    BEGINS, ENGLISH, MAX_PHRASE, STOP, Synonym, Thesaurus, WEAK as WEAK_WORD, is_stop, is_weak,
+};
+use super::words::{Stem, phrase_of, plain, stemmed};
 
 /// Weight of weak words.
-pub(super) const WEAK: f32 = 0.3;
+const WEAK: f32 = 0.3;
 /// Weight of a word's meanings, relative to the word.
-pub(super) const MEANT: f32 = 0.7;
+const MEANT: f32 = 0.7;
 /// Most topics of an entry that are kept, the strongest ones.
 const MAX_TOPICS: usize = 160;
 
 /// The topics of all entries, each with a number and its distinctiveness.
 #[derive(Debug, Default)]
 pub(super) struct Topics {
-    pub(super) stems: TextTable,
-    pub(super) tells: Vec<f32>,
+    stems: TextTable,
+    tells: Vec<f32>,
 }
 
 /// Topic vector of an entry: topics with their weights, sorted by topic; its length is 1.
@@ -34,8 +35,6 @@ pub(super) struct TopicReader<'r> {
     /// Distinctiveness of each term, from 0 to 1.
     rarity: Vec<f32>,
     leads: Vec<Option<TermTopics>>,
-    sums: Vec<f32>,
-    touched: Vec<u32>,
 }
 
 /// Topics of a term.
@@ -48,35 +47,30 @@ struct TermTopics {
 impl<'r> TopicReader<'r> {
     pub(super) fn new(vocabulary: &'r TextTable, synonyms: &'r Thesaurus, rarity: Vec<f32>) -> Self {
         let leads = std::iter::repeat_with(|| None).take(vocabulary.len()).collect();
-        Self { topics: Topics::default(), vocabulary, synonyms, rarity, leads, sums: vec![], touched: vec![] }
+        Self { topics: Topics::default(), vocabulary, synonyms, rarity, leads }
     }
 
     /// Topic vector of an entry with these terms, in this order.
     pub(super) fn entry(&mut self, terms: &[Term]) -> TopicVector {
-        let mut key = String::new();
+        let mut sums = Weights::default();
         for (place, &term) in terms.iter().enumerate() {
             let leads = self.leads[term as usize].take().unwrap_or_else(|| self.term_topics(term));
             for &(topic, weight) in &leads.topics {
-                self.add(topic, weight);
+                sums.add(topic, weight);
             }
             if leads.begins {
-                for length in (2..=MAX_PHRASE).filter(|length| place + length <= terms.len()) {
-                    key.clear();
-                    for &part in &terms[place..place + length] {
-                        if !key.is_empty() {
-                            key.push(' ');
-                        }
-                        key.push_str(self.vocabulary.text(part));
-                    }
+                for window in (2..=MAX_PHRASE).filter_map(|length| terms.get(place..place + length)) {
+                    let stems = window.iter().map(|term| self.vocabulary.text(*term));
+                    let key = stems.collect::<Vec<_>>().join(" ");
                     for meaning in means(&key, self.synonyms) {
                         let topic = self.topics.number(meaning.stem);
-                        self.add(topic, meaning.weight * MEANT * self.topics.tells[topic as usize]);
+                        sums.add(topic, meaning.weight * MEANT * self.topics.tells[topic as usize]);
                     }
                 }
             }
             self.leads[term as usize] = Some(leads);
         }
-        self.vector()
+        topic_vector(sums)
     }
 
     fn term_topics(&mut self, term: Term) -> TermTopics {
@@ -89,34 +83,23 @@ impl<'r> TopicReader<'r> {
         TermTopics { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
     }
 
-    fn add(&mut self, topic: u32, weight: f32) {
-        if self.sums.len() <= topic as usize {
-            self.sums.resize(topic as usize + 1, 0.0);
-        }
-        let sum = &mut self.sums[topic as usize];
-        if *sum == 0.0 {
-            self.touched.push(topic);
-        }
-        *sum += weight;
-    }
-
-    fn vector(&mut self) -> TopicVector {
-        let touched = self.touched.drain(..);
-        let sums = touched.map(|topic| (topic, std::mem::take(&mut self.sums[topic as usize])));
-        let mut strongest: Vec<(u32, f32)> = sums.filter(|(_, weight)| *weight > 0.0).collect();
-        if strongest.len() > MAX_TOPICS {
-            strongest.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-            strongest.truncate(MAX_TOPICS);
-        }
-        strongest.sort_unstable_by_key(|(topic, _)| *topic);
-        let length = strongest.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
-        strongest.iter_mut().for_each(|(_, weight)| *weight /= length);
-        strongest
-    }
-
     pub(super) fn into_topics(self) -> Topics {
         self.topics
     }
+}
+
+/// The vector of the strongest of these topics.
+fn topic_vector(sums: Weights) -> TopicVector {
+    let mut strongest = sums.sorted();
+    strongest.retain(|(_, weight)| *weight > 0.0);
+    if strongest.len() > MAX_TOPICS {
+        strongest.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        strongest.truncate(MAX_TOPICS);
+        strongest.sort_unstable_by_key(|(topic, _)| *topic);
+    }
+    let length = strongest.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
+    strongest.iter_mut().for_each(|(_, weight)| *weight /= length);
+    strongest
 }
 
 impl Topics {
@@ -141,6 +124,88 @@ fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&s
 
 fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = Synonym<'t>> {
     ENGLISH.of(key).chain(synonyms.of(key))
+}
+
+// Leads of a query: the stems of its words, and what they mean, as topics.
+
+/// A stem that a query leads to: a word of it, or a meaning of a word or of a phrase.
+#[derive(Debug)]
+pub(super) struct Lead<'q> {
+    stem: &'q str,
+    /// The place of the word, and its weight.
+    word: Option<(usize, f32)>,
+    /// Weight of the meaning.
+    meaning: Option<f32>,
+}
+
+impl<'q> Lead<'q> {
+    /// The leads of a query with these stems.
+    pub(super) fn of_query(stems: &'q [Stem], synonyms: &'q Thesaurus) -> Vec<Self> {
+        let mut leads = Vec::with_capacity(16 * stems.len());
+        for (place, stem) in stems.iter().enumerate() {
+            if let Some(weight) = own_weight(stem) {
+                let word = Some((place, weight));
+                leads.push(Self { stem: &stem.text, word, meaning: None });
+                leads.extend(stem.meanings(synonyms).map(|meaning| Self::to(meaning, word)));
+            }
+            if stem.is(BEGINS) || synonyms.begins(&stem.text) {
+                for window in (2..=MAX_PHRASE).filter_map(|length| stems.get(place..place + length)) {
+                    let key = phrase_of(window);
+                    let meanings = ENGLISH.of(&key).chain(synonyms.of(&key));
+                    leads.extend(meanings.map(|meaning| Self::to(meaning, None)));
+                }
+            }
+        }
+        leads
+    }
+
+    fn to(meaning: Synonym<'q>, word: Option<(usize, f32)>) -> Self {
+        Self { stem: meaning.stem, word, meaning: Some(meaning.weight) }
+    }
+
+    fn weight(&self, rarity: impl Fn(usize) -> f32) -> f32 {
+        let own = self.word.map(|(place, weight)| rarity(place) * weight);
+        match (own, self.meaning) {
+            (Some(own), Some(meaning)) => own * meaning * MEANT,
+            (own, meaning) => own.or(meaning.map(|meaning| meaning * MEANT)).unwrap_or_default(),
+        }
+    }
+}
+
+/// Weight of a word; `None` for one that says nothing.
+fn own_weight(stem: &Stem) -> Option<f32> {
+    let is_empty = stem.is(STOP) || stem.text.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_empty).then(|| if stem.is(WEAK_WORD) { WEAK } else { 1.0 })
+}
+
+impl Topics {
+    /// The topic with each stem of another table, where there is one.
+    pub(super) fn like(&self, other: &Self) -> Vec<Option<u32>> {
+        let stems = (0..other.tells.len() as u32).map(|topic| other.stems.text(topic));
+        stems.map(|stem| self.stems.get(stem)).collect()
+    }
+
+    /// The topic vector of a query with these leads. Its length is 1 with topics of no entry included. `rarity` is the
+    /// distinctiveness of the word at a place, from 0 to 1.
+    pub(super) fn weigh(&self, leads: &[Lead<'_>], rarity: impl Fn(usize) -> f32) -> Weights {
+        let mut weights = Weights::default();
+        let mut elsewhere: Vec<(&str, f32)> = Vec::new();
+        for lead in leads {
+            let weight = lead.weight(&rarity);
+            match self.stems.get(lead.stem) {
+                Some(topic) => weights.add(topic, weight * self.tells[topic as usize]),
+                None => elsewhere.push((lead.stem, weight * ENGLISH.tells(lead.stem))),
+            }
+        }
+        // Sorted, since the sum of floats depends on their order.
+        elsewhere.sort_by_key(|(stem, _)| *stem);
+        let groups = elsewhere.chunk_by(|(one, _), (next, _)| one == next);
+        let mut others: Vec<f32> =
+            groups.map(|group| group.iter().fold(0.0, |sum, (_, weight)| sum + weight)).collect();
+        others.sort_unstable_by(f32::total_cmp);
+        weights.normalize(&others);
+        weights
+    }
 }
 
 // Reference tools: short descriptions of kinds of tools that exist elsewhere. They show how near a query should come
@@ -208,14 +273,13 @@ pub(super) fn reference_similarity<'e>(
         bridge_first: 0.0,
     };
     for (place, (line, near)) in lines.into_iter().enumerate() {
-        let most = Weights::with(|about| {
-            for &(topic, weight) in &REFERENCE_TOOLS.lines[line] {
-                if let Some(own) = topics[topic as usize] {
-                    about.raise(own, weight);
-                }
+        let mut about = Weights::default();
+        for &(topic, weight) in &REFERENCE_TOOLS.lines[line] {
+            if let Some(own) = topics[topic as usize] {
+                about.raise(own, weight);
             }
-            entries.clone().map(|entry| about.likeness(entry)).fold(0.0, f32::max)
-        });
+        }
+        let most = entries.clone().map(|entry| about.likeness(entry)).fold(0.0, f32::max);
         found.bridge = found.bridge.max(near / found.best * most);
         if place == 0 {
             found.bridge_first = most;
@@ -227,14 +291,12 @@ pub(super) fn reference_similarity<'e>(
 /// The lines that are nearest to a query, with their similarity.
 fn nearest(leads: &[Lead<'_>]) -> Vec<(usize, f32)> {
     let mut sums = vec![0.0_f32; REFERENCE_TOOLS.lines.len()];
-    Weights::with(|query| {
-        REFERENCE_TOOLS.topics.weigh(leads, |_| 1.0, query);
-        for (topic, weight) in query.all().filter(|(_, weight)| *weight > 0.0) {
-            for &(line, about) in &REFERENCE_TOOLS.by_topic[topic as usize] {
-                sums[line] += weight * about;
-            }
+    let query = REFERENCE_TOOLS.topics.weigh(leads, |_| 1.0);
+    for (topic, weight) in query.sorted().into_iter().filter(|(_, weight)| *weight > 0.0) {
+        for &(line, about) in &REFERENCE_TOOLS.by_topic[topic as usize] {
+            sums[line] += weight * about;
         }
-    });
+    }
     let mut best: Vec<(usize, f32)> = Vec::with_capacity(NEAREST + 1);
     let mut least = 0.0;
     for (line, &sum) in sums.iter().enumerate() {

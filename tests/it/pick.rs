@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::search::pick::{Keyword, Options, pick};
+use toolcrib::search::pick::{Options, Scored, scores};
+use toolcrib::search::{Index, IndexEntry, SearchRequest};
 
 use crate::fixture::{self, run, text};
 
@@ -113,9 +114,13 @@ fn a_chat_model_may_score_and_when_it_fails_words_do() {
 fn many_tools_are_scored_at_once() {
     let (_, checked) = fixture::catalog("bfcl-functions.json");
     let tools = &checked.catalog.tools;
-    let options = Options { scorer: Some(std::sync::Arc::new(Keyword::over(tools))), ..Options::default() };
+    let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
+    let index = Index::new(&entries);
     let started = Instant::now();
-    let picks = pick(&json!("what is the factorial of 12"), tools, &options);
+    let query = "what is the factorial of 12";
+    let found = index.find(SearchRequest { query, within: None, limit: tools.len() });
+    let words = scores(&found, tools.len());
+    let picks = Scored::Done(words.clone()).picks(tools, "keyword", &Options::default(), words);
     let took = started.elapsed();
     assert_eq!(picks.candidates.len(), 3);
     // The aim is a tenth of a millisecond for each, of a build that is optimised, on a machine that does nothing else.

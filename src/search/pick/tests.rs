@@ -1,11 +1,10 @@
-//! Picking from small catalogs, with every scorer.
-
-use std::time::Instant;
+//! Picking from small catalogs, with every kind of scores.
 
 use serde_json::json;
 
 use super::*;
 use crate::model::{ChatModel, ModelError};
+use crate::search::{Index, IndexEntry, SearchRequest};
 use crate::{catalog, config};
 
 const TOOLS: &str = r#"[
@@ -27,8 +26,26 @@ fn names(picks: &Picks) -> Vec<&str> {
     picks.candidates.iter().map(|picked| picked.tool.name.as_str()).collect()
 }
 
+/// The scores of these tools by words.
+fn by_words(input: &Value, tools: &[Arc<Tool>]) -> Vec<Score> {
+    let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
+    let request = SearchRequest { query: &input_text(input), within: None, limit: tools.len() };
+    scores(&Index::new(&entries).find(request), tools.len())
+}
+
+/// Picks for an input from the tools that count, with scores by words or by `scored`.
+fn pick(input: &Value, options: &Options, scored: impl FnOnce(&[Arc<Tool>], &[Score]) -> Scored) -> Picks {
+    let tools: Vec<Arc<Tool>> = tools().into_iter().filter(|tool| options.counts(tool)).collect();
+    let words = by_words(input, &tools);
+    scored(&tools, &words).picks(&tools, "custom", options, words)
+}
+
+fn words(_: &[Arc<Tool>], words: &[Score]) -> Scored {
+    Scored::Done(words.to_vec())
+}
+
 fn picked(options: &Options) -> Picks {
-    pick(&json!("refund a customer"), &tools(), options)
+    pick(&json!("refund a customer"), options, words)
 }
 
 #[test]
@@ -43,30 +60,29 @@ fn the_best_by_words_are_picked_without_unsafe_ones() {
     let all = Options { allow_unsafe: true, max_candidates: 9, debug: true, ..Options::default() };
     let picks = picked(&all);
     assert!(names(&picks).contains(&"drop_database"));
-    assert!(picks.candidates.iter().all(|picked| picked.provenance.as_ref().unwrap().scorer == "keyword"));
-    // Read once or each time, the result is the same.
-    let once = Options { scorer: Some(Arc::new(Keyword::over(&tools()))), ..all.clone() };
-    assert_eq!(names(&picked(&once)), names(&picks));
+    assert!(picks.candidates.iter().all(|picked| picked.provenance.as_ref().unwrap().scorer == "custom"));
     assert_eq!(names(&picked(&Options { max_candidates: 1, ..all })).len(), 1);
 }
 
 #[test]
 fn an_empty_pick_is_a_pick() {
     for input in [json!("xyzzy plugh"), json!(""), json!(null), json!({"plugh": []})] {
-        let picks = pick(&input, &tools(), &Options::default());
+        let picks = pick(&input, &Options::default(), words);
         assert!(picks.candidates.is_empty() && picks.fallback.is_none(), "{input}");
     }
-    assert!(pick(&json!("refund"), &[], &Options::default()).candidates.is_empty());
+    let nothing = Scored::Done(Vec::new()).picks(&[], "custom", &Options::default(), Vec::new());
+    assert!(nothing.candidates.is_empty());
     assert!(picked(&Options { min_score: 1.1, ..Options::default() }).candidates.is_empty());
 }
 
 #[test]
 fn filters_keep_tools_out() {
     let with = |filter: Filter| {
-        let everything: Arc<dyn Scorer> =
-            Arc::new(|_: &Input, _: &Tool| Score { score: 1.0, ..Score::default() });
-        let options = Options { filter, scorer: Some(everything), max_candidates: 9, ..Options::default() };
-        names(&picked(&options)).join(" ")
+        let options = Options { filter, max_candidates: 9, ..Options::default() };
+        let everything = |tools: &[Arc<Tool>], _: &[Score]| {
+            Scored::Done(vec![Score { score: 1.0, ..Score::default() }; tools.len()])
+        };
+        names(&pick(&json!("refund a customer"), &options, everything)).join(" ")
     };
     let none = Filter::default;
     assert_eq!(with(none()), "refund_payment list_orders audit_customer forecast");
@@ -80,18 +96,23 @@ fn filters_keep_tools_out() {
 }
 
 #[test]
-fn a_scorer_of_ones_own_is_kept_within_bounds() {
-    let odd: Arc<dyn Scorer> = Arc::new(|input: &Input, tool: &Tool| {
-        assert_eq!(input.value(), &json!("refund a customer"));
-        let score = match tool.name.as_str() {
+fn scores_are_kept_within_bounds() {
+    let odd = |tools: &[Arc<Tool>], _: &[Score]| {
+        let score = |tool: &Arc<Tool>| match tool.name.as_str() {
             "forecast" => 7.0,
             "list_orders" => f32::NAN,
             "refund_payment" => -1.0,
             _ => 0.5,
         };
-        Score { score, reason: Some("because".into()), details: json!({"own": true}) }
-    });
-    let picks = picked(&Options { scorer: Some(odd), debug: true, ..Options::default() });
+        let scored = |tool| Score {
+            score: score(tool),
+            reason: Some("because".into()),
+            details: json!({"own": true}),
+        };
+        Scored::Done(tools.iter().map(scored).collect())
+    };
+    let options = Options { debug: true, ..Options::default() };
+    let picks = pick(&json!("refund a customer"), &options, odd);
     assert_eq!(names(&picks), ["forecast", "audit_customer"]);
     assert_eq!(picks.candidates[0].score, 1.0);
     assert_eq!(
@@ -102,50 +123,22 @@ fn a_scorer_of_ones_own_is_kept_within_bounds() {
 
 #[test]
 fn what_takes_too_long_gives_the_first_tools_in_order_and_says_so() {
-    let slow: Arc<dyn Scorer> = Arc::new(|_: &Input, _: &Tool| {
-        std::thread::sleep(Duration::from_millis(400));
-        Score { score: 1.0, ..Score::default() }
-    });
-    let timeout = Some(Duration::from_millis(50));
-    let started = Instant::now();
-    let picks = picked(&Options { scorer: Some(slow), timeout, max_candidates: 2, ..Options::default() });
-    assert!(started.elapsed() < Duration::from_millis(350));
+    let options = Options { max_candidates: 2, ..Options::default() };
+    let late = |_: &[Arc<Tool>], _: &[Score]| Scored::Late(Duration::from_millis(50));
+    let picks = pick(&json!("refund a customer"), &options, late);
     assert_eq!(names(&picks), ["refund_payment", "list_orders"]);
     assert!(picks.fallback.unwrap().contains("longer than 50 ms"));
-    let quick = picked(&Options { timeout: Some(Duration::from_secs(20)), ..Options::default() });
-    assert_eq!(names(&quick), names(&picked(&Options::default())));
-}
-
-struct Broken;
-
-impl Scorer for Broken {
-    fn name(&self) -> &str {
-        "broken"
-    }
-
-    fn score(&self, input: &Input, _: &[Arc<Tool>]) -> Result<Vec<Score>, String> {
-        match input.text() {
-            "refund a customer" => Err("no power".into()),
-            "panic" => panic!("on purpose"),
-            _ => Ok(Vec::new()),
-        }
-    }
 }
 
 #[test]
 fn a_scorer_that_fails_is_replaced_by_words() {
-    let options = Options {
-        scorer: Some(Arc::new(Broken)),
-        timeout: Some(Duration::from_secs(20)),
-        ..Options::default()
-    };
-    let picks = picked(&options);
+    let failed = |_: &[Arc<Tool>], _: &[Score]| Scored::Failed("no power".into());
+    let picks = pick(&json!("refund a customer"), &Options::default(), failed);
     assert_eq!(names(&picks)[0], "refund_payment");
-    assert_eq!(picks.fallback.unwrap(), "scored by words, since broken failed: no power");
-    for (input, why) in [("panic", "the scorer broke"), ("refund", "another number of scores")] {
-        let picks = pick(&json!(input), &tools(), &options);
-        assert!(picks.fallback.unwrap().contains(why));
-    }
+    assert_eq!(picks.fallback.unwrap(), "scored by words, since custom failed: no power");
+    let few = |_: &[Arc<Tool>], _: &[Score]| Scored::Done(Vec::new());
+    let picks = pick(&json!("refund"), &Options::default(), few);
+    assert!(picks.fallback.unwrap().contains("another number of scores"));
 }
 
 /// A model with one fixed answer.
@@ -161,11 +154,32 @@ impl ChatModel for Says {
 #[test]
 fn a_chat_model_scores_the_best_by_words_in_one_question() {
     let ask = |says| {
-        picked(&Options { scorer: Some(Arc::new(Llm::new(Arc::new(Says(says))))), ..Options::default() })
+        let input = json!("refund a customer");
+        pick(&input, &Options::default(), |tools, words| {
+            by_llm(&Says(says), &input_text(&input), tools, words)
+        })
     };
     let picks = ask("Sure!\n```json\n{\"1\": 0.4, \"2\": 0.9, \"99\": 1, \"3\": \"x\"}\n```");
     assert_eq!(picks.candidates.len(), 2);
     assert_eq!(picks.candidates[1].tool.name, "refund_payment");
     assert!(ask("{}").candidates.is_empty());
     assert!(ask("none of them").fallback.unwrap().contains("no JSON object"));
+}
+
+#[test]
+fn json_becomes_words() {
+    let text = |value: Value| input_text(&value);
+    assert_eq!(text(json!("refund a customer")), "refund a customer");
+    assert_eq!(
+        text(json!({"task": "refund", "amount": 5, "who": [null, "Ada"]})),
+        "task refund amount 5 who Ada"
+    );
+    let parts = json!([{"type": "text", "text": "now this"}]);
+    let messages = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": parts}]);
+    assert_eq!(text(messages.clone()), "now this");
+    assert_eq!(text(json!({"messages": messages})), "now this");
+    for nothing in [json!(null), json!({}), json!([]), json!("  ")] {
+        assert_eq!(text(nothing), "");
+    }
+    assert_eq!(text(json!("é".repeat(9_000))).chars().count(), MAX_INPUT);
 }
