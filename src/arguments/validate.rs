@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::coerce::coerce_to_schema;
+use super::coerce::{
+    Repair, check_dropped_nulls, coerce_accepted_names, coerce_names, coerce_to_schema, describe_repairs,
+    has_all, is_property_name, property, wrapped,
+};
 use super::correct::{Corrected, corrected};
-use super::exact_numbers::inexact_integers;
-use super::names::{coerce_accepted_names, coerce_names, has_all, is_property_name, property, wrapped};
-use super::repair;
-use super::repair::{Repair, describe_repairs};
+use super::read::inexact_integers;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join, pointer_split};
 use crate::secret::{REDACTED, SecretPolicy};
@@ -41,7 +41,7 @@ pub(crate) fn validate(
     }
     match coerce_to_schema(tool, arguments.clone()) {
         Ok((fit, repaired)) => {
-            repair::check(tool, &fit, &repaired)?;
+            check_dropped_nulls(tool, &fit, &repaired)?;
             describe_repairs(&repaired, notes);
             *arguments = coerce_accepted_names(tool, fit, notes);
             Ok(repaired)
@@ -81,7 +81,7 @@ fn coerce_names_and_values(
     if let Some((value, changes)) = &coerced
         && let Ok((fit, repaired)) = coerce_to_schema(tool, value.clone())
     {
-        repair::check(tool, &fit, &repaired)?;
+        check_dropped_nulls(tool, &fit, &repaired)?;
         notes.extend(wrapper.map(|(key, _)| format!("the arguments were one level too deep, below `{key}`")));
         notes.extend_from_slice(changes);
         describe_repairs(&repaired, notes);
@@ -234,7 +234,7 @@ impl FieldError {
         Self::new("", "expected an object").expecting("object")
     }
 
-    /// The pointer, message and nearest name alone, as the refusal of a function has them.
+    /// The pointer, message and nearest name alone, as the error of a function has them.
     pub(crate) fn brief(self) -> Self {
         Self { expected: None, given: None, ..self }
     }

@@ -9,12 +9,12 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Call, RunNotes};
+use super::{Call, Notes};
 use crate::arguments::FieldError;
 use crate::finding::{nearest, pointer_join, pointer_unescape};
-use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
 use crate::tool::{clean_line, quoted};
+use crate::tool_error::{ErrorCode, ToolError};
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
@@ -45,7 +45,7 @@ enum Position {
 }
 
 /// The result; of a long one its beginning, and `meta.more` has its shape, its size and the cursor of the rest.
-pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes) -> Value {
+pub(super) async fn first_page(call: &Call, result: Value, notes: &mut Notes) -> Value {
     let limit = call.config().exec.result_bytes.max(1);
     if !is_longer(&result, limit) {
         return result;
@@ -94,22 +94,22 @@ pub async fn next_page(
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, ToolError> {
     let no_cursor = || {
         let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
-        Refusal::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
+        ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
             .field("/cursor", "this is no cursor")
     };
     let pointers = read_select(select)?;
     let (id, position) = Position::read(cursor).ok_or_else(no_cursor)?;
     let kept = state.stored_result(caller, id).await.map_err(|error| {
         let message = format!("the rest of the result cannot be read now ({error})");
-        Refusal::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
+        ToolError::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
     })?;
     let Some(kept) = kept else {
         let next = "send the call again; narrow it so that its result is shorter, if it can be";
         let message = "the rest of this result is no longer stored";
-        return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
+        return Err(ToolError::new(ErrorCode::CursorExpired, message, next));
     };
     let stored: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
     let result = stored.get("result").ok_or_else(no_cursor)?;
@@ -131,7 +131,7 @@ async fn selected(
     caller: &str,
     selected: Value,
     limit: usize,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, ToolError> {
     if !is_longer(&selected, limit) {
         return Ok(Map::from_iter([("fields".to_string(), selected)]));
     }
@@ -141,7 +141,7 @@ async fn selected(
         let cursor = store(state, caller, selected, next).await.map_err(|error| {
             let message =
                 format!("the selected fields are too long, and the rest cannot be stored ({error})");
-            Refusal::new(ErrorCode::StateUnavailable, message, "select less, or try again")
+            ToolError::new(ErrorCode::StateUnavailable, message, "select less, or try again")
         })?;
         fields.insert("next".into(), cursor.into());
     }
@@ -366,7 +366,7 @@ const MAX_POINTERS: usize = 50;
 const EVERY: &str = "*";
 
 /// Reads the field `select`: a list of pointers, or one alone.
-pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, Refusal> {
+pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, ToolError> {
     let pointers = match given {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::String(only)) => vec![Value::String(only)],
@@ -376,7 +376,7 @@ pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, Refusal> 
     if pointers.len() > MAX_POINTERS {
         let message =
             format!("`select` has {} pointers, and at most {MAX_POINTERS} are read", pointers.len());
-        return Err(Refusal::invalid(message, "select the fields above them").field("/select", "too many"));
+        return Err(ToolError::invalid(message, "select the fields above them").field("/select", "too many"));
     }
     let pointer = |(index, pointer): (usize, Value)| match pointer {
         Value::String(pointer) if pointer.starts_with('/') => Ok(pointer),
@@ -385,14 +385,14 @@ pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, Refusal> 
     pointers.into_iter().enumerate().map(pointer).collect()
 }
 
-fn misshapen_select(at: &str) -> Refusal {
+fn misshapen_select(at: &str) -> ToolError {
     let expected = "JSON Pointers such as \"/total\" and \"/items/*/id\"";
-    Refusal::invalid(format!("`select` is a list of {expected}"), format!("send {expected}"))
+    ToolError::invalid(format!("`select` is a list of {expected}"), format!("send {expected}"))
         .with_field(FieldError::new(at, "this is no JSON Pointer").expecting("a text that begins with /"))
 }
 
 /// Refuses pointers to fields that the schema of a result does not know.
-pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), Refusal> {
+pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), ToolError> {
     let unknown = pointers.iter().enumerate().find_map(|(index, pointer)| {
         let problem = unknown_field(pointer, schema)?;
         Some((index, pointer, problem))
@@ -401,16 +401,16 @@ pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), Re
 }
 
 /// Refuses pointers to nothing in a result.
-fn check_all_selected(missing: &[Missing]) -> Result<(), Refusal> {
+fn check_all_selected(missing: &[Missing]) -> Result<(), ToolError> {
     missing
         .first()
         .map_or(Ok(()), |missing| Err(refused_pointer(missing.index, &missing.pointer, &missing.nearest)))
 }
 
-fn refused_pointer(index: usize, pointer: &str, problem: &str) -> Refusal {
+fn refused_pointer(index: usize, pointer: &str, problem: &str) -> ToolError {
     let message = format!("the result has nothing at `{}`; {problem}", quoted(pointer));
     let next = "correct `select`, or leave it out for the whole result";
-    Refusal::invalid(message, next).field(&format!("/select/{index}"), problem)
+    ToolError::invalid(message, next).field(&format!("/select/{index}"), problem)
 }
 
 fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
@@ -506,4 +506,31 @@ fn selected_value(value: &Value, steps: &[String], path: String) -> Result<Value
         },
         _ => Err(format!("`{}` has no fields", quoted(&path))),
     }
+}
+
+// Pointers into whole answers, for the references of steps and batches.
+
+/// The value at a pointer into an answer.
+pub fn part_of(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {
+    let rest = pointer.strip_prefix('/')?;
+    let (name, rest) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    answer.get(&*pointer_unescape(name))?.pointer(rest).cloned()
+}
+
+/// The part of a pointer that exists, with the keys there.
+pub fn reached(answer: &Map<String, Value>, pointer: &str) -> String {
+    let mut so_far = pointer;
+    while let Some((shorter, _)) = so_far.rsplit_once('/') {
+        let there =
+            if shorter.is_empty() { Some(Value::Object(answer.clone())) } else { part_of(answer, shorter) };
+        match there {
+            Some(Value::Object(fields)) => {
+                let names: Vec<&str> = fields.keys().take(12).map(String::as_str).collect();
+                return format!("; at `{shorter}` there is {}", names.join(", "));
+            }
+            Some(Value::Array(items)) => return format!("; at `{shorter}` there are {} items", items.len()),
+            _ => so_far = shorter,
+        }
+    }
+    String::new()
 }

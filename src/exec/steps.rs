@@ -13,15 +13,16 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::backend::{Backends, Begun};
-use super::call::{Checked, RunNotes, fingerprint, part_of, reached};
+use super::record::fingerprint;
 use super::request::{EffectLimit, LONGEST_KEY, StepOf};
-use super::send::{Certainty, RunFailure, SentArguments};
-use super::{CallRequest, CallResult, Outcome};
+use super::results::{part_of, reached};
+use super::send::SentArguments;
+use super::{CallRequest, Checked, Envelope, Notes, Outcome};
 use crate::catalog::Tool;
-use crate::refusal::{ErrorCode, Refusal};
 use crate::sources::mcp::FilledSecrets;
 use crate::state::random_id;
 use crate::tool::{Backend, Effect, Reference, Step, StepsBackend};
+use crate::tool_error::{Certainty, ErrorCode, ToolError};
 
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
@@ -32,8 +33,8 @@ pub(super) async fn run(
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     begun: &Begun,
-    notes: &mut RunNotes,
-) -> Result<Value, RunFailure> {
+    notes: &mut Notes,
+) -> Result<Value, ToolError> {
     let mut run = Run::new(call, sent);
     run.all(backend, begun, notes).await?;
     run.result(backend, notes)
@@ -44,14 +45,12 @@ pub(super) async fn preview(
     call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
-    notes: &mut RunNotes,
-) -> Outcome {
+    notes: &mut Notes,
+) -> Result<Value, ToolError> {
     let mut run = Run::new(call, sent);
-    if let Err(RunFailure { failure, .. }) = run.all(backend, &Begun::default(), notes).await {
-        return Outcome::Failed(failure);
-    }
+    run.all(backend, &Begun::default(), notes).await?;
     notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
-    Outcome::Result(json!({ "would": { "backend": "steps", "steps": run.told } }))
+    Ok(json!({ "would": { "backend": "steps", "steps": run.told } }))
 }
 
 /// A step with its tool and the tool's position; none for a step whose conditions do not hold.
@@ -110,8 +109,8 @@ impl<'c> Run<'c> {
         &mut self,
         backend: &'c StepsBackend,
         begun: &Begun,
-        notes: &mut RunNotes,
-    ) -> Result<(), RunFailure> {
+        notes: &mut Notes,
+    ) -> Result<(), ToolError> {
         let plan = self.planned(backend).inspect_err(|_| notes.was_run = false)?;
         begun.mark();
         for (step, tool) in plan {
@@ -121,7 +120,7 @@ impl<'c> Run<'c> {
     }
 
     /// The steps whose conditions hold, each with a tool that this caller can call.
-    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, RunFailure> {
+    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, ToolError> {
         let mut plan = Vec::with_capacity(backend.steps.len());
         for step in &backend.steps {
             if !self.values.meet(&step.when) {
@@ -133,8 +132,7 @@ impl<'c> Run<'c> {
                 let message =
                     format!("nothing was run: you cannot call the tool that `{op}` needs in its step `{id}`");
                 let next = "tell the operator; sending it again changes nothing";
-                let failure = Refusal::new(ErrorCode::NoBackend, message, next);
-                return Err(RunFailure { failure, certainty: Certainty::NotRun });
+                return Err(ToolError::new(ErrorCode::NoBackend, message, next));
             };
             plan.push((step, Some(tool)));
         }
@@ -160,8 +158,8 @@ impl<'c> Run<'c> {
         &mut self,
         step: &'c Step,
         tool: Option<(usize, Arc<Tool>)>,
-        notes: &mut RunNotes,
-    ) -> Result<(), RunFailure> {
+        notes: &mut Notes,
+    ) -> Result<(), ToolError> {
         self.left.pop();
         let Some((index, tool)) = tool else {
             self.tell(step, &step.op, json!({ "skipped": true }));
@@ -184,12 +182,12 @@ impl<'c> Run<'c> {
         let shown = is_dry_run
             .then(|| self.hidden.hide_in(self.call.secrets().redacted(tool.parameters.schema(), &args)));
         let result = self.call_step(step, (index, &tool), args).await;
-        let result = result.map_err(|refusal| self.failed(step, &tool, refusal, notes))?;
+        let result = result.map_err(|error| self.failed(step, &tool, error, notes))?;
         Self::warnings(step, &result, notes);
         let is_replayed = matches!(result.outcome, Outcome::Replayed(_));
         let mut answer = match result.outcome {
-            Outcome::Failed(refusal) => return Err(self.failed(step, &tool, refusal, notes)),
-            outcome => outcome.fields(&tool.op),
+            Outcome::Failed(error) => return Err(self.failed(step, &tool, error, notes)),
+            outcome => outcome.into_fields(&tool.op),
         };
         if is_dry_run && tool.effect != Effect::Read {
             let would = answer.get_mut("result").and_then(|result| result.get_mut("would"));
@@ -220,7 +218,7 @@ impl<'c> Run<'c> {
         step: &Step,
         (index, tool): (usize, &Tool),
         args: Value,
-    ) -> Result<CallResult, Refusal> {
+    ) -> Result<Envelope, ToolError> {
         let is_write = tool.effect != Effect::Read;
         let key = self.key.as_deref().filter(|_| is_write);
         for attempt in 1..=MAX_ATTEMPTS {
@@ -242,7 +240,7 @@ impl<'c> Run<'c> {
                 step: Some(Box::new(self.inner.clone())),
                 ..CallRequest::default()
             };
-            let answer = timeout_at(self.until, boxed(self.call, request)).await;
+            let answer = timeout_at(self.until, call_of_step(self.call, request)).await;
             let result = answer.map_err(|_| out_of_time(is_write && !self.call.is_dry_run))?;
             let has_failed_before =
                 matches!(result.outcome, Outcome::Replayed(_)) && result.outcome.error().is_some();
@@ -251,10 +249,10 @@ impl<'c> Run<'c> {
             }
         }
         let message = format!("it has failed {MAX_ATTEMPTS} times under this idempotency_key");
-        Err(Refusal::new(ErrorCode::Conflict, message, "check what was done, then send it with a new key"))
+        Err(ToolError::new(ErrorCode::Conflict, message, "check what was done, then send it with a new key"))
     }
 
-    fn warnings(step: &Step, result: &CallResult, notes: &mut RunNotes) {
+    fn warnings(step: &Step, result: &Envelope, notes: &mut Notes) {
         let warnings = result.meta.get("warnings").and_then(Value::as_array);
         let texts = warnings.into_iter().flatten().filter_map(Value::as_str);
         notes.warnings.extend(texts.map(|text| format!("step `{}`: {text}", step.id)));
@@ -265,7 +263,7 @@ impl<'c> Run<'c> {
     }
 
     /// The result of the whole.
-    fn result(&self, backend: &StepsBackend, notes: &mut RunNotes) -> Result<Value, RunFailure> {
+    fn result(&self, backend: &StepsBackend, notes: &mut Notes) -> Result<Value, ToolError> {
         let Some(template) = &backend.result else { return Ok(self.last.clone()) };
         match self.values.value(template, 0) {
             Ok(result) => Ok(result.unwrap_or_default()),
@@ -289,44 +287,41 @@ impl<'c> Run<'c> {
         self.told.push(Value::Object(entry));
     }
 
-    /// The failure of the whole: this step, the writes before it, and the steps after it.
-    fn failed(&mut self, step: &Step, tool: &Tool, mut refusal: Refusal, notes: &mut RunNotes) -> RunFailure {
-        let code = refusal.code;
-        let has = |hint: &str, value: Value| refusal.hints.get(hint) == Some(&value);
+    /// The error of the whole: this step, the writes before it, and the steps after it.
+    fn failed(&mut self, step: &Step, tool: &Tool, mut error: ToolError, notes: &mut Notes) -> ToolError {
+        let code = error.code;
+        let has = |hint: &str, value: Value| error.hints.get(hint) == Some(&value);
         let may_have_run = has("may_have_run", true.into()) || code == ErrorCode::OutcomeUnknown;
         let is_partly_done = !self.written.is_empty() || may_have_run;
         let was_sent = may_have_run
             || has("source", "backend".into())
             || matches!(code, ErrorCode::BackendError | ErrorCode::BackendTimeout | ErrorCode::Internal);
         notes.was_run = was_sent && !self.call.is_dry_run;
-        refusal.message = self.hidden.hide(refusal.message.trim_end_matches('.'));
-        let mut error = json!({ "code": code.as_str(), "message": refusal.message });
-        if !refusal.field_errors.is_empty() {
-            error["field_errors"] = self.hidden.hide_in(json!(refusal.field_errors));
+        error.message = self.hidden.hide(error.message.trim_end_matches('.'));
+        let mut told = json!({ "code": code.as_str(), "message": error.message });
+        if !error.field_errors.is_empty() {
+            told["field_errors"] = self.hidden.hide_in(json!(error.field_errors));
         }
-        self.tell(step, &tool.op, json!({ "error": error }));
+        self.tell(step, &tool.op, json!({ "error": told }));
         let not_run: Vec<(&str, &str)> = self.left.drain(..).rev().collect();
         self.told.extend(not_run.iter().map(|(id, op)| json!({ "id": id, "op": op, "not_run": true })));
-        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, refusal.message);
+        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, error.message);
         text.push_str(&self.account(may_have_run, is_partly_done, &not_run));
-        let mut next = refusal.next_action;
+        let mut next = error.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
         if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
             next.push_str(&format!(
                 "; the same call with \"idempotency_key\": \"{key}\" goes on, and does nothing again that was done"
             ));
         }
-        let mut failure = Refusal::new(code, text, next);
-        if let Value::Object(hints) = self.hidden.hide_in(Value::Object(refusal.hints)) {
-            failure.hints = hints;
-        }
-        failure = failure.detail("steps", std::mem::take(&mut self.told));
-        if is_partly_done {
-            failure = failure.detail("partly_done", true);
-        }
         let may_have_changed = is_partly_done || (was_sent && tool.effect != Effect::Read);
         let certainty = if may_have_changed { Certainty::Partly } else { Certainty::NotRun };
-        RunFailure { failure, certainty }
+        let mut whole = ToolError::new(code, text, next).with_certainty(certainty);
+        if let Value::Object(hints) = self.hidden.hide_in(Value::Object(error.hints)) {
+            whole.hints = hints;
+        }
+        whole = whole.detail("steps", std::mem::take(&mut self.told));
+        if is_partly_done { whole.detail("partly_done", true) } else { whole }
     }
 
     /// Sentences behind the failure of a step: steps that were done, and those that were not.
@@ -352,8 +347,8 @@ fn quoted_list(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The call of a step; boxed, since it may have steps itself.
-fn boxed(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = CallResult> + Send>> {
+/// The call of a step. Its type is erased, since a call may have steps itself.
+fn call_of_step(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = Envelope> + Send>> {
     Box::pin(super::execute(Arc::clone(&call.context), request))
 }
 
@@ -367,17 +362,17 @@ fn key_of(key: &str, step: &Step, attempt: usize) -> String {
     }
 }
 
-/// The refusal of a step whose arguments cannot be made.
-fn unfit(why: &str) -> Refusal {
+/// The error of a step whose arguments cannot be made.
+fn unfit(why: &str) -> ToolError {
     let next = "tell the operator: the steps of this tool do not fit the answers of its backends";
-    Refusal::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
+    ToolError::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
 }
 
-fn out_of_time(may_have_run: bool) -> Refusal {
+fn out_of_time(may_have_run: bool) -> ToolError {
     let message = "the time of the whole call was over";
     let next = "check whether it was done before you send the call again";
-    let refusal = Refusal::new(ErrorCode::BackendTimeout, message, next);
-    if may_have_run { refusal.detail("may_have_run", true) } else { refusal }
+    let error = ToolError::new(ErrorCode::BackendTimeout, message, next);
+    if may_have_run { error.detail("may_have_run", true) } else { error }
 }
 
 /// Deepest level of a value.

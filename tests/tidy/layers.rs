@@ -27,7 +27,7 @@ const LAYERS: [(&str, u8); 27] = [
     ("state", 5),
     ("provider", 6),
     ("watch", 6),
-    ("refusal", 6),
+    ("tool_error", 6),
     ("report", 7),
     ("exec", 7),
     ("api", 8),

@@ -5,15 +5,15 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::mcp_answer::McpAnswer;
+use super::mcp::McpAnswer;
 use crate::arguments::with_placeholders;
 use crate::catalog::Tool;
 use crate::credentials::SignInProblem;
 use crate::finding::pointer_join;
-use crate::refusal::{ErrorCode, Refusal};
 use crate::secret::SecretPolicy;
 use crate::sources::mcp::{FilledSecrets, Missing};
 use crate::tool::{Backend, Effect};
+use crate::tool_error::{Certainty, ErrorCode, ToolError};
 
 /// The error of a backend that has no result.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct BackendError {
     pub argument: Option<String>,
     /// The answer of the backend, if it gave one.
     pub answer: Option<Box<ErrorAnswer>>,
-    /// The answer of an MCP server as it came.
+    /// The unchanged answer of an MCP server.
     pub original: Option<Box<McpAnswer>>,
 }
 
@@ -96,23 +96,18 @@ pub enum ErrorAnswer {
         /// Its content.
         body: String,
     },
-    /// A refusal of one of toolcrib's functions.
-    Function(Box<Refusal>),
+    /// An error of one of toolcrib's functions.
+    Function(Box<ToolError>),
 }
 
 impl BackendErrorKind {
-    /// Whether the tool was not run.
-    pub fn was_not_run(self) -> bool {
-        use BackendErrorKind::{
-            Busy, InvalidArgument, MissingCredential, NotSent, SignInRequired, Unconfigured,
-        };
-        let is_early = matches!(self, Unconfigured | MissingCredential | SignInRequired | InvalidArgument);
-        is_early || matches!(self, NotSent | Busy)
-    }
-
-    /// Whether the tool may have been run: nobody can know.
-    pub fn may_have_run(self) -> bool {
-        matches!(self, BackendErrorKind::ConnectionLost | BackendErrorKind::TimedOut)
+    /// Certainty whether the tool was run.
+    fn certainty(self) -> Certainty {
+        match self {
+            BackendErrorKind::Failed => Certainty::Answered,
+            BackendErrorKind::ConnectionLost | BackendErrorKind::TimedOut => Certainty::Unknown,
+            _ => Certainty::NotRun,
+        }
     }
 }
 
@@ -147,11 +142,11 @@ impl BackendError {
         Self::new(kind, format!("the server `{server}` was not called: {problem}"), next)
     }
 
-    /// The refusal of a function of toolcrib that is the backend of a tool.
-    pub fn of_function(refusal: Refusal) -> Self {
-        let (message, next_action) = (refusal.message.clone(), refusal.next_action.clone());
+    /// The error of a function of toolcrib that is the backend of a tool.
+    pub fn of_function(error: ToolError) -> Self {
+        let (message, next_action) = (error.message.clone(), error.next_action.clone());
         Self::new(BackendErrorKind::Failed, message, next_action)
-            .with_answer(ErrorAnswer::Function(Box::new(refusal)))
+            .with_answer(ErrorAnswer::Function(Box::new(error)))
     }
 
     /// A connection that broke in the middle of a call.
@@ -214,7 +209,7 @@ pub(in crate::exec) fn failure_of(
     secrets: SecretPolicy<'_>,
     arguments: &Value,
     error: BackendError,
-) -> Refusal {
+) -> ToolError {
     if error.kind == BackendErrorKind::InvalidArgument {
         return invalid_argument(tool, secrets, arguments, error);
     }
@@ -224,7 +219,7 @@ pub(in crate::exec) fn failure_of(
     let message = secrets.text(&sent.hide(&error.message)).into_owned();
     let code = answer_code(&error).unwrap_or_else(|| code(error.kind, tool.effect));
     let wait = error.retry_after().filter(|_| code == ErrorCode::RateLimited);
-    let mut failure = Refusal::new(code, message, error.next_action);
+    let mut failure = ToolError::new(code, message, error.next_action).with_certainty(error.kind.certainty());
     if let Some(wait) = wait {
         failure = failure.detail("retry_after", wait.as_secs());
     }
@@ -236,7 +231,7 @@ pub(in crate::exec) fn failure_of(
         let answer = serde_json::to_value(answer).unwrap_or_default();
         failure = failure.detail("backend", secrets.redacted(&Value::Null, &sent.hide_in(answer)));
     }
-    if tool.effect != Effect::Read && error.kind.may_have_run() {
+    if tool.effect != Effect::Read && failure.certainty == Certainty::Unknown {
         failure = failure.detail("may_have_run", true);
     }
     failure
@@ -275,16 +270,16 @@ fn invalid_argument(
     secrets: SecretPolicy<'_>,
     arguments: &Value,
     error: BackendError,
-) -> Refusal {
-    let Some(argument) = &error.argument else { return Refusal::invalid(error.message, error.next_action) };
+) -> ToolError {
+    let Some(argument) = &error.argument else { return ToolError::invalid(error.message, error.next_action) };
     let pointer = pointer_join("", argument);
-    Refusal::invalid(error.message.as_str(), error.next_action)
+    ToolError::invalid(error.message.as_str(), error.next_action)
         .field(&pointer, &error.message)
         .offering(with_placeholders(tool, secrets, arguments, std::slice::from_ref(&pointer)))
 }
 
 /// A valid call of a tool without a backend: its caller has to run it.
-pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> Refusal {
+pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> ToolError {
     let (why, next) = match (&tool.withheld, &tool.definition.backend) {
         (Some(next), Some(Backend::Steps(_))) => ("its steps are wrong", next.as_str()),
         (Some(next), _) => ("the program or server that it needs is not trusted", next.as_str()),
@@ -294,7 +289,7 @@ pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> Refusal {
         ),
     };
     let message = format!("the call is valid, but `{}` cannot be run here: {why}", tool.op);
-    let mut failure = Refusal::new(ErrorCode::NoBackend, message, next);
+    let mut failure = ToolError::new(ErrorCode::NoBackend, message, next);
     failure.call = Some(json!({ "tool": tool.name, "arguments": arguments }));
     failure
 }

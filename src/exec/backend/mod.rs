@@ -2,18 +2,15 @@
 //!
 //! 1. [`Backends::of`] finds the backend of a tool.
 //! 2. [`Backends::run`] runs a [`BackendRequest`]; [`Backends::preview`] is its dry run.
-//! 3. [`Identity`] has the token that a request to a server is sent with.
-//! 4. A [`BackendResponse`] comes back, or a [`BackendError`], which [`error`] turns into the error of an envelope.
+//! 3. A [`BackendResponse`] comes back, or a [`BackendError`], which [`error`] turns into the error of an envelope.
 
 mod command;
 mod error;
 mod http;
 mod mcp;
-mod mcp_answer;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,12 +20,12 @@ use serde_json::{Value, json};
 
 pub use error::{BackendError, BackendErrorKind, ErrorAnswer};
 pub(super) use error::{failure_of, no_backend};
-pub use mcp_answer::{DataBlock, McpAnswer};
+pub use mcp::{DataBlock, McpAnswer};
 
 use super::Caller;
 use crate::catalog::Tool;
 use crate::config::{ActsAs, Config, Server};
-use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use crate::credentials::{CallerToken, SignInProblem, acts_as};
 use crate::secret::SecretPolicy;
 use crate::sources::mcp::{ClientSession, Connections, Environment, Missing, Session};
 use crate::tool::{Backend, HttpBackend};
@@ -74,7 +71,14 @@ impl Backends {
 
     /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
     pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
-        of(tool, config)
+        if tool.withheld.is_some() {
+            return None;
+        }
+        if let Some(backend) = &tool.definition.backend {
+            return Some(Cow::Borrowed(backend));
+        }
+        let server = origin(tool, config)?;
+        Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
     }
 
     /// The backend of a tool with the configuration of its server. The value changes when either changes.
@@ -175,18 +179,6 @@ impl Backends {
     }
 }
 
-/// The backend of a tool: the one that its definition names, else the MCP server that it comes from.
-fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
-    if tool.withheld.is_some() {
-        return None;
-    }
-    if let Some(backend) = &tool.definition.backend {
-        return Some(Cow::Borrowed(backend));
-    }
-    let server = origin(tool, config)?;
-    Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
-}
-
 /// The MCP server that a tool comes from, under the name that [`mcp_server`] takes: the live source that listed it, or
 /// the configured server that its definition names.
 fn origin(tool: &Tool, config: &Config) -> Option<String> {
@@ -197,18 +189,13 @@ fn origin(tool: &Tool, config: &Config) -> Option<String> {
 
 /// The MCP server of this name: a configured one, else a live source, written `mcp:NAME` as in findings.
 fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
-    let configured = config.servers.get(name);
-    configured.or_else(|| live_source(config, bare(name)))
+    let source = || config.live_sources().find(|(called, _)| bare(called) == bare(name));
+    config.servers.get(name).or_else(|| source()?.1.mcp.as_ref())
 }
 
 /// A server's name without `mcp:`, as people write it.
 fn bare(name: &str) -> &str {
     name.strip_prefix("mcp:").unwrap_or(name)
-}
-
-fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
-    let (_, source) = config.live_sources().find(|(called, _)| bare(called) == name)?;
-    source.mcp.as_ref()
 }
 
 /// The server of an HTTP backend, with its name: the one that the backend names, else the one of the tool, else the only
@@ -317,53 +304,6 @@ impl BackendRequest<'_> {
 impl BackendResponse {
     pub(in crate::exec) fn new(content: Value) -> Self {
         Self { content, warnings: Vec::new(), original: None }
-    }
-}
-
-// The identity of a request to a server: the token that it is sent with.
-
-/// A question for a token. Its type is erased: a whole sign-in is within.
-type Asked<'a> = Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
-
-/// The identity of requests to one server for one caller.
-struct Identity<'i> {
-    credentials: &'i Credentials,
-    server: (&'i str, &'i Server),
-    caller: Option<CallerToken>,
-}
-
-impl<'i> Identity<'i> {
-    /// The identity for a caller. A caller without a token that the server is called with is refused.
-    fn new(
-        credentials: &'i Credentials,
-        server: (&'i str, &'i Server),
-        caller: &Caller,
-    ) -> Result<Self, BackendError> {
-        let of_operator = |name: &str| name.is_empty() || acts_as(server.1) != Some(ActsAs::Person);
-        let caller = match caller_token(server, caller)? {
-            None if !of_operator(&caller.name) => {
-                Some(CallerToken { name: caller.name.clone(), token: None })
-            }
-            caller => caller,
-        };
-        Ok(Self { credentials, server, caller })
-    }
-
-    /// The token of a request; `None` where it is sent without one.
-    async fn token(&self) -> Result<Option<SecretToken>, BackendError> {
-        let asked: Asked<'_> = Box::pin(self.credentials.token(self.server, self.caller.as_ref()));
-        asked.await.map_err(|problem| self.error(&problem))
-    }
-
-    /// Another token in place of a refused one, if the credentials have another.
-    async fn other(&self, refused: Refused<'_>) -> Result<Option<SecretToken>, BackendError> {
-        let asked: Asked<'_> =
-            Box::pin(self.credentials.rejected(self.server, self.caller.as_ref(), refused));
-        asked.await.map_err(|problem| self.error(&problem))
-    }
-
-    fn error(&self, problem: &SignInProblem) -> BackendError {
-        BackendError::of_sign_in(self.server.0, problem)
     }
 }
 
