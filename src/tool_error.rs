@@ -126,7 +126,7 @@ pub struct ToolError {
     /// The op of the example, where that is not the one that was called. This and what follows is for envelopes.
     #[serde(skip)]
     pub example_op: Option<String>,
-    /// The fields that the example repeats of the call beside its arguments.
+    /// The fields that the example repeats of the call in addition to its arguments.
     #[serde(skip)]
     pub carried: Map<String, Value>,
     /// Help on the tool.

@@ -231,8 +231,10 @@ impl Coercion<'_> {
             let is_member = read.value.pointer(parent).is_some_and(Value::is_object);
             let Some(place) = read.value.pointer(&violation.pointer) else { continue };
             match self.reader.text_of(place).filter(|text| takes_only(text, place, violation)) {
-                Some(text) => collect_text(&violation.pointer, text, &mut edits),
-                None => self.collect_edits(violation.pointer.clone(), place, is_member, &mut edits),
+                Some(text) => {
+                    Edit::add(&violation.pointer, Some(text.into()), RepairKind::AsText, &mut edits)
+                }
+                None => self.collect_edits(&violation.pointer, place, is_member, &mut edits),
             }
         }
         if edits.is_empty() {
@@ -248,14 +250,7 @@ impl Coercion<'_> {
         }
         let value = apply(&read.value, &edits);
         let mut repaired = read.repaired.clone();
-        repaired.extend(edits.into_iter().map(|edit| {
-            let repair = match edit.change {
-                Change::Drop => RepairKind::NullDropped,
-                Change::Decode(_) => RepairKind::Decoded,
-                Change::Write(_) => RepairKind::AsText,
-            };
-            Repair { pointer: edit.pointer, repair }
-        }));
+        repaired.extend(edits.into_iter().map(|edit| edit.repair));
         Some(Reading { value, repaired })
     }
 
@@ -271,25 +266,23 @@ impl Coercion<'_> {
         }
     }
 
-    fn collect_edits(&mut self, pointer: String, value: &Value, is_member: bool, edits: &mut Vec<Edit>) {
-        if edits.len() >= MAX_EDITS || edits.iter().any(|edit| edit.pointer == pointer) {
-            return;
-        }
+    fn collect_edits(&mut self, pointer: &str, value: &Value, is_member: bool, edits: &mut Vec<Edit>) {
         match value {
-            Value::Null if is_member => edits.push(Edit { pointer, change: Change::Drop }),
+            _ if edits.len() >= MAX_EDITS => {}
+            Value::Null if is_member => Edit::add(pointer, None, RepairKind::NullDropped, edits),
             Value::String(text) => {
                 if let Some(decoded) = self.reader.encoded_value(text) {
-                    edits.push(Edit { pointer, change: Change::Decode(decoded) });
+                    Edit::add(pointer, Some(decoded), RepairKind::Decoded, edits);
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.collect_edits(pointer_join(&pointer, index), item, false, edits);
+                    self.collect_edits(&pointer_join(pointer, index), item, false, edits);
                 }
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    self.collect_edits(pointer_join(&pointer, name), field, true, edits);
+                    self.collect_edits(&pointer_join(pointer, name), field, true, edits);
                 }
             }
             _ => {}
@@ -308,18 +301,18 @@ fn fewer(edits: &[Edit]) -> impl Iterator<Item = Vec<Edit>> {
 /// A change at one place.
 #[derive(Clone)]
 struct Edit {
-    pointer: String,
-    change: Change,
+    repair: Repair,
+    /// The new value; `None` to drop the property.
+    value: Option<Value>,
 }
 
-#[derive(Clone)]
-enum Change {
-    /// Drop the property.
-    Drop,
-    /// Replace the text by the value that it encodes.
-    Decode(Value),
-    /// Replace the number or flag by its text.
-    Write(String),
+impl Edit {
+    /// Adds a change, unless there is one at this place, or enough others.
+    fn add(pointer: &str, value: Option<Value>, repair: RepairKind, edits: &mut Vec<Edit>) {
+        if edits.len() < MAX_EDITS && edits.iter().all(|edit| edit.repair.pointer != pointer) {
+            edits.push(Edit { repair: Repair { pointer: pointer.to_string(), repair }, value });
+        }
+    }
 }
 
 /// Whether the place of a violation takes this text of a number, and no number; for a flag, whether the word is one of
@@ -335,12 +328,6 @@ fn takes_only(text: &str, given: &Value, wrong: &Violation) -> bool {
     }
 }
 
-fn collect_text(pointer: &str, text: String, edits: &mut Vec<Edit>) {
-    if edits.len() < MAX_EDITS && edits.iter().all(|edit| edit.pointer != pointer) {
-        edits.push(Edit { pointer: pointer.to_string(), change: Change::Write(text) });
-    }
-}
-
 /// Removes a property from its object; false where it is absent.
 fn drop_member(value: &mut Value, pointer: &str) -> bool {
     let (parent, name) = pointer_split(pointer).unwrap_or_default();
@@ -350,20 +337,12 @@ fn drop_member(value: &mut Value, pointer: &str) -> bool {
 
 fn apply(value: &Value, edits: &[Edit]) -> Value {
     let mut value = value.clone();
-    for edit in edits {
-        match &edit.change {
-            Change::Decode(decoded) => {
-                if let Some(place) = value.pointer_mut(&edit.pointer) {
-                    place.clone_from(decoded);
-                }
-            }
-            Change::Write(text) => {
-                if let Some(place) = value.pointer_mut(&edit.pointer) {
-                    *place = text.as_str().into();
-                }
-            }
-            Change::Drop => {
-                drop_member(&mut value, &edit.pointer);
+    for Edit { repair, value: new } in edits {
+        match (new, value.pointer_mut(&repair.pointer)) {
+            (Some(new), Some(place)) => place.clone_from(new),
+            (Some(_), None) => {}
+            (None, _) => {
+                drop_member(&mut value, &repair.pointer);
             }
         }
     }
@@ -375,7 +354,7 @@ fn apply(value: &Value, edits: &[Edit]) -> Value {
 /// Rounds of coercion after the first: a value is validated only under its right name, which can reveal names below it.
 const MAX_NAME_ROUNDS: usize = 3;
 
-/// The misspellings that are corrected beside case and separators; `None` for a destructive tool, which is never guessed.
+/// The misspellings that are corrected in addition to case and separators; `None` for a destructive tool, which is never guessed.
 fn tolerated_slips(tool: &Tool) -> Option<SlipPolicy> {
     (tool.effect != Effect::Destructive).then_some(SlipPolicy::ARGUMENT)
 }

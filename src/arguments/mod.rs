@@ -17,4 +17,4 @@ pub use validate::FieldError;
 pub(crate) use coerce::{Coercion, Reading, WRAPPERS, has_property};
 pub(crate) use correct::{Corrected, RepairQuestion, corrected, with_placeholders};
 pub(crate) use read::{ArgumentReader, decoded, exactly, holds_float, make_object};
-pub(crate) use validate::{InvalidArguments, fits_at_a_glance, in_words, validate};
+pub(crate) use validate::{InvalidArguments, in_words, validate};

@@ -1,5 +1,6 @@
 //! Reading of arguments: from an object, from JSON text, or from nothing.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Number, Value};
 
 use super::coerce::{Repair, RepairKind, properties};
@@ -347,30 +348,7 @@ fn number_end(text: &str) -> usize {
 /// Whether a token is a number that is not read as an integer. An invalid number stays, so that the reader reports it.
 fn needs_digits(token: &str) -> bool {
     let is_plain = token != "-0" && (token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok());
-    !is_plain && is_number(token)
-}
-
-/// Whether a token is a number by the grammar of RFC 8259.
-fn is_number(token: &str) -> bool {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = token.strip_prefix('-').unwrap_or(token);
-    let whole = digits(rest);
-    if whole == 0 || (whole > 1 && rest.starts_with('0')) {
-        return false;
-    }
-    let mut rest = &rest[whole..];
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let count = digits(fraction);
-        if count == 0 {
-            return false;
-        }
-        rest = &fraction[count..];
-    }
-    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
-        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        return !exponent.is_empty() && digits(exponent) == exponent.len();
-    }
-    rest.is_empty()
+    !is_plain && serde_json::from_str::<IgnoredAny>(token).is_ok()
 }
 
 /// The nearest number that Rust can hold; a number too large for a float becomes the largest float.

@@ -64,9 +64,7 @@ fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, ToolError
     let beside = std::mem::take(&mut request.extra_fields);
     let repaired = validate(tool, secrets, &mut request.args, beside, &mut request.warnings)?;
     // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
-    let mut valid = std::mem::take(&mut request.args);
-    request::take_from_arguments(request, tool.parameters.schema(), &mut valid)?;
-    request.args = valid;
+    request::take_from_own_arguments(request, tool.parameters.schema())?;
     call.is_dry_run = request.dry_run.unwrap_or(call.is_dry_run);
     Ok(repaired)
 }

@@ -79,7 +79,7 @@ async fn run_approved(call: &Checked, notes: &mut Notes) -> Result<Value, ToolEr
     ran
 }
 
-/// Runs a call in a task of its own.
+/// Runs a call in its own task.
 async fn run_detached(call: Checked) -> Envelope {
     let Ok(runtime) = Handle::try_current() else { return run(call).await };
     let op = call.op().to_string();
@@ -201,23 +201,15 @@ impl Call {
 
     /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.
     fn carried(&self) -> Map<String, Value> {
-        let mut carried = Map::new();
-        if let Some(dry) = self.request.dry_run {
-            carried.insert("dry_run".into(), dry.into());
-        }
         let caller = self.context.caller();
         let session = caller.session.as_deref().filter(|_| caller.names_session);
-        let texts = [
-            ("idempotency_key", self.request.idempotency_key.as_deref()),
-            ("receipt", self.request.receipt.as_deref()),
-            ("session", session),
+        let fields = [
+            ("dry_run", self.request.dry_run.map(Value::from)),
+            ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),
+            ("receipt", self.request.receipt.as_deref().map(Value::from)),
+            ("session", session.map(Value::from)),
         ];
-        for (name, text) in texts {
-            if let Some(text) = text {
-                carried.insert(name.into(), text.into());
-            }
-        }
-        carried
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
     }
 
     /// The `meta` of the envelope.

@@ -508,7 +508,7 @@ pub(super) async fn give_back(call: &Checked, approval: &Approval, notes: &mut N
     notes.warnings.push(warning);
 }
 
-/// A hash of the definition and the configured backend, for which an approval holds beside op and arguments. Of a tool
+/// A hash of the definition and the configured backend, for which an approval holds in addition to op and arguments. Of a tool
 /// of several steps, it covers their tools too.
 pub fn binding(tool: &Tool, catalog: &Catalog, key: &str) -> String {
     let (mut bound, mut left, mut known) = (Vec::new(), vec![tool], BTreeSet::new());

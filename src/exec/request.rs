@@ -27,13 +27,13 @@ pub struct CallRequest {
     pub function: &'static str,
     /// The name by which the tool was called.
     pub op: String,
-    /// The index of the tool in the caller's catalog, if the door has found it already.
+    /// The index of the tool in the caller's catalog, if the transport has found it already.
     pub tool: Option<usize>,
     /// Whether the caller's client lists the tool by its own name.
     pub is_listed: bool,
     /// The value of `args`; null where it is absent.
     pub args: Value,
-    /// Unknown fields beside `args`, which may be arguments.
+    /// Unknown fields next to `args`, which may be arguments.
     pub extra_fields: Map<String, Value>,
     /// The key under which a write runs once.
     pub idempotency_key: Option<String>,
@@ -47,7 +47,7 @@ pub struct CallRequest {
     pub select: Vec<String>,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
-    /// Whether the client gets the answer of an MCP server as it came: it calls the tool by name.
+    /// Whether the client gets the unchanged answer of an MCP server: it calls the tool by name.
     pub as_is: bool,
     /// The call that this one is a step of.
     pub step: Option<Box<StepOf>>,
@@ -110,7 +110,7 @@ impl CallRequest {
         Ok(request)
     }
 
-    /// The call of a tool by its own name. `tool` is its index in the catalog, if the door has found it.
+    /// The call of a tool by its own name. `tool` is its index in the catalog, if the transport has found it.
     pub fn by_name(
         function: &'static str,
         (name, tool): (&str, Option<usize>),
@@ -258,6 +258,11 @@ pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Too
         return Err(invalid.into());
     }
     taken?;
+    take_from_own_arguments(request, schema)
+}
+
+/// Moves the fields of the call out of its arguments.
+pub(super) fn take_from_own_arguments(request: &mut CallRequest, schema: &Value) -> Result<(), ToolError> {
     let mut given = std::mem::take(&mut request.args);
     let taken = take_from_arguments(request, schema, &mut given);
     request.args = given;
@@ -265,7 +270,7 @@ pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Too
 }
 
 /// Moves the fields of the call out of `arguments`, unless the schema has properties of these names.
-pub(super) fn take_from_arguments(
+fn take_from_arguments(
     call: &mut CallRequest,
     schema: &Value,
     arguments: &mut Value,
@@ -428,7 +433,7 @@ pub struct Caller {
     pub allow: Effect,
     /// The name of the session.
     pub session: Option<Arc<str>>,
-    /// Whether the call itself names the session, and not its door.
+    /// Whether the call itself names the session, and not its transport.
     pub names_session: bool,
     /// Whether it is a client that asks its person before it calls a tool, by the annotations of the tool.
     pub asks_its_person: bool,
@@ -443,7 +448,7 @@ pub struct Caller {
     pub lacked_right: Option<LackedRight>,
 }
 
-/// A note for the door of a request: it was refused as a whole, for a right that another token of the caller could have.
+/// A note for the transport of a request: it was refused as a whole, for a right that another token of the caller could have.
 #[derive(Clone, Debug, Default)]
 pub struct LackedRight(Arc<AtomicBool>);
 

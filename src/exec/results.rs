@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{Call, Notes};
 use crate::arguments::FieldError;
 use crate::finding::{nearest, pointer_join, pointer_unescape};
-use crate::state::{StateStore, StoredResult, now, random_id};
+use crate::state::{StateError, StateStore, StoredResult, now, random_id};
 use crate::tool::{clean_line, quoted};
 use crate::tool_error::{ErrorCode, ToolError};
 
@@ -27,14 +27,14 @@ const MIN_PIECE: usize = 4;
 /// Levels of objects around the long part of a result.
 const MAX_AROUND: usize = 8;
 
-/// The beginning of a long value.
-struct Beginning {
+/// A long value, cut.
+struct Cut {
     /// The value, with the beginning of its long part.
     page: Value,
     /// Pointer, shown items or bytes, and size of the long part.
     more: Map<String, Value>,
-    /// The pointer to the long part, and the position at which it goes on.
-    next: Option<(String, Position)>,
+    /// The cursor of the rest, which is stored; `None` where data is left out.
+    cursor: Option<Result<String, StateError>>,
 }
 
 /// The position of the next part in the long part of a result.
@@ -51,40 +51,35 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut Notes) ->
         return result;
     }
     let shape = shape_of(&result);
-    let Beginning { page, mut more, next } = beginning_of(&result, limit);
+    let Cut { page, mut more, cursor } = cut(call.state(), &call.context.caller().name, result, limit).await;
     more.extend(shape.map(|shape| ("shape".to_string(), shape.into())));
-    notes.warnings.push(match next {
+    notes.warnings.push(match cursor {
         None => format!("the result is longer than {limit} bytes; data is left out"),
-        Some(next) => match store(call.state(), &call.context.caller().name, result, next).await {
-            Ok(cursor) => {
-                let warning = format!(
-                    "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
-                );
-                more.insert("cursor".into(), cursor.into());
-                warning
-            }
-            Err(error) => {
-                format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})")
-            }
-        },
+        Some(Ok(cursor)) => {
+            let warning = format!(
+                "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
+            );
+            more.insert("cursor".into(), cursor.into());
+            warning
+        }
+        Some(Err(error)) => {
+            format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})")
+        }
     });
     notes.continuation = Some(Value::Object(more));
     page
 }
 
-/// Stores a result for its caller, with the pointer to its long part, and returns the cursor of the next part.
-async fn store(
-    state: &StateStore,
-    caller: &str,
-    result: Value,
-    (at, position): (String, Position),
-) -> Result<String, String> {
+/// Cuts a long value, and stores all of it for its caller, with the pointer to its long part.
+async fn cut(state: &StateStore, caller: &str, value: Value, limit: usize) -> Cut {
+    let (page, more, next) = beginning_of(&value, limit);
+    let Some((at, position)) = next else { return Cut { page, more, cursor: None } };
     let mut id = random_id("re");
     id.truncate(ID_BYTES);
-    let text = json!({ "at": at, "result": result }).to_string();
+    let text = json!({ "at": at, "result": value }).to_string();
     let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + RESULT_TTL_MS };
-    state.store_result(&kept).await.map_err(|error| error.to_string())?;
-    Ok(position.cursor(&kept.id))
+    let stored = state.store_result(&kept).await;
+    Cut { page, more, cursor: Some(stored.map(|()| position.cursor(&kept.id))) }
 }
 
 /// The fields of the next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, these
@@ -135,10 +130,10 @@ async fn selected(
     if !is_longer(&selected, limit) {
         return Ok(Map::from_iter([("fields".to_string(), selected)]));
     }
-    let Beginning { page, more, next } = beginning_of(&selected, limit);
+    let Cut { page, more, cursor } = cut(state, caller, selected, limit).await;
     let mut fields = Map::from_iter([("fields".to_string(), page), ("more".to_string(), more.into())]);
-    if let Some(next) = next {
-        let cursor = store(state, caller, selected, next).await.map_err(|error| {
+    if let Some(cursor) = cursor {
+        let cursor = cursor.map_err(|error| {
             let message =
                 format!("the selected fields are too long, and the rest cannot be stored ({error})");
             ToolError::new(ErrorCode::StateUnavailable, message, "select less, or try again")
@@ -169,8 +164,9 @@ impl Position {
     }
 }
 
-/// The beginning of a value that is longer than `limit`: all that is next to its long part, and the beginning of that part.
-fn beginning_of(value: &Value, limit: usize) -> Beginning {
+/// The beginning of a value that is longer than `limit`: all that is next to its long part, and the beginning of that part;
+/// the size of this part, its pointer, and the position at which it goes on.
+fn beginning_of(value: &Value, limit: usize) -> (Value, Map<String, Value>, Option<(String, Position)>) {
     let at = long_part(value, limit);
     let long = value.pointer(&at).unwrap_or(&Value::Null);
     let room = (limit + length(long)).saturating_sub(length(value)).max(MIN_PIECE);
@@ -207,7 +203,7 @@ fn beginning_of(value: &Value, limit: usize) -> Beginning {
     if let Some(place) = page.pointer_mut(&at) {
         *place = begun;
     }
-    Beginning { page, more, next: next.map(|next| (at, next)) }
+    (page, more, next.map(|next| (at, next)))
 }
 
 /// The pointer to the part that makes a value long: the list, object or text that is most of it.

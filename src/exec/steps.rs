@@ -1,4 +1,4 @@
-//! A tool whose backend is several steps. Each step is a call of its own, for the same caller, with every check.
+//! A tool whose backend is several steps. Each step is a separate call, for the same caller, with every check.
 //!
 //! 1. The tool of each step is looked up before any is run.
 //! 2. [`Run`] runs one after another, with arguments from earlier results. A write has a key derived from that of the
@@ -66,8 +66,8 @@ struct Run<'c> {
     last: Value,
     /// Ids of the writes that were done.
     written: Vec<&'c str>,
-    /// Ids and ops of the steps that are left, the next one last.
-    left: Vec<(&'c str, &'c str)>,
+    /// The steps that are left.
+    left: &'c [Step],
     /// The key from which those of its writes are derived.
     key: Option<String>,
     hidden: FilledSecrets,
@@ -96,7 +96,7 @@ impl<'c> Run<'c> {
             told: Vec::new(),
             last: Value::Null,
             written: Vec::new(),
-            left: Vec::new(),
+            left: &[],
             key: changes.then(|| given.unwrap_or_else(|| random_id("st"))),
             hidden: FilledSecrets::of(inner.hidden.iter().cloned()),
             inner,
@@ -136,7 +136,7 @@ impl<'c> Run<'c> {
             };
             plan.push((step, Some(tool)));
         }
-        self.left = plan.iter().rev().map(|(step, _)| (step.id.as_str(), step.op.as_str())).collect();
+        self.left = &backend.steps;
         Ok(plan)
     }
 
@@ -160,10 +160,10 @@ impl<'c> Run<'c> {
         tool: Option<(usize, Arc<Tool>)>,
         notes: &mut Notes,
     ) -> Result<(), ToolError> {
-        self.left.pop();
+        self.left = self.left.get(1..).unwrap_or_default();
         let Some((index, tool)) = tool else {
             self.tell(step, &step.op, json!({ "skipped": true }));
-            self.values.earlier.insert(&step.id, Earlier::Skipped);
+            self.values.earlier.insert(&step.id, None);
             return Ok(());
         };
         let is_dry_run = self.call.is_dry_run;
@@ -174,7 +174,6 @@ impl<'c> Run<'c> {
                 let args = Value::Object(step.args.clone());
                 let args = self.call.secrets().redacted(tool.parameters.schema(), &args);
                 self.tell(step, &tool.op, json!({ "args": args, "not_run": why }));
-                self.values.earlier.insert(&step.id, Earlier::NotRun);
                 return Ok(());
             }
             Err(Unresolved::Unfit(why)) => return Err(self.failed(step, &tool, unfit(&why), notes)),
@@ -193,7 +192,6 @@ impl<'c> Run<'c> {
             let would = answer.get_mut("result").and_then(|result| result.get_mut("would"));
             let would = self.hidden.hide_in(would.map(Value::take).unwrap_or_default());
             self.tell(step, &tool.op, json!({ "args": shown, "would": would }));
-            self.values.earlier.insert(&step.id, Earlier::NotRun);
             return Ok(());
         }
         let mut told = json!({ "ok": true });
@@ -208,7 +206,7 @@ impl<'c> Run<'c> {
             self.written.push(&step.id);
         }
         self.last = answer.get("result").cloned().unwrap_or_default();
-        self.values.earlier.insert(&step.id, Earlier::Answer(answer));
+        self.values.earlier.insert(&step.id, Some(answer));
         Ok(())
     }
 
@@ -303,10 +301,10 @@ impl<'c> Run<'c> {
             told["field_errors"] = self.hidden.hide_in(json!(error.field_errors));
         }
         self.tell(step, &tool.op, json!({ "error": told }));
-        let not_run: Vec<(&str, &str)> = self.left.drain(..).rev().collect();
-        self.told.extend(not_run.iter().map(|(id, op)| json!({ "id": id, "op": op, "not_run": true })));
+        let not_run = self.left.iter().map(|step| json!({ "id": step.id, "op": step.op, "not_run": true }));
+        self.told.extend(not_run);
         let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, error.message);
-        text.push_str(&self.account(may_have_run, is_partly_done, &not_run));
+        text.push_str(&self.account(may_have_run, is_partly_done));
         let mut next = error.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
         if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
@@ -325,7 +323,7 @@ impl<'c> Run<'c> {
     }
 
     /// Sentences behind the failure of a step: steps that were done, and those that were not.
-    fn account(&self, may_have_run: bool, is_partly_done: bool, not_run: &[(&str, &str)]) -> String {
+    fn account(&self, may_have_run: bool, is_partly_done: bool) -> String {
         let mut text = String::new();
         if may_have_run {
             text.push_str(". Whether it was done is not known");
@@ -335,8 +333,8 @@ impl<'c> Run<'c> {
             [] => text.push_str(". The steps before it changed nothing"),
             written => text.push_str(&format!(". Done before it, and not undone: {}", quoted_list(written))),
         }
-        if !not_run.is_empty() {
-            let ids: Vec<&str> = not_run.iter().map(|(id, _)| *id).collect();
+        if !self.left.is_empty() {
+            let ids: Vec<&str> = self.left.iter().map(|step| step.id.as_str()).collect();
             text.push_str(&format!(". Not run: {}", quoted_list(&ids)));
         }
         text
@@ -378,16 +376,6 @@ fn out_of_time(may_have_run: bool) -> ToolError {
 /// Deepest level of a value.
 const DEEPEST: usize = 64;
 
-/// The outcome of an earlier step, for later ones.
-enum Earlier {
-    /// Its answer.
-    Answer(Map<String, Value>),
-    /// Its conditions did not hold.
-    Skipped,
-    /// A dry run did not run it.
-    NotRun,
-}
-
 /// A value that cannot be made.
 enum Unresolved {
     /// It needs the answer of this step, which a dry run did not run.
@@ -401,7 +389,8 @@ struct Values<'c> {
     arguments: &'c Value,
     /// The schema of the arguments, for their defaults.
     schema: &'c Value,
-    earlier: HashMap<&'c str, Earlier>,
+    /// The answers of earlier steps; `None` for a step whose conditions did not hold.
+    earlier: HashMap<&'c str, Option<Map<String, Value>>>,
 }
 
 impl Values<'_> {
@@ -454,14 +443,14 @@ impl Values<'_> {
             Reference::Answer(step, pointer) => (step, pointer),
         };
         match self.earlier.get(step) {
-            Some(Earlier::Answer(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
+            Some(Some(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
                 let there = reached(answer, pointer);
                 Unresolved::Unfit(format!(
                     "the answer of the step `{step}` has nothing at `{pointer}`{there}"
                 ))
             }),
-            Some(Earlier::Skipped) => Ok(None),
-            Some(Earlier::NotRun) | None => Err(Unresolved::NotRun(step.to_string())),
+            Some(None) => Ok(None),
+            None => Err(Unresolved::NotRun(step.to_string())),
         }
     }
 

@@ -50,7 +50,7 @@ impl Answer {
         Self::of(Body::Json(json, OnceLock::new()), None)
     }
 
-    /// An answer with an envelope of its own, `ok` and `meta` included, and the answer of the MCP server that ran the call.
+    /// An answer with its own envelope, `ok` and `meta` included, and the answer of the MCP server that ran the call.
     pub(super) fn enveloped(
         fields: Map<String, Value>,
         error: Option<ErrorCode>,
@@ -267,19 +267,16 @@ impl Answer {
     pub async fn link_data(&mut self, state: &StateStore, caller: &str) -> Result<(), StateError> {
         let mut links = Vec::new();
         for (call, original) in self.originals() {
-            let blocks: Map<String, Value> = original.data_blocks().iter().map(stored).collect();
+            let blocks = original.data_blocks();
             if blocks.is_empty() {
                 continue;
             }
-            let indexes: Vec<usize> = original.data_blocks().iter().map(|block| block.index).collect();
-            let (id, text) = (random_id("bl"), Value::Object(blocks).to_string());
+            let text = Value::Object(blocks.iter().map(stored).collect()).to_string();
+            let id = random_id("bl");
             let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
             state.store_result(&kept).await?;
-            links.extend(
-                indexes
-                    .into_iter()
-                    .map(|block| (*call, block, format!("/v1/results/{}/blocks/{block}", kept.id))),
-            );
+            let link = |block: &DataBlock<'_>| format!("/v1/results/{}/blocks/{}", kept.id, block.index);
+            links.extend(blocks.iter().map(|block| (*call, block.index, link(block))));
         }
         for (call, block, link) in links {
             self.describe_data(call, block, "link", link.into());
@@ -408,7 +405,7 @@ impl Answer {
         }
     }
 
-    /// The answers of a batch, each in a block of its own under the index of its call; below it blocks that are no text.
+    /// The answers of a batch, each in its own block under the index of its call; below it blocks that are no text.
     fn batch(&self, results: &[Value], given: &mut GivenNotes) -> ClientAnswer {
         let (mut content, mut items, mut metas) = (Vec::new(), Vec::new(), Vec::new());
         for (index, answer) in results.iter().enumerate() {
@@ -448,7 +445,7 @@ impl ModelAnswer {
     }
 
     /// The result of an MCP server: its own blocks, and then the notes. A result that is cut is text, and an error its
-    /// envelope; blocks that are no text stand beside it.
+    /// envelope; blocks that are no text stand next to it.
     fn with_original(self, original: &McpAnswer, meta: Map<String, Value>) -> ClientAnswer {
         match &self {
             ModelAnswer::Result(_, notes) if !is_cut(notes) => {

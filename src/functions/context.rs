@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{CatalogView, Function, ToolError};
-use crate::arguments::{FieldError, Repair, RepairKind, coerce_to_schema, fits_at_a_glance, in_words};
+use crate::arguments::{FieldError, Repair, RepairKind, coerce_to_schema, in_words};
 use crate::catalog::{Catalog, Tool};
 use crate::exec::backend::{BackendError, Backends};
 use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
@@ -282,13 +282,10 @@ pub(super) fn arguments<T: DeserializeOwned>(
 }
 
 /// Valid arguments; else an error with field errors and an example.
-fn check(
-    definition: &Tool,
-    secrets: SecretPolicy<'_>,
-    arguments: Value,
-) -> Result<Value, ToolError> {
+fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Result<Value, ToolError> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
-    if fits_at_a_glance(definition.parameters.schema(), &arguments) {
+    if definition.parameters.accepts(&arguments) {
+        read_integers(definition, &mut arguments);
         return Ok(arguments);
     }
     read_paths(definition, &mut arguments);

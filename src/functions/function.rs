@@ -41,7 +41,11 @@ pub(super) type AnswerFuture<'c> = Pin<Box<dyn Future<Output = Result<Answer, To
 /// The arguments of a function, which answer its call.
 pub(super) trait Arguments: DeserializeOwned + Send {
     /// Answers a call.
-    fn answer(self, context: &FunctionContext) -> impl Future<Output = Result<Answer, ToolError>> + Send;
+    fn answer(
+        self,
+        function: &Function,
+        context: &FunctionContext,
+    ) -> impl Future<Output = Result<Answer, ToolError>> + Send;
 }
 
 /// Answers a call with arguments that fit the definition of the function.
@@ -52,7 +56,7 @@ fn answer_with<'c, A: Arguments + 'static>(
 ) -> AnswerFuture<'c> {
     Box::pin(async move {
         let arguments: A = context::arguments(function, context, arguments)?;
-        arguments.answer(context).await
+        arguments.answer(function, context).await
     })
 }
 
@@ -199,66 +203,25 @@ impl Function {
     }
 }
 
-/// A doc to read.
-pub(super) fn doc(view: &CatalogView) -> Option<Value> {
-    Some(json!({ "names": [harmless(view)?.name] }))
-}
+// Tools for the example arguments of functions.
 
-/// An op to ask about.
-pub(super) fn help(view: &CatalogView) -> Option<Value> {
-    Some(json!({ "path": harmless(view)?.op, "format": "short" }))
-}
-
-/// A call of a tool.
-pub(super) fn call(view: &CatalogView) -> Option<Value> {
-    harmless(view).map(called)
-}
-
-/// A call of a tool that changes nothing.
-pub(super) fn read(view: &CatalogView) -> Option<Value> {
-    tools(view).find(reads).map(called)
-}
-
-/// A call of a tool that changes something.
-pub(super) fn write(view: &CatalogView) -> Option<Value> {
-    tools(view).find(|tool| !reads(tool)).map(called)
-}
-
-/// A batch: help on a tool, and a call of it.
-pub(super) fn batch(view: &CatalogView) -> Option<Value> {
-    let tool = harmless(view)?;
-    Some(json!({ "calls": [
-        { "function": "tool_help", "input": { "path": tool.op } },
-        { "function": Function::tool_exec().name(), "input": called(tool) },
-    ] }))
-}
-
-/// A tool to expand.
-pub(super) fn expand(view: &CatalogView) -> Option<Value> {
-    Some(json!({ "tool_id": harmless(view)?.op }))
-}
-
-/// A call in the words of the discovery protocol.
-pub(super) fn call_tool(view: &CatalogView) -> Option<Value> {
-    let tool = harmless(view)?;
-    Some(json!({ "tool_id": tool.op, "arguments": tool.call }))
-}
-
-fn called(tool: &Arc<Tool>) -> Value {
+/// A call of a tool by `tool_exec`.
+pub(super) fn called(tool: &Arc<Tool>) -> Value {
     help::called(tool, &tool.call.clone().unwrap_or_default())
 }
 
-fn tools(view: &CatalogView) -> impl Iterator<Item = &Arc<Tool>> {
+/// The tools that a caller can call as they are documented.
+pub(super) fn tools(view: &CatalogView) -> impl Iterator<Item = &Arc<Tool>> {
     let tools = view.catalog().tools.iter().enumerate();
     tools.filter(|(index, tool)| tool.call.is_some() && !view.is_forbidden(*index)).map(|(_, tool)| tool)
 }
 
-fn reads(tool: &&Arc<Tool>) -> bool {
+pub(super) fn reads(tool: &&Arc<Tool>) -> bool {
     tool.effect == Effect::Read
 }
 
 /// A tool that changes nothing, where there is one.
-fn harmless(view: &CatalogView) -> Option<&Arc<Tool>> {
+pub(super) fn harmless(view: &CatalogView) -> Option<&Arc<Tool>> {
     tools(view).find(reads).or_else(|| tools(view).next())
 }
 
@@ -276,7 +239,8 @@ impl Function {
     /// Answers a call. The arguments come from the caller, are checked here, and may name the session of the call. A
     /// panic is answered as well.
     pub async fn call(&'static self, context: &FunctionContext, mut arguments: Value) -> Answer {
-        let failed = |error: ToolError| Answer::from(error).with_registry_version(&context.view.catalog().version);
+        let failed =
+            |error: ToolError| Answer::from(error).with_registry_version(&context.view.catalog().version);
         let answer = guarded(WaitBudget::current().with(async {
             match session_of(&mut arguments) {
                 None => self.traced_call(context, arguments).await,

@@ -21,11 +21,13 @@ mod tool_exec;
 mod tool_help;
 mod tool_search;
 
+use serde_json::json;
+
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
 use crate::tool::is_respelled;
 use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGateway};
-use function::TimeLimit;
+use function::{TimeLimit, called, harmless, reads, tools};
 
 pub use crate::tool_error::{ErrorCode, ToolError};
 pub use answer::{Answer, BlockData, ClientAnswer, ClientBlock, GivenNotes, linked_data};
@@ -45,33 +47,33 @@ const TOOL_EXEC: Function = Function::raw("tool_exec", tool_exec::run)
     .listed(&[Gateway, All])
     .runs(EffectLimit::None, TimeLimit::Calls(2))
     .idempotent()
-    .example(function::call);
+    .example(|view| harmless(view).map(called));
 
 /// Every function, in the order in which lists show them.
 static ALL: [Function; 14] = [
     Function::new::<read_tool_doc::Asked>("read_tool_doc")
         .listed(&[Discovery, Hybrid, All, SplitAll])
         .traced(EventKind::Read)
-        .example(function::doc),
+        .example(|view| Some(json!({ "names": [harmless(view)?.name] }))),
     TOOL_SEARCH,
     Function::new::<tool_help::Asked>("tool_help")
         .listed(&[Gateway, SplitGateway, All, SplitAll])
         .traced(EventKind::Read)
-        .example(function::help),
+        .example(|view| Some(json!({ "path": harmless(view)?.op, "format": "short" }))),
     TOOL_EXEC,
     Function::raw("tool_exec_read", tool_exec::run)
         .listed(&[SplitGateway, SplitAll])
         .runs(EffectLimit::ReadsOnly, TimeLimit::Calls(2))
-        .example(function::read),
+        .example(|view| tools(view).find(reads).map(called)),
     Function::raw("tool_exec_write", tool_exec::run)
         .listed(&[SplitGateway, SplitAll])
         .runs(EffectLimit::WritesOnly, TimeLimit::Calls(2))
         .idempotent()
-        .example(function::write),
+        .example(|view| tools(view).find(|tool| !reads(tool)).map(called)),
     Function::raw("tool_batch", tool_batch::run)
         .listed(&[Gateway, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Batch)
-        .example(function::batch),
+        .example(tool_batch::example),
     Function::new::<tool_exec::ReadResult>("read_result"),
     Function::new::<discovery::List>("list").listed(&[Discovery, All, SplitAll]).traced(EventKind::Search),
     Function::new::<discovery::SearchNodes>("search_nodes")
@@ -83,11 +85,11 @@ static ALL: [Function; 14] = [
     Function::new::<discovery::ExpandTool>("expand_tool")
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Expand)
-        .example(function::expand),
+        .example(|view| Some(json!({ "tool_id": harmless(view)?.op }))),
     Function::new::<tool_exec::CallTool>("call_tool")
         .listed(&[Discovery, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Calls(1))
-        .example(function::call_tool),
+        .example(|view| harmless(view).map(|tool| json!({ "tool_id": tool.op, "arguments": tool.call }))),
     Function::new::<pick::Asked>("pick").traced(EventKind::Search),
 ];
 

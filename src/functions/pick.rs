@@ -9,7 +9,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::function::Arguments;
 use super::tool_search::find;
-use super::{Answer, FunctionContext, SearchQuery, SemanticSearch, ToolError};
+use super::{Answer, Function, FunctionContext, SearchQuery, SemanticSearch, ToolError};
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{
@@ -76,7 +76,7 @@ pub(super) struct Asked {
 }
 
 impl Arguments for Asked {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let Self { role, capabilities, max_cost, max_effect, .. } = self;
         let standard = Options::default();
         let options = Options {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::function::{Arguments, ROOT};
-use super::{Answer, CatalogView, DocPage, ErrorCode, FunctionContext, ToolError, discovery};
+use super::{Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, ToolError, discovery};
 use crate::catalog::{Callable, Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
@@ -64,7 +64,7 @@ fn earns_receipt(section: &Section) -> bool {
 }
 
 impl Arguments for Asked {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &*context.view;
         let mut docs =
             DocReader { view, asked: &self, left: self.max_tokens, found: Vec::new(), unread: Vec::new() };

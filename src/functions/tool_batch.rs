@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::function::{AnswerFuture, ROOT};
-use super::{Answer, ErrorCode, Function, FunctionContext, ToolError, context};
+use super::function::{AnswerFuture, ROOT, called, harmless};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, context};
 use crate::arguments::WRAPPERS;
 use crate::catalog::{Resolved, functions};
 use crate::config::BATCH_SECONDS;
@@ -52,10 +52,21 @@ async fn answer(
     let numbered = || answers.iter().enumerate();
     let version = &context.view.catalog().version;
     let results = numbered().zip(&items).map(|((index, answer), item)| item.result(index, answer, version));
-    let fields =
-        Map::from_iter([("results".to_string(), results.collect::<Value>()), ("failed".to_string(), failed.into())]);
+    let fields = Map::from_iter([
+        ("results".to_string(), results.collect::<Value>()),
+        ("failed".to_string(), failed.into()),
+    ]);
     let originals = numbered().filter_map(|(index, answer)| Some((index, answer.original(0)?.clone())));
     Ok(Answer::new(fields, None).with_originals(originals.collect()))
+}
+
+/// A batch for this caller: help on a tool, and a call of it.
+pub(super) fn example(view: &CatalogView) -> Option<Value> {
+    let tool = harmless(view)?;
+    Some(json!({ "calls": [
+        { "function": "tool_help", "input": { "path": tool.op } },
+        { "function": Function::tool_exec().name(), "input": called(tool) },
+    ] }))
 }
 
 fn succeeded(answer: &Answer) -> bool {
@@ -147,7 +158,7 @@ fn out_of_time(was_begun: bool) -> ToolError {
 
 /// Names that models use for the list of calls.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
-/// Name that models use for an input, beside those for arguments.
+/// Name that models use for an input, in addition to those for arguments.
 const BODY: &str = "body";
 /// Names that models use for the function.
 const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
@@ -260,7 +271,7 @@ impl Call {
                 return Err(invalid("/input", "`input` is an object: the input of the function"));
             }
         };
-        // Fields beside the input belong to it, and the function refuses unknown ones.
+        // Fields next to the input belong to it, and the function refuses unknown ones.
         for (name, value) in fields {
             input.entry(name).or_insert(value);
         }

@@ -155,11 +155,11 @@ pub(super) struct CallTool {
 }
 
 impl Arguments for CallTool {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let (index, tool) = discovery::named_tool(&context.view, &self.tool_id)?;
         let op = tool.op.clone();
         let request = CallRequest {
-            function: "call_tool",
+            function: function.name(),
             op: op.clone(),
             tool: Some(index),
             args: self.arguments.map(Value::Object).unwrap_or_default(),
@@ -227,7 +227,7 @@ pub(super) struct ReadResult {
 }
 
 impl Arguments for ReadResult {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let most = context.view.catalog().config.exec.result_bytes;
         let limit = self.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
         let (state, caller) = (&*context.services.state, &context.caller.name);

@@ -25,7 +25,7 @@ pub(super) struct Asked {
     #[serde(default)]
     paths: Vec<String>,
     #[serde(default)]
-    format: FormatArgument,
+    format: Format,
     #[serde(default = "yes")]
     include_examples: bool,
     #[serde(default)]
@@ -33,26 +33,14 @@ pub(super) struct Asked {
     known_version: Option<String>,
 }
 
-/// The word for a format.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FormatArgument {
-    #[default]
-    Short,
-    Full,
-}
-
 fn yes() -> bool {
     true
 }
 
 impl Arguments for Asked {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let wanted = HelpOptions {
-            format: match self.format {
-                FormatArgument::Short => Format::Short,
-                FormatArgument::Full => Format::Full,
-            },
+            format: self.format,
             examples: self.include_examples,
             schemas: self.include_schemas,
             short_tokens: help::SHORT_TOKENS,

@@ -11,7 +11,7 @@ use super::discovery::{
     Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part,
 };
 use super::function::Arguments;
-use super::{Answer, CatalogView, FunctionContext, SemanticSearch, ToolError};
+use super::{Answer, CatalogView, Function, FunctionContext, SemanticSearch, ToolError};
 use crate::catalog::Tool;
 use crate::help::argument_names;
 use crate::search::semantic::{POOL, SemanticStatus, Similarities, fuse};
@@ -56,7 +56,7 @@ fn default_limit() -> usize {
 }
 
 impl Arguments for Asked {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &context.view;
         let asked = self.query.iter().chain(&self.queries).map(|query| query.trim());
         let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
@@ -247,7 +247,7 @@ const CHARACTERS: usize = 90;
 /// Words of a description that are compared.
 const COMPARED: usize = 400;
 
-/// A hit with the text beside its pointer.
+/// A hit with the text that explains it.
 struct Explained {
     hit: Hit,
     usage: Option<String>,

@@ -11,6 +11,7 @@ mod directory;
 mod short;
 mod usage;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub use directory::{EffectFilter, Group, Groups, beginning, directory};
@@ -24,7 +25,8 @@ use crate::tool::{Effect, NoSchemaMode, clean_line};
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
 
 /// Length of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The facts that a call needs.
     #[default]

@@ -1,7 +1,7 @@
 //! Commands: one program for each call, never through a shell, with arguments as a list and as JSON on its stdin.
 //!
 //! 1. Arguments are put in their places; a value cannot become an option or a second argument.
-//! 2. [`run`](self) runs the program in a process group of its own, which ends with the call.
+//! 2. [`run`](self) runs the program in its own process group, which ends with the call.
 //! 3. The output is read within a limit.
 
 use std::io;
@@ -17,7 +17,7 @@ use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http::plain;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::catalog::ToolArgument;
 use crate::sources::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 use crate::tool::{CommandBackend, Effect, Stdin};
@@ -177,14 +177,16 @@ fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSe
     let excerpt = |text: &str| {
         let text = secrets.hide(text);
         let end = text.floor_char_boundary(MAX_EXCERPT);
-        Some(text[..end].to_string()).filter(|_| !text.trim().is_empty())
+        (!text.trim().is_empty()).then(|| Value::from(&text[..end]))
     };
     let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_EXCERPT));
-    let answer = ErrorAnswer::Command {
-        exit_code: status.code(),
-        stderr: excerpt(&said[from..]),
-        stdout: excerpt(&String::from_utf8_lossy(&output.stdout)),
-    };
+    let answer = [
+        ("exit_code", Some(json!(status.code()))),
+        ("stderr", excerpt(&said[from..])),
+        ("stdout", excerpt(&String::from_utf8_lossy(&output.stdout))),
+    ];
+    let answer: Map<String, Value> =
+        answer.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect();
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // A signal ended it in the middle of its work.

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, bare, caller_token,
-    mcp_server, not_configured,
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, bare, caller_token, mcp_server,
+    not_configured,
 };
 use crate::config::{Config, Server};
 use crate::credentials::{Credentials, OfferedSignIn, SignInProblem};
@@ -33,14 +33,6 @@ struct CalledServer<'o> {
     caller: &'o Caller,
 }
 
-/// A call of a tool on another server.
-#[derive(Clone, Copy)]
-struct McpCall<'o> {
-    server: CalledServer<'o>,
-    call: BackendRequest<'o>,
-    deadline: Instant,
-}
-
 /// Runs a call. One that did not reach its server is sent once more, over a new connection.
 pub(super) async fn run(
     connections: &Connections,
@@ -55,48 +47,50 @@ pub(super) async fn run(
     let deadline = || limit.min(Instant::now() + endpoint.timeout);
     let mut person = Person::of(connections.credentials(), (server.name, configured), call.caller);
     person.answered(limit).await;
-    let mut errand = McpCall { server, call, deadline: deadline() };
+    let arguments = || call.arguments.as_object().cloned().unwrap_or_default();
+    // Its server or its author says that the call changes nothing.
+    let is_repeatable = call.tool.definition.effect == Some(Effect::Read);
+    let mut until = deadline();
     let mut is_second = false;
     loop {
-        let session = match server.session(connections, &endpoint, errand.deadline).await {
+        let session = match server.session(connections, &endpoint, until).await {
             Ok(session) => session,
             Err(error) if error.kind == BackendErrorKind::SignInRequired => {
                 call.caller.origin.iter().for_each(|origin| origin.begin_call());
                 if person.ask(limit).await != Asked::SignedIn {
                     return Err(error);
                 }
-                errand.deadline = deadline();
+                until = deadline();
                 continue;
             }
             Err(error) => return Err(error),
         };
         call.begun.mark();
         let origin = call.caller.origin.as_ref();
-        let problem = match timeout_at(errand.deadline, session.call(tool, errand.arguments(), origin)).await
-        {
+        let problem = match timeout_at(until, session.call(tool, arguments(), origin)).await {
             Ok(Ok(answer)) => return read_result(answer, server.name, configured.max_bytes, &session),
             Ok(Err(problem)) => problem,
             Err(_) => {
                 session.doubt();
-                return Err(errand.too_slow());
+                return Err(server.too_slow());
             }
         };
         if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn { .. }))
             && person.ask(limit).await == Asked::SignedIn
         {
-            errand.deadline = deadline();
+            until = deadline();
             continue;
         }
         let may_repeat = match problem {
             McpCallError::NotSent(_) => true,
-            McpCallError::ConnectionLost(_) => errand.is_repeatable(),
+            McpCallError::ConnectionLost(_) => is_repeatable,
             McpCallError::ProtocolError(_)
             | McpCallError::UnexpectedAnswer(_)
             | McpCallError::SignIn(_)
             | McpCallError::Unreadable(_) => false,
         };
         if is_second || !may_repeat {
-            return Err(errand.backend_error(problem, &session));
+            return Err(server.backend_error(problem, &session));
         }
         is_second = true;
     }
@@ -115,7 +109,7 @@ pub(super) async fn live_session(
     server.session(connections, &endpoint, Instant::now() + endpoint.timeout).await
 }
 
-/// Whether the sign-in of the operator is for this caller: one without a name of its own, or any where it is shared.
+/// Whether the sign-in of the operator is for this caller: one without a name, or any caller if the sign-in is shared.
 fn may_share(server: &Server, caller: &Caller) -> bool {
     caller.name.is_empty() || server.auth.as_ref().is_some_and(|auth| auth.shared)
 }
@@ -173,31 +167,20 @@ impl CalledServer<'_> {
         let is_for = !is_asked_for || may_share(self.configured, self.caller);
         BackendError::of_sign_in(self.name, if is_for { problem } else { &SignInProblem::NotShared })
     }
-}
-
-impl McpCall<'_> {
-    fn arguments(&self) -> Map<String, Value> {
-        self.call.arguments.as_object().cloned().unwrap_or_default()
-    }
-
-    /// Whether the call may be sent twice: its server or its author says that it changes nothing.
-    fn is_repeatable(&self) -> bool {
-        self.call.tool.definition.effect == Some(Effect::Read)
-    }
 
     fn too_slow(&self) -> BackendError {
         let message = format!(
             "the MCP server `{}` did not answer in time, and was asked to stop; it may have run the call",
-            self.server.name
+            self.name
         );
         BackendError::timed_out(message)
     }
 
     fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
-        let server = self.server.name;
+        let server = self.name;
         match problem {
-            McpCallError::NotSent(what) => self.server.unreachable(&what.into()),
-            McpCallError::SignIn(problem) => self.server.no_token(&problem),
+            McpCallError::NotSent(what) => self.unreachable(&what.into()),
+            McpCallError::SignIn(problem) => self.no_token(&problem),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");
@@ -242,7 +225,7 @@ fn read_result(
     let is_error = answer.is_error == Some(true);
     let mut original = serde_json::to_value(answer).unwrap_or_default();
     if let Some(fields) = original.as_object_mut() {
-        // Each wire has its own.
+        // Each version of MCP has its own.
         fields.shift_remove("resultType");
     }
     if is_error {
@@ -267,7 +250,7 @@ fn refused_result(error: ErrorData, server: &str, session: &Session) -> BackendE
     let original =
         McpAnswer::Error { code, message: session.without_secrets(&error.message), data: data.clone() };
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
-    error.with_answer(ErrorAnswer::McpError { code, data }).with_original(original)
+    error.with_answer(json!({ "code": code, "data": data })).with_original(original)
 }
 
 /// A value; of a text that is too long the beginning, and in place of anything else its size.
@@ -304,7 +287,7 @@ fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> 
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
     let error = match &detail[..detail.floor_char_boundary(MAX_EXCERPT)] {
         "" => error,
-        text => error.with_answer(ErrorAnswer::McpResult { body: text.to_string() }),
+        text => error.with_answer(json!({ "body": text })),
     };
     if is_longer_json(&original, max_bytes) {
         error
@@ -485,7 +468,7 @@ fn data_block(index: usize, block: &Value) -> Option<DataBlock<'_>> {
 
 // A call that waits for a sign-in: its client is asked to open an address, and the call goes on afterwards.
 
-/// The state of our question on the newer wire.
+/// The state of our question in the newer version of MCP.
 const STATE: &str = "toolcrib/sign-in";
 /// The name of the question.
 const QUESTION: &str = "sign-in";
@@ -577,7 +560,7 @@ fn elicitation_id(address: &str) -> String {
     blake3::hash(address.as_bytes()).to_hex()[..32].into()
 }
 
-/// Tells the client of the older wire when its person has signed in, also after the call has ended.
+/// Tells the client of the older version of MCP when its person has signed in, also after the call has ended.
 async fn tell_end(origin: Arc<RequestOrigin>, offered: OfferedSignIn, id: String) {
     if offered.ended().await {
         let params = serde_json::json!({ "elicitationId": id });

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::named_tool;
 use crate::catalog::{Callable, Tool};
 use crate::functions::function::Arguments;
-use crate::functions::{Answer, CatalogView, FunctionContext, ToolError};
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolError};
 use crate::tool::{Effect, NoSchemaMode, Schema};
 
 /// Arguments of `expand_tool`.
@@ -53,7 +53,7 @@ struct Expanded<'e> {
 }
 
 impl Arguments for ExpandTool {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &context.view;
         let (index, tool) = named_tool(view, &self.tool_id)?;
         let place = view.expanded(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;

@@ -6,7 +6,7 @@ use serde_json::Map;
 use super::search::{fitting as fitting_categories, nothing, search_in_scope};
 use super::{CategoryHit, Scope, category, category_fields, place, query, segments, tool_fields};
 use crate::functions::function::Arguments;
-use crate::functions::{Answer, CatalogView, ErrorCode, FunctionContext, ToolError};
+use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, Verdict};
 use crate::tool::quoted;
@@ -47,7 +47,7 @@ struct Page {
 }
 
 impl Arguments for List {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &context.view;
         // An unknown path is answered by a search.
         if self.query.is_some() || !self.path.is_empty() {
@@ -56,8 +56,10 @@ impl Arguments for List {
         let scope = Scope { node: category(view, &self.path)?, tags: &self.tags };
         let node = view.tree().node(scope.node);
         let query = self.query.as_deref().and_then(query);
-        let origin =
-            CursorScope::of("list", &[&node.path, &scope.tags.join("\n"), query.unwrap_or_default()]);
+        let origin = CursorScope::of(
+            function.name(),
+            &[&node.path, &scope.tags.join("\n"), query.unwrap_or_default()],
+        );
         let page = match query {
             Some(query) => fitting(context, &self, scope, query, &origin).await?,
             None if self.tags.is_empty() => {
@@ -274,14 +276,8 @@ fn written(text: &str) -> String {
 
 fn plain(cursor: &str) -> Option<String> {
     let (checksum, hex) = cursor.split_at_checked(8).filter(|_| cursor.len() <= LONGEST)?;
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let pairs = hex.as_bytes().chunks(2);
-    let bytes: Option<Vec<u8>> = pairs
-        .map(|pair| match pair {
-            [high, low] => Some((digit(*high)? * 16 + digit(*low)?) as u8),
-            _ => None,
-        })
-        .collect();
+    let pairs = (0..hex.len()).step_by(2);
+    let bytes: Option<Vec<u8>> = pairs.map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok()).collect();
     String::from_utf8(bytes?).ok().filter(|text| check(text) == checksum)
 }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::functions::function::Arguments;
 use crate::functions::{
-    Answer, CatalogView, ErrorCode, FunctionContext, SearchOutcome, SearchQuery, ToolError,
+    Answer, CatalogView, ErrorCode, Function, FunctionContext, SearchOutcome, SearchQuery, ToolError,
 };
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, SearchRequest, SearchResult, Verdict};
@@ -151,7 +151,7 @@ pub(in crate::functions) struct SearchNodes {
 }
 
 impl Arguments for SearchNodes {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let query = query(&self.query).ok_or_else(|| blank("query"))?;
         let view = &*context.view;
         let (found, semantic) = fitting(context, query, self.limit).await;
@@ -338,14 +338,14 @@ pub(in crate::functions) struct SearchToolByCategory {
 }
 
 impl Arguments for SearchToolByCategory {
-    async fn answer(self, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let query = query(&self.query).ok_or_else(|| blank("query"))?;
         let view = &context.view;
         view.wait_for_indexes().await;
         let scope = Scope { node: category(view, &self.category_path)?, tags: &[] };
         let category = view.tree().node(scope.node);
         let version = &view.catalog().version;
-        let origin = CursorScope::of("search_tool_by_category", &[&category.path, query]);
+        let origin = CursorScope::of(function.name(), &[&category.path, query]);
         let from = origin.offset(self.cursor.as_deref(), version)?;
         let to = from.saturating_add(self.limit);
         let (found, semantic) = search_in_scope(context, query, scope, to.saturating_add(1)).await;

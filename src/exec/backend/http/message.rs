@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::values::{Template, encode, form, pairs, plain, simple};
 use crate::catalog::Tool;
 use crate::config::Server;
-use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
+use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Environment, FilledSecrets};
 use crate::tool::{ArgumentPlace, Effect, HttpBackend, Location};
@@ -307,44 +307,31 @@ impl Body {
     ) -> Result<Option<Self>, BackendError> {
         let content_type = content_type.unwrap_or(JSON);
         let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        if let Some(value) = parts.whole_body {
-            return Ok(Some(Self::whole(content_type, is_json(&essence), value)));
-        }
-        if parts.body.is_empty() && !is_expected {
-            return Ok(None);
-        }
-        let body = match essence.as_str() {
-            FORM => Self::form(content_type, &parts.body),
-            MULTIPART => Self::multipart(&parts.body, tool),
-            media if is_json(media) => Self::json(content_type, fields(&parts.body)),
-            _ => {
+        let of = |content: String, preview| Self {
+            content_type: content_type.into(),
+            content: content.into(),
+            preview,
+        };
+        let json = |value: Value| of(value.to_string(), value);
+        Ok(match (parts.whole_body, essence.as_str()) {
+            (Some(Value::String(text)), media) if !is_json(media) => {
+                Some(of(text.clone(), text.as_str().into()))
+            }
+            (Some(value), _) => Some(json(value.clone())),
+            (None, _) if parts.body.is_empty() && !is_expected => None,
+            (None, FORM) => {
+                let pairs = parts.body.iter().flat_map(|part| pairs(part.name, part.value, part.place));
+                let text = form(&pairs.collect::<Vec<_>>());
+                Some(of(text.clone(), text.into()))
+            }
+            (None, MULTIPART) => Some(Self::multipart(&parts.body, tool)),
+            (None, media) if is_json(media) => Some(json(fields(&parts.body))),
+            (None, media) => {
                 return Err(BackendError::unconfigured(format!(
-                    "nothing here writes {essence} from arguments"
+                    "nothing here writes {media} from arguments"
                 )));
             }
-        };
-        Ok(Some(body))
-    }
-
-    fn whole(content_type: &str, is_json: bool, value: &Value) -> Self {
-        match value {
-            Value::String(text) if !is_json => Self {
-                content_type: content_type.into(),
-                content: text.clone().into(),
-                preview: value.clone(),
-            },
-            value => Self::json(content_type, value.clone()),
-        }
-    }
-
-    fn json(content_type: &str, value: Value) -> Self {
-        Self { content_type: content_type.into(), content: value.to_string().into(), preview: value }
-    }
-
-    fn form(content_type: &str, parts: &[Part<'_>]) -> Self {
-        let text =
-            form(&parts.iter().flat_map(|part| pairs(part.name, part.value, part.place)).collect::<Vec<_>>());
-        Self { content_type: content_type.into(), content: text.clone().into(), preview: text.into() }
+        })
     }
 
     /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
@@ -467,7 +454,7 @@ async fn content(mut response: Response, max_bytes: usize, deadline: Instant) ->
 
 /// The media type of an answer.
 struct Media {
-    /// Without parameters, in lower case; empty when there is none.
+    /// Without parameters, in lower case; empty if the answer has no media type.
     essence: String,
     is_latin: bool,
     is_encoded: bool,
@@ -551,10 +538,19 @@ pub(super) async fn error(
 ) -> BackendError {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let retry_after_seconds = header(RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok());
-    let location = header(LOCATION).map(|location| secrets.line(location));
+    let retry_after_seconds: Option<u64> = header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());
+    let mut answer = json!({ "status": status });
+    if let Some(seconds) = retry_after_seconds {
+        answer["retry_after_seconds"] = seconds.into();
+    }
+    if let Some(location) = header(LOCATION) {
+        answer["location"] = secrets.line(location).into();
+    }
     let body = content(response, MAX_ERROR, deadline).await.bytes;
     let body = String::from_utf8_lossy(&body);
+    if !body.trim().is_empty() {
+        answer["body"] = excerpt(&body, secrets);
+    }
     let (what, next) = meaning(status, retry_after_seconds, effect);
     let kind = match status {
         // Only these two say that the call was not run.
@@ -563,13 +559,8 @@ pub(super) async fn error(
         502 | 504 => BackendErrorKind::ConnectionLost,
         _ => BackendErrorKind::Failed,
     };
-    let answer = ErrorAnswer::Http {
-        status,
-        retry_after_seconds,
-        location,
-        body: (!body.trim().is_empty()).then(|| excerpt(&body, secrets)),
-    };
-    BackendError::new(kind, format!("the server `{name}` {what} (status {status})"), next).with_answer(answer)
+    let error = BackendError::new(kind, format!("the server `{name}` {what} (status {status})"), next);
+    BackendError { status: Some(status), retry_after_seconds, ..error.with_answer(answer) }
 }
 
 /// What a status means, and the next step.

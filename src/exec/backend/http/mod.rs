@@ -56,7 +56,7 @@ impl Http {
             request: &request,
             headers,
             secrets: &secrets,
-            credentials: connections.credentials(),
+            credentials: server.auth.as_ref().map(|_| &**connections.credentials()),
             caller: acting_caller((name, server), call.caller)?,
         };
         let mut response = exchange.run(url).await?;
@@ -115,13 +115,17 @@ struct Exchange<'e> {
     request: &'e HttpRequest<'e>,
     headers: HeaderMap,
     secrets: &'e FilledSecrets,
-    credentials: &'e Credentials,
+    /// The credentials, for a server with `auth`.
+    credentials: Option<&'e Credentials>,
     /// The caller, where the server is not called with the operator's token.
     caller: Option<CallerToken>,
 }
 
 /// The caller for whom the server is called. A caller without a token that the server is called with is refused.
 fn acting_caller(server: (&str, &Server), caller: &Caller) -> Result<Option<CallerToken>, BackendError> {
+    if server.1.auth.is_none() {
+        return Ok(None);
+    }
     let is_operator = caller.name.is_empty() || acts_as(server.1) != Some(ActsAs::Person);
     let own = || CallerToken { name: caller.name.clone(), token: None };
     Ok(caller_token(server, caller)?.or_else(|| (!is_operator).then(own)))
@@ -142,8 +146,13 @@ impl Exchange<'_> {
         let deadline = Instant::now() + self.server.1.timeout().min(self.call.timeout);
         let mut pause = FIRST_PAUSE;
         let mut retries = self.server.1.retries;
-        let question = self.credentials.token(self.server, self.caller.as_ref());
-        let mut sent = SentToken { token: self.ask(Box::pin(question), deadline).await?, is_refused: false };
+        let token = match self.credentials {
+            Some(known) => {
+                self.ask(Box::pin(known.token(self.server, self.caller.as_ref())), deadline).await?
+            }
+            None => None,
+        };
+        let mut sent = SentToken { token, is_refused: false };
         loop {
             let error = match self.attempt(url.clone(), &mut sent, deadline).await {
                 Ok(response) => return Ok(response),
@@ -152,7 +161,7 @@ impl Exchange<'_> {
             let wait = match error.kind {
                 BackendErrorKind::NotSent if !sent.is_refused => pause,
                 BackendErrorKind::Busy | BackendErrorKind::ConnectionLost if self.is_repeatable() => {
-                    error.retry_after().unwrap_or(pause)
+                    error.retry_after_seconds.map_or(pause, Duration::from_secs)
                 }
                 _ => return Err(error),
             };
@@ -220,9 +229,7 @@ impl Exchange<'_> {
         sent: &mut SentToken,
         deadline: Instant,
     ) -> Result<bool, BackendError> {
-        if sent.is_refused {
-            return Ok(false);
-        }
+        let Some(credentials) = self.credentials.filter(|_| !sent.is_refused) else { return Ok(false) };
         let status = response.status().as_u16();
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         let wants_more = challenge.is_some_and(|challenge| challenge.contains("insufficient_scope"));
@@ -231,7 +238,7 @@ impl Exchange<'_> {
         }
         sent.is_refused = true;
         let refused = Refused { token: sent.token.as_ref(), status, challenge };
-        let question = self.credentials.rejected(self.server, self.caller.as_ref(), refused);
+        let question = credentials.rejected(self.server, self.caller.as_ref(), refused);
         let Some(token) = self.ask(Box::pin(question), deadline).await? else { return Ok(false) };
         sent.token = Some(token);
         Ok(true)
