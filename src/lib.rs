@@ -55,9 +55,6 @@ pub mod model; // a model behind an OpenAI-compatible API
 mod private_file; // files for their owner alone
 #[doc(hidden)]
 pub mod provider; // every provider's wire: payloads out, calls in, results out
-#[cfg(feature = "runtime")]
-#[doc(hidden)]
-pub mod refusal; // why a call has no result
 #[doc(hidden)]
 pub mod render; // a catalog becomes documentation
 #[doc(hidden)]
@@ -82,6 +79,9 @@ pub mod state; // what outlives a call: keys, approvals, sessions, traces
 pub mod tokens; // token counts, offline
 #[doc(hidden)]
 pub mod tool; // the nouns of one tool
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
+pub mod tool_error; // why a call has no result
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub mod watch; // when what a catalog is made of changes

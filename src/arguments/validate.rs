@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::coerce::coerce_to_schema;
+use super::coerce::{
+    Repair, check_dropped_nulls, coerce_accepted_names, coerce_names, coerce_to_schema, describe_repairs,
+    has_all, is_property_name, property, wrapped,
+};
 use super::correct::{Corrected, corrected};
-use super::exact_numbers::inexact_integers;
-use super::names::{coerce_accepted_names, coerce_names, has_all, is_property_name, property, wrapped};
-use super::repair;
-use super::repair::{Repair, describe_repairs};
+use super::read::inexact_integers;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join, pointer_split};
 use crate::secret::{REDACTED, SecretPolicy};
@@ -18,7 +18,7 @@ use crate::tool::{Effect, clean_line, words};
 const QUOTE: usize = 80;
 
 /// Makes arguments valid by the schema of their tool, and returns the repairs; `notes` gets each change in words. `beside`
-/// are unknown fields beside `args`. Arguments that cannot be made valid stay as they were read.
+/// are unknown fields next to `args`. Arguments that cannot be made valid stay as they were read.
 pub(crate) fn validate(
     tool: &Tool,
     secrets: SecretPolicy<'_>,
@@ -41,7 +41,7 @@ pub(crate) fn validate(
     }
     match coerce_to_schema(tool, arguments.clone()) {
         Ok((fit, repaired)) => {
-            repair::check(tool, &fit, &repaired)?;
+            check_dropped_nulls(tool, &fit, &repaired)?;
             describe_repairs(&repaired, notes);
             *arguments = coerce_accepted_names(tool, fit, notes);
             Ok(repaired)
@@ -81,7 +81,7 @@ fn coerce_names_and_values(
     if let Some((value, changes)) = &coerced
         && let Ok((fit, repaired)) = coerce_to_schema(tool, value.clone())
     {
-        repair::check(tool, &fit, &repaired)?;
+        check_dropped_nulls(tool, &fit, &repaired)?;
         notes.extend(wrapper.map(|(key, _)| format!("the arguments were one level too deep, below `{key}`")));
         notes.extend_from_slice(changes);
         describe_repairs(&repaired, notes);
@@ -93,7 +93,7 @@ fn coerce_names_and_values(
     Err(InvalidArguments { corrected: corrected(tool, secrets, start), ..invalid })
 }
 
-/// Moves fields from beside `args` into it, if they are properties of the tool.
+/// Moves fields from next to `args` into it, if they are properties of the tool.
 fn take_extra_fields(
     tool: &Tool,
     secrets: SecretPolicy<'_>,
@@ -140,56 +140,6 @@ fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArgume
     })
 }
 
-/// Whether arguments are valid by a quick check of plain types, which is enough for most calls. `false` means that a
-/// validator has to decide.
-pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
-    let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { return false };
-    let is_given = |name: &Value| name.as_str().is_some_and(|name| arguments.contains_key(name));
-    let fits = |(name, value): (&String, &Value)| {
-        let property = schema.get("properties").and_then(|properties| properties.get(name));
-        property.and_then(Value::as_object).is_some_and(|property| is_plainly(property, value))
-    };
-    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
-        "type" => rule == "object",
-        "required" => rule.as_array().is_some_and(|names| names.iter().all(is_given)),
-        // An unknown name is not plain.
-        "properties" => arguments.iter().all(fits),
-        "additionalProperties" => rule.is_boolean(),
-        keyword => is_annotation(keyword),
-    };
-    schema.iter().all(holds) && (arguments.is_empty() || schema.contains_key("properties"))
-}
-
-/// Whether a value is valid by a schema of a plain type.
-fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
-    let is_of = |kind: &Value| match value {
-        Value::String(_) => kind == "string",
-        Value::Bool(_) => kind == "boolean",
-        Value::Number(number) => kind == "integer" && number.is_u64(),
-        _ => false,
-    };
-    let size = || match value {
-        Value::String(text) => text.chars().count() as u64,
-        value => value.as_u64().unwrap_or(0),
-    };
-    let is_plain = matches!(value, Value::String(_) | Value::Bool(_)) || value.is_u64();
-    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
-        "type" => is_of(rule),
-        "enum" => rule.as_array().is_some_and(|values| values.contains(value)),
-        "minLength" => value.is_string() && rule.as_u64().is_some_and(|least| size() >= least),
-        "maxLength" => value.is_string() && rule.as_u64().is_some_and(|most| size() <= most),
-        "minimum" => value.is_u64() && rule.as_u64().is_some_and(|least| size() >= least),
-        "maximum" => value.is_u64() && rule.as_u64().is_some_and(|most| size() <= most),
-        keyword => is_annotation(keyword),
-    };
-    is_plain && schema.iter().all(holds)
-}
-
-/// Whether a keyword has no effect on validation.
-fn is_annotation(keyword: &str) -> bool {
-    matches!(keyword, "description" | "title" | "default" | "examples")
-}
-
 // Explanation of invalid arguments: field by field, in words, with near names.
 
 /// Characters of a value that a message repeats.
@@ -234,7 +184,7 @@ impl FieldError {
         Self::new("", "expected an object").expecting("object")
     }
 
-    /// The pointer, message and nearest name alone, as the refusal of a function has them.
+    /// The pointer, message and nearest name alone, as the error of a function has them.
     pub(crate) fn brief(self) -> Self {
         Self { expected: None, given: None, ..self }
     }
@@ -371,34 +321,4 @@ fn related(wrong: &Violation) -> Vec<&str> {
         is_end(&other, &given) || is_end(&given, &other)
     };
     wrong.known.iter().filter(is_related).map(String::as_str).take(LISTED).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::catalog::functions;
-
-    #[test]
-    fn what_fits_at_a_glance_fits_the_schema() {
-        let given = json!([
-            {}, {"path": "x"}, {"path": ""}, {"path": 7}, {"paths": ["x"]}, {"path": "x", "format": "long"},
-            {"path": "x", "format": "full", "include_schemas": true}, {"unknown": "x"}, {"limit": 5}, {"limit": 0},
-            {"limit": 100_000}, {"limit": 1.0}, {"tool_id": "x"}, {"tool_id": ""}, {"tool_id": null}, {"name": "x"}, [],
-        ]);
-        for tool in &functions().tools {
-            for given in given.as_array().unwrap() {
-                let fits = tool.parameters.accepts(given);
-                assert!(fits || !fits_at_a_glance(tool.parameters.schema(), given), "{}: {given}", tool.name);
-            }
-        }
-        let plain = |name: &str, given: Value| {
-            fits_at_a_glance(functions().named(name).unwrap().parameters.schema(), &given)
-        };
-        assert!(plain("tool_help", json!({"path": "x", "format": "full", "include_schemas": true})));
-        assert!(
-            plain("expand_tool", json!({"tool_id": "x"})) && plain("read_tool_doc", json!({"name": "x"}))
-        );
-    }
 }

@@ -5,19 +5,18 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::backend::{Backends, no_backend};
-use super::call::Call;
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use super::results::check_select;
-use super::{CallContext, CallRequest, EffectLimit, request};
+use super::{Call, CallContext, CallRequest, EffectLimit, request};
 use crate::arguments::{Repair, corrected, decoded, validate};
 use crate::catalog::{Callable, Catalog, Resolved, Tool, UnresolvedName};
 use crate::help;
 use crate::help::{Format, HelpOptions, of_tool};
-use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Backend, Effect, NoSchemaMode, quoted};
+use crate::tool_error::{ErrorCode, ToolError};
 
-/// Makes all checks, in order; the first refusal ends them. The call has valid arguments afterwards.
-pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>, Refusal> {
+/// Makes all checks, in order; the first error ends them. The call has valid arguments afterwards.
+pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>, ToolError> {
     let (index, tool) = find_tool(call)?;
     call.request.op.clone_from(&tool.op);
     call.tool = Some(Arc::clone(&tool));
@@ -46,7 +45,7 @@ fn leave_out_hidden(call: &mut Call, tool: &Tool) {
 }
 
 /// Separates the fields of the call from the arguments of a tool that can be called.
-fn separate(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
+fn separate(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
     let separated = request::separate(&mut call.request, tool);
     call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
     separated?;
@@ -54,26 +53,24 @@ fn separate(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     if let Callable::No(reason) = tool.parameters.callable() {
         let next = "choose another tool, or say that this one is broken";
         let message = format!("`{}` cannot be called: {reason}", tool.op);
-        return Err(Refusal::new(ErrorCode::NoBackend, message, next));
+        return Err(ToolError::new(ErrorCode::NoBackend, message, next));
     }
     Ok(())
 }
 
 /// Makes the arguments fit the schema of the tool, and returns the changes.
-fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> {
+fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, ToolError> {
     let (secrets, request) = (call.context.catalog().secrets(), &mut call.request);
     let beside = std::mem::take(&mut request.extra_fields);
     let repaired = validate(tool, secrets, &mut request.args, beside, &mut request.warnings)?;
     // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
-    let mut valid = std::mem::take(&mut request.args);
-    request::take_from_arguments(request, tool.parameters.schema(), &mut valid)?;
-    request.args = valid;
+    request::take_from_own_arguments(request, tool.parameters.schema())?;
     call.is_dry_run = request.dry_run.unwrap_or(call.is_dry_run);
     Ok(repaired)
 }
 
 /// Passes a call whose arguments are valid, or says why not. A dry run gets a warning about the gate that would stop it.
-fn pass_gates(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
+fn pass_gates(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
     if Backends::of(tool, call.config()).is_none() {
         return Err(no_backend(tool, call.arguments()));
     }
@@ -93,7 +90,7 @@ fn pass_gates(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
             kind(tool.effect)
         );
         let next = "do without it, or tell the user that the tool needs a schema";
-        return Err(Refusal::new(ErrorCode::PermissionDenied, message, next));
+        return Err(ToolError::new(ErrorCode::PermissionDenied, message, next));
     }
     if call.no_schema_mode().is_some() {
         call.request.warnings.push(NOT_CHECKED.into());
@@ -114,7 +111,7 @@ fn kind(effect: Effect) -> &'static str {
 }
 
 /// Refuses a write by a function that runs reads only.
-fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
+fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
     match call.request.limit {
         EffectLimit::ReadsOnly if tool.effect != Effect::Read => {
             let message = format!(
@@ -124,7 +121,7 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
                 call.request.function
             );
             let next = "send the same call with tool_exec_write";
-            Err(Refusal::new(ErrorCode::PermissionDenied, message, next))
+            Err(ToolError::new(ErrorCode::PermissionDenied, message, next))
         }
         EffectLimit::WritesOnly if tool.effect == Effect::Read => {
             call.request.warnings.push(CHANGES_NOTHING.into());
@@ -145,8 +142,8 @@ fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
     if as_direct { Effect::Destructive } else { exec.allow() }
 }
 
-/// The refusal of the first setting that forbids the effect of this tool.
-fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
+/// The error of the first setting that forbids the effect of this tool.
+fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
     let config = call.config();
     let needed = tool.effect.as_str();
     let profile = call.context.profile();
@@ -175,11 +172,11 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
     };
     let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
     let next = format!("tell the user, and do not send it again before it is allowed: {how}");
-    Some(Refusal::new(ErrorCode::PermissionDenied, message, next))
+    Some(ToolError::new(ErrorCode::PermissionDenied, message, next))
 }
 
-/// Refuses a call whose doc has to be read and was not. The refusal carries help, so that the next call can pass.
-async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refusal> {
+/// Refuses a call whose doc has to be read and was not. The error carries help, so that the next call can pass.
+async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), ToolError> {
     // The arguments of a step are its author's.
     if call.request.step.is_some() || !call.config().exec.require_doc.covers(tool.effect) {
         return Ok(());
@@ -219,7 +216,7 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refus
         true => "read `help` here, then send the call again",
         false => "read `help` here, then send the call again with the `receipt` in it",
     };
-    let mut failure = Refusal::new(ErrorCode::DocRequired, message, next);
+    let mut failure = ToolError::new(ErrorCode::DocRequired, message, next);
     if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {
         (failure.example, failure.fill_in) = (Some(again.args), again.fill_in);
     }
@@ -228,7 +225,7 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refus
 }
 
 /// The tool of a call and its place in the catalog, if the caller may use it.
-pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> {
+pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), ToolError> {
     let context = Arc::clone(&call.context);
     let found = match call.request.tool {
         Some(index) => Ok(index),
@@ -240,7 +237,7 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> 
             Err(forbidden(tool))
         }
         Some(tool) => Ok((index, Arc::clone(tool))),
-        None => Err(Refusal::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
+        None => Err(ToolError::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
     });
     if found.is_err() {
         request::take_dry_run(&mut call.request);
@@ -250,7 +247,7 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> 
 }
 
 /// The index of the one tool that a name means.
-fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Refusal> {
+fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, ToolError> {
     let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
@@ -278,29 +275,29 @@ fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     catalog.respelled(&lower).filter(|tool| tool.effect != Effect::Destructive)
 }
 
-fn forbidden(tool: &Tool) -> Refusal {
-    Refusal::new(
+fn forbidden(tool: &Tool) -> ToolError {
+    ToolError::new(
         ErrorCode::PermissionDenied,
         format!("you may not use `{}`: it needs a role that you do not have", tool.op),
         "do without it, or say that this task needs it; asking again changes nothing",
     )
 }
 
-fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> Refusal {
+fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> ToolError {
     let next = "send the call again with one of `nearest` as `op`";
-    let mut failure = Refusal::new(ErrorCode::Ambiguous, message, next);
+    let mut failure = ToolError::new(ErrorCode::Ambiguous, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
     failure.help_path = Some(near.first().map_or("root", |tool| group(&tool.op)).to_string());
     failure
 }
 
-fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> Refusal {
+fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> ToolError {
     let next = match near {
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
     };
     let message = format!("there is no op `{}`", quoted(name));
-    let mut failure = Refusal::new(ErrorCode::NotFound, message, next);
+    let mut failure = ToolError::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
     failure.help_path = Some(nearest_group(context.catalog(), name, near).to_string());
     let usable = near.iter().find(|tool| {

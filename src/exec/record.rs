@@ -1,27 +1,28 @@
-//! The end of every call, run or not: its trace (API-6), the context of its session (API-5), and its answer.
+//! What is kept of calls: their traces (API-6), the contexts of their sessions (API-5), idempotency keys (EXEC-6), and approvals.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::call::{Call, Checked, RunNotes, fingerprint};
-use super::send::{Certainty, RunFailure};
-use super::{CallContext, CallResult, Outcome};
+use super::backend::Backends;
+use super::{Call, CallContext, Checked, Envelope, Notes, Outcome};
 use crate::arguments::decoded;
-use crate::catalog::Tool;
+use crate::catalog::{Catalog, Tool};
 use crate::config::WhenUnwritable;
 use crate::guard::{guarded, guarded_now};
-use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
 use crate::sources::mcp::FilledSecrets;
 use crate::state::{
-    self, Approval, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, StateError, StateStore, WaitBudget,
-    random_id,
+    self, Approval, ApprovalStatus, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, HiddenValue,
+    StateError, StateStore, WaitBudget, now, random_id,
 };
-use crate::tool::Effect;
+use crate::tool::{Backend, Effect, NoSchemaMode, clean_line};
+use crate::tool_error::{Certainty, ErrorCode, ToolError};
 
 /// The trace may lack this call.
 pub(super) const NOT_RECORDED: &str = "this call may be missing from the trace, which cannot be written to";
@@ -42,7 +43,7 @@ pub fn standing_scope<'o>(warning: &str, op: &'o str) -> Option<&'o str> {
 }
 
 /// Records a call, and answers it.
-pub(super) async fn record(mut call: Call, mut outcome: Outcome, mut notes: RunNotes) -> CallResult {
+pub(super) async fn record(mut call: Call, mut outcome: Outcome, mut notes: Notes) -> Envelope {
     match &mut outcome {
         Outcome::Failed(failure) => {
             failure.help_path.get_or_insert_with(|| call.op().to_string());
@@ -67,7 +68,7 @@ pub(super) async fn record(mut call: Call, mut outcome: Outcome, mut notes: RunN
         meta.shift_remove("warnings");
     }
     let (op, repaired) = (std::mem::take(&mut call.request.op), std::mem::take(&mut call.repaired));
-    CallResult { op, outcome, repaired, meta, original: notes.original }
+    Envelope { op, outcome, repaired, meta, original: notes.original }
 }
 
 /// Seconds that a write waits until its trace is on the disk: a slow disk should not delay the answer for longer.
@@ -75,7 +76,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Arguments without secrets, for the trace. In a failed call a secret may stand in the wrong place, or be meant for a near
 /// tool, so a name that one of these schemas marks as secret is redacted at any place.
-fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value {
+fn redacted(call: &Call, arguments: &Value, failure: Option<&ToolError>) -> Value {
     let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
     let near = failure.nearest.iter().filter_map(|op| call.context.catalog().find(op));
@@ -86,7 +87,7 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value 
 }
 
 /// The arguments of a call, for the trace. Text that is no JSON is recorded by its kind and size alone.
-fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
+fn input(call: &Call, given: &Value, failure: Option<&ToolError>) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(call, given, failure),
         Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
@@ -98,16 +99,52 @@ fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     }
 }
 
-/// The secret arguments of the call that this one is a step of.
-fn outer_secrets(call: &Call) -> FilledSecrets {
-    FilledSecrets::of(call.request.step.iter().flat_map(|step| step.hidden.iter().cloned()))
-}
-
 impl Call {
-    /// Writes the call to the trace; `word` is `ok` or the code of its error.
+    /// Counts the call and writes it to the trace; `word` is `ok` or the code of its error.
     fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
         self.is_recorded = true;
-        write_event(self, word, outcome);
+        self.context.count(word, self.started.elapsed());
+        let mut detail = Map::new();
+        if let Some(key) = &self.request.idempotency_key {
+            detail.insert("idempotency_key".into(), key.as_str().into());
+        }
+        if let Some(outer) = &self.request.step {
+            detail.insert("step_of".into(), outer.op.as_str().into());
+        }
+        if let Some(Outcome::Replayed(_)) = outcome {
+            detail.insert("replayed".into(), true.into());
+        }
+        let failure = match outcome {
+            Some(Outcome::Failed(failure)) => Some(failure),
+            _ => None,
+        };
+        // Whether the backend has answered, and how, shows whether another try may go better.
+        for name in ["source", "status"] {
+            if let Some(value) = failure.and_then(|failure| failure.hints.get(name)) {
+                detail.insert(name.into(), value.clone());
+            }
+        }
+        // The secret arguments of the call that this one is a step of.
+        let outer = FilledSecrets::of(self.request.step.iter().flat_map(|step| step.hidden.iter().cloned()));
+        let error = failure.map(|failure| self.secrets().text(&outer.hide(&failure.message)).into_owned());
+        let no_schema_mode = self.no_schema_mode().and_then(|mode| json!(mode).as_str().map(str::to_string));
+        let event = Event {
+            op: Some(self.secrets().text(self.op()).into_owned()),
+            tool: self.tool.as_ref().map(|tool| tool.name.clone()),
+            input: outer.hide_in(input(self, self.arguments(), failure)),
+            outcome: word.to_string(),
+            error,
+            effect: self.tool.as_ref().map(|tool| tool.effect),
+            profile: self.context.profile().map(str::to_string),
+            registry_version: Some(self.context.catalog().version.clone()),
+            doc_version: doc_version(self),
+            validated: self.validated,
+            no_schema_mode,
+            dry_run: self.is_dry_run,
+            detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
+            ..event(self, EventKind::Call)
+        };
+        self.state().record(event);
     }
 }
 
@@ -121,52 +158,6 @@ impl Drop for Call {
     }
 }
 
-/// Counts a call and writes its event; `outcome_word` is `ok` or the code of its error.
-fn write_event(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
-    call.context.count(outcome_word, call.started.elapsed());
-    let mut detail = Map::new();
-    if let Some(key) = &call.request.idempotency_key {
-        detail.insert("idempotency_key".into(), key.as_str().into());
-    }
-    if let Some(outer) = &call.request.step {
-        detail.insert("step_of".into(), outer.op.as_str().into());
-    }
-    if let Some(Outcome::Replayed(_)) = outcome {
-        detail.insert("replayed".into(), true.into());
-    }
-    let failure = match outcome {
-        Some(Outcome::Failed(failure)) => Some(failure),
-        _ => None,
-    };
-    // Whether the backend has answered, and how, shows whether another try may go better.
-    for name in ["source", "status"] {
-        if let Some(value) = failure.and_then(|failure| failure.hints.get(name)) {
-            detail.insert(name.into(), value.clone());
-        }
-    }
-    let error =
-        failure.map(|failure| call.secrets().text(&outer_secrets(call).hide(&failure.message)).into_owned());
-    let event = Event {
-        op: Some(call.secrets().text(call.op()).into_owned()),
-        tool: call.tool.as_ref().map(|tool| tool.name.clone()),
-        input: outer_secrets(call).hide_in(input(call, call.arguments(), failure)),
-        outcome: outcome_word.to_string(),
-        error,
-        effect: call.tool.as_ref().map(|tool| tool.effect),
-        profile: call.context.profile().map(str::to_string),
-        registry_version: Some(call.context.catalog().version.clone()),
-        doc_version: doc_version(call),
-        validated: call.validated,
-        no_schema_mode: call
-            .no_schema_mode()
-            .and_then(|mode| Some(serde_json::to_value(mode).ok()?.as_str()?.to_string())),
-        dry_run: call.is_dry_run,
-        detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
-        ..event(call, EventKind::Call)
-    };
-    call.state().record(event);
-}
-
 /// The version of the doc of the tool, as the caller can read it.
 fn doc_version(call: &Call) -> Option<String> {
     let index = call.context.catalog().position(&call.tool.as_ref()?.name)?;
@@ -175,7 +166,7 @@ fn doc_version(call: &Call) -> Option<String> {
 
 /// Waits until the trace is on the disk, and warns where it may be lost: a write that was answered is in the trace even if
 /// the process dies. `lost` is the number of events lost before this call.
-async fn wait_until_durable(call: &Call, lost: u64, notes: &mut RunNotes) {
+async fn wait_until_durable(call: &Call, lost: u64, notes: &mut Notes) {
     let health = call.state().health();
     if health.is_volatile {
         return;
@@ -190,21 +181,28 @@ async fn wait_until_durable(call: &Call, lost: u64, notes: &mut RunNotes) {
 }
 
 /// Refuses a call whose trace cannot be written, where the operator requires traces; else adds a warning.
-pub(super) fn require_writable(context: &dyn CallContext, warnings: &mut Vec<String>) -> Result<(), Refusal> {
+pub(super) fn require_writable(
+    context: &dyn CallContext,
+    warnings: &mut Vec<String>,
+) -> Result<(), ToolError> {
     let Some(problem) = context.state().health().problem else { return Ok(()) };
     match context.catalog().config.state.when_unwritable {
         WhenUnwritable::GoOn => {
             warnings.push(NOT_RECORDED.into());
             Ok(())
         }
-        WhenUnwritable::RefuseWrites => Err(unwritable(&problem)),
+        WhenUnwritable::RefuseWrites => Err(unwritable(problem)),
     }
 }
 
-/// The failure of a call that is not run, since the trace cannot be written.
-pub(super) fn unwritable(problem: &str) -> Refusal {
+/// The error of a call that is not run, since the trace cannot be written.
+fn unwritable(problem: impl Display) -> ToolError {
     let message = format!("nothing was run: the trace cannot be written now ({problem})");
-    Refusal::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
+    ToolError::new(
+        ErrorCode::StateUnavailable,
+        message,
+        "tell the operator; reads still work; try again later",
+    )
 }
 
 /// Records that the context of a session has changed.
@@ -215,7 +213,7 @@ fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
 }
 
 /// Records a request for approval.
-pub(super) fn record_approval_request(call: &Call, tool: &Tool, approval: &Approval) {
+fn record_approval_request(call: &Call, tool: &Tool, approval: &Approval) {
     let detail = json!({ "approval": approval.id, "status": approval.status });
     call.state().record(Event {
         op: Some(tool.op.clone()),
@@ -242,7 +240,7 @@ fn event(call: &Call, kind: EventKind) -> Event {
 }
 
 /// Stores the context that a result sets for its session.
-pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Value, notes: &mut RunNotes) {
+pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Value, notes: &mut Notes) {
     let Some(pointer) = tool.definition.context_shift.as_deref() else { return };
     let Some(context) = result.pointer(pointer).filter(|context| !context.is_null()) else { return };
     notes.session_context = Some(context.clone());
@@ -257,7 +255,7 @@ pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Val
 }
 
 /// Adds the context of the session to the answer, if an earlier result has set it.
-async fn load_session_context(call: &Call, notes: &mut RunNotes) {
+async fn load_session_context(call: &Call, notes: &mut Notes) {
     if notes.session_context.is_some() || !call.context.has_context_shifts() {
         return;
     }
@@ -275,14 +273,11 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
 /// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 
-/// The reservation of the idempotency key of a call, if it has one.
-pub(super) struct Reservation(Option<Claim>);
-
 /// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
 /// same key. A read needs no key.
-pub(super) async fn reserve(call: &Checked, notes: &mut RunNotes) -> Result<Reservation, Outcome> {
+pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<Claim>, Outcome> {
     let Some(key) = call.request.idempotency_key.clone().filter(|_| call.effect() != Effect::Read) else {
-        return Ok(Reservation(None));
+        return Ok(None);
     };
     let claim = Claim {
         caller: Arc::clone(&call.context.caller().name),
@@ -295,75 +290,70 @@ pub(super) async fn reserve(call: &Checked, notes: &mut RunNotes) -> Result<Rese
         },
         owner: random_id("ow"),
     };
-    match status_of(call, &claim, notes).await {
-        Ok(ClaimStatus::Acquired) => {
+    match status_of(call, &claim, notes).await.map_err(Outcome::Failed)? {
+        ClaimStatus::Acquired => {
             if call.state().health().is_volatile && call.request.step.is_none() {
                 notes.warnings.push(KEY_IN_MEMORY.into());
             }
-            Ok(Reservation(Some(claim)))
+            Ok(Some(claim))
         }
         // Each step knows whether it was done.
-        Ok(ClaimStatus::Unknown) if call.has_steps() => Ok(Reservation(None)),
-        Ok(ClaimStatus::Answered(Value::Object(envelope))) => Err(Outcome::Replayed(envelope)),
-        Ok(ClaimStatus::Answered(result)) => Err(Outcome::Result(result)),
-        Ok(other) => Err(Outcome::Failed(claim_failure(&other, call.op()))),
-        Err(failure) => Err(Outcome::Failed(failure)),
+        ClaimStatus::Unknown if call.has_steps() => Ok(None),
+        ClaimStatus::Answered(Value::Object(envelope)) => Err(Outcome::Replayed(envelope)),
+        ClaimStatus::Answered(result) => Err(Outcome::Result(result)),
+        other => Err(Outcome::Failed(claim_failure(&other, call.op()))),
     }
 }
 
-impl Reservation {
-    /// Renews the reservation for as long as the call runs.
-    pub(super) async fn held_during<T>(&self, state: &StateStore, running: impl Future<Output = T>) -> T {
-        let Some(claim) = &self.0 else { return running.await };
-        tokio::select! {
-            ran = running => ran,
-            never = renew_claim(state, claim) => match never {},
-        }
+/// Renews a claim for as long as its call runs.
+pub(super) async fn hold<T>(
+    claim: Option<&Claim>,
+    state: &StateStore,
+    running: impl Future<Output = T>,
+) -> T {
+    let Some(claim) = claim else { return running.await };
+    tokio::select! {
+        ran = running => ran,
+        never = renew_claim(state, claim) => match never {},
     }
+}
 
-    /// Stores the outcome of the call, or frees the key of a call that was not run.
-    pub(super) async fn settle(
-        &self,
-        call: &Checked,
-        ran: Result<Value, RunFailure>,
-        notes: &mut RunNotes,
-    ) -> Outcome {
-        let Some(claim) = &self.0 else {
-            return ran.map_or_else(|ran| Outcome::Failed(ran.failure), Outcome::Result);
-        };
-        let (outcome, certainty) = match ran {
-            Ok(result) => (Outcome::Result(result), Certainty::Answered),
-            Err(RunFailure { mut failure, certainty }) => {
-                failure.help_path = Some(call.op().to_string());
-                (Outcome::Failed(failure), certainty)
-            }
-        };
-        let settled = match certainty {
-            Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
-            Certainty::Unknown => ClaimOutcome::Unknown,
-            Certainty::Answered => {
-                let mut envelope = outcome.fields(call.op());
-                envelope.insert("meta".into(), Value::Object(call.meta(notes)));
-                ClaimOutcome::Answered(Value::Object(envelope))
-            }
-        };
-        if let Err(error) = call.state().settle(claim, settled).await {
-            let warning =
-                "the outcome of the call could not be stored; its key will report an unknown outcome";
-            notes.warnings.push(format!("{warning} ({error})"));
+/// Stores the outcome of a call under its key, or frees the key of a call that was not run.
+pub(super) async fn settle(
+    claim: Option<&Claim>,
+    call: &Checked,
+    ran: Result<Value, ToolError>,
+    notes: &mut Notes,
+) -> Outcome {
+    let (outcome, certainty) = match ran {
+        Ok(result) => (Outcome::Result(result), Certainty::Answered),
+        Err(error) => {
+            let certainty = error.certainty;
+            (Outcome::Failed(error.or_help_path(call.op())), certainty)
         }
-        outcome
+    };
+    let Some(claim) = claim else { return outcome };
+    let settled = match certainty {
+        Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
+        Certainty::Unknown => ClaimOutcome::Unknown,
+        Certainty::Answered => {
+            let mut envelope = outcome.clone().into_fields(call.op());
+            envelope.insert("meta".into(), Value::Object(call.meta(notes)));
+            ClaimOutcome::Answered(Value::Object(envelope))
+        }
+    };
+    if let Err(error) = call.state().settle(claim, settled).await {
+        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
+        notes.warnings.push(format!("{warning} ({error})"));
     }
+    outcome
 }
 
 /// The status of a claim, which this call acquires if it is free.
-async fn status_of(call: &Checked, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
+async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus, ToolError> {
     let state = call.state();
     let claimed = match require_writable(&*call.context, &mut notes.warnings) {
-        Ok(()) => {
-            let claimed = acquire_claim(state, claim, call.timeout()).await;
-            claimed.map_err(|error| unwritable(&error.to_string()))
-        }
+        Ok(()) => acquire_claim(state, claim, call.timeout()).await.map_err(unwritable),
         Err(failure) => Err(failure),
     };
     match claimed {
@@ -398,29 +388,226 @@ async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
     }
 }
 
-fn claim_failure(claimed: &ClaimStatus, op: &str) -> Refusal {
+fn claim_failure(claimed: &ClaimStatus, op: &str) -> ToolError {
     match claimed {
-        ClaimStatus::Conflict { op: other } if other == op => Refusal::new(
+        ClaimStatus::Conflict { op: other } if other == op => ToolError::new(
             ErrorCode::Conflict,
             format!("this idempotency_key was used for a call of `{op}` with other arguments"),
             "send another key for another call, or the same arguments for the same one",
         ),
-        ClaimStatus::Conflict { op: other } => Refusal::new(
+        ClaimStatus::Conflict { op: other } => ToolError::new(
             ErrorCode::Conflict,
             format!("this idempotency_key was used for a call of `{other}`"),
             "send another key for another call",
         ),
-        ClaimStatus::Unknown => Refusal::new(
+        ClaimStatus::Unknown => ToolError::new(
             ErrorCode::OutcomeUnknown,
             format!(
                 "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
             ),
             "check with a read whether it was done; if not, send it with a new key",
         ),
-        _ => Refusal::new(
+        _ => ToolError::new(
             ErrorCode::Conflict,
             format!("a call of `{op}` with this idempotency_key is still running"),
             "wait, then send the same call with the same key for its answer",
         ),
+    }
+}
+
+/// The hash of an op, its arguments, and a further text that distinguishes calls.
+pub(super) fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(op.as_bytes()).update(b"\0").update(also.as_bytes()).update(b"\0");
+    add(&mut hasher, arguments);
+    hasher.finalize().to_hex()[..32].to_string()
+}
+
+fn add(hasher: &mut blake3::Hasher, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            hasher.update(b"{").update(&fields.len().to_le_bytes());
+            for (name, field) in fields {
+                hasher.update(&name.len().to_le_bytes()).update(name.as_bytes());
+                add(hasher, field);
+            }
+        }
+        Value::Array(items) => {
+            hasher.update(b"[").update(&items.len().to_le_bytes());
+            items.iter().for_each(|item| add(hasher, item));
+        }
+        Value::String(text) => {
+            hasher.update(b"\"").update(&text.len().to_le_bytes()).update(text.as_bytes());
+        }
+        plain => {
+            hasher.update(b"=").update(plain.to_string().as_bytes()).update(b"\0");
+        }
+    }
+}
+
+// Calls that a person has to approve. They wait in a queue, and an approved call runs once. An approval holds for one op, its
+// arguments, its definition and its backend.
+
+/// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
+const DIGITS: usize = 32;
+
+/// Time that a call waits for a person, and that an approval counts.
+const APPROVAL_MS: i64 = 3_600_000;
+
+/// Uses up the approval of a call; `None` if it needs no approval.
+pub(super) async fn approve(call: &Checked) -> Result<Option<Approval>, ToolError> {
+    guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)))
+}
+
+async fn require_approval(call: &Checked) -> Result<Option<Approval>, ToolError> {
+    let tool = call.tool();
+    let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
+    if tool.definition.approval != Some(true) && !is_unchecked {
+        return Ok(None);
+    }
+    let key = call.state().hash_key().await.map_err(unavailable)?;
+    // An approval that another call has used in between is requested again, once.
+    for _ in 0..2 {
+        let request = approval_request(call, &key);
+        let asked = call.state().request_approval(&request).await.map_err(unavailable)?;
+        let approval = asked.approval;
+        match approval.status {
+            ApprovalStatus::Denied => return Err(denied(tool, &approval)),
+            ApprovalStatus::Approved => {
+                if call.state().use_approval(&approval.id).await.map_err(unavailable)? {
+                    return Ok(Some(approval));
+                }
+            }
+            ApprovalStatus::Waiting => {
+                if approval.id == request.id {
+                    record_approval_request(call, tool, &approval);
+                }
+                return Err(approval_required(
+                    tool,
+                    &approval,
+                    asked.void.as_deref(),
+                    call.state().health().is_volatile,
+                ));
+            }
+            ApprovalStatus::Used | ApprovalStatus::Void => {}
+        }
+    }
+    let message = format!("an approval of `{}` was used by another call at the same moment", tool.op);
+    Err(ToolError::new(ErrorCode::ApprovalRequired, message, "send the same call again to ask for another"))
+}
+
+/// Gives back an approval whose call was not run.
+pub(super) async fn give_back(call: &Checked, approval: &Approval, notes: &mut Notes) {
+    let id = &approval.id;
+    let warning = match call.state().give_back(approval).await {
+        Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
+        Err(error) => format!("nothing was run, and the approval {id} could not be given back ({error})"),
+    };
+    notes.warnings.push(warning);
+}
+
+/// A hash of the definition and the configured backend, for which an approval holds in addition to op and arguments. Of a tool
+/// of several steps, it covers their tools too.
+pub fn binding(tool: &Tool, catalog: &Catalog, key: &str) -> String {
+    let (mut bound, mut left, mut known) = (Vec::new(), vec![tool], BTreeSet::new());
+    while let Some(tool) = left.pop() {
+        let backend = Backends::configured(tool, &catalog.config);
+        bound.push(json!([tool.definition, tool.effect.as_str(), backend]));
+        if let Some(Backend::Steps(backend)) = &tool.definition.backend {
+            let called = backend.steps.iter().rev().filter_map(|step| catalog.find(&step.op));
+            left.extend(called.filter(|tool| known.insert(&tool.name)));
+        }
+    }
+    hash(key, &json!(bound).to_string())
+}
+
+fn hash(key: &str, text: &str) -> String {
+    let key = blake3::derive_key("toolcrib: hashes of approvals", key.as_bytes());
+    blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..DIGITS].to_string()
+}
+
+fn approval_request(call: &Checked, key: &str) -> Approval {
+    let (tool, caller) = (call.tool(), call.context.caller());
+    let now = now();
+    let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), call.arguments());
+    let hidden = hidden.into_iter().map(|secret| {
+        let written = secret.value.to_string();
+        let bytes = secret.value.as_str().map_or(written.len(), str::len);
+        HiddenValue { pointer: secret.pointer, bytes, hash: hash(key, &written) }
+    });
+    Approval {
+        id: random_id("ap"),
+        caller: caller.name.to_string(),
+        session: caller.session.as_ref().map(ToString::to_string),
+        op: tool.op.clone(),
+        arguments,
+        hidden: hidden.collect(),
+        fingerprint: fingerprint(&tool.op, call.arguments(), ""),
+        bound: binding(tool, call.context.catalog(), key),
+        asked_at: now,
+        until: now.saturating_add(APPROVAL_MS),
+        status: ApprovalStatus::Waiting,
+        reason: None,
+    }
+}
+
+fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> ToolError {
+    let (op, id) = (&tool.op, &approval.id);
+    let message = match void {
+        None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
+        Some(void) => format!(
+            "the approval {void} is void: `{op}` or its backend has changed since, or an older toolcrib requested it; \
+             a person has to approve this call anew, and it waits as {id}"
+        ),
+    };
+    let next = match nobody_can {
+        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to set `url` below `[state]`".into(),
+        false => format!(
+            "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`, with the catalog and the --state that this program was started with); once it is approved, send the same call again, unchanged"
+        ),
+    };
+    let mut asked = json!({ "id": id, "status": approval.status, "until": approval.until });
+    if let Some(void) = void {
+        asked["void"] = void.into();
+    }
+    ToolError::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
+}
+
+fn denied(tool: &Tool, approval: &Approval) -> ToolError {
+    let why = approval.reason.as_deref().filter(|reason| !reason.trim().is_empty());
+    let why = why.map(|reason| format!(": {}", clean_line(reason))).unwrap_or_default();
+    let message = format!("a person has refused this call of `{}`{why}", tool.op);
+    let next = "do not send it again; tell the user, and ask what to do instead";
+    let asked = json!({ "id": approval.id, "status": approval.status, "reason": approval.reason });
+    ToolError::new(ErrorCode::PermissionDenied, message, next).detail("approval", asked)
+}
+
+fn unavailable(error: StateError) -> ToolError {
+    let message = format!(
+        "nothing was run: a person has to approve the call, and no approval can be requested ({error})"
+    );
+    let next = "tell the operator: approvals need a store, `url` below `[state]`";
+    ToolError::new(ErrorCode::StateUnavailable, message, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::fingerprint;
+
+    #[test]
+    fn the_order_of_arguments_does_not_matter_and_everything_else_does() {
+        let one = fingerprint("a.b", &json!({"x": 1, "y": [1, "2"]}), "");
+        assert_eq!(one, fingerprint("a.b", &json!({"y": [1, "2"], "x": 1}), ""));
+        for other in
+            [json!({"x": 1, "y": [1, 2]}), json!({"x": 1, "y": ["2", 1]}), json!({"x": 1}), json!({})]
+        {
+            assert_ne!(one, fingerprint("a.b", &other, ""));
+        }
+        assert_ne!(one, fingerprint("a.c", &json!({"x": 1, "y": [1, "2"]}), ""));
+        assert_ne!(one, fingerprint("a.b", &json!({"x": 1, "y": [1, "2"]}), "NOT_FOUND"));
     }
 }

@@ -15,10 +15,10 @@ use crate::arguments::{FieldError, WRAPPERS, make_object};
 use crate::catalog::{Catalog, Tool};
 use crate::credentials::SecretToken;
 use crate::finding::{SlipPolicy, from_json, normalized};
-use crate::refusal::Refusal;
 use crate::sources::mcp::RequestOrigin;
 use crate::state::{Session, StateStore};
 use crate::tool::{Effect, clean_line};
+use crate::tool_error::ToolError;
 
 /// The request of a call.
 #[derive(Clone, Debug, Default)]
@@ -27,13 +27,13 @@ pub struct CallRequest {
     pub function: &'static str,
     /// The name by which the tool was called.
     pub op: String,
-    /// The index of the tool in the caller's catalog, if the door has found it already.
+    /// The index of the tool in the caller's catalog, if the transport has found it already.
     pub tool: Option<usize>,
     /// Whether the caller's client lists the tool by its own name.
     pub is_listed: bool,
     /// The value of `args`; null where it is absent.
     pub args: Value,
-    /// Unknown fields beside `args`, which may be arguments.
+    /// Unknown fields next to `args`, which may be arguments.
     pub extra_fields: Map<String, Value>,
     /// The key under which a write runs once.
     pub idempotency_key: Option<String>,
@@ -47,7 +47,7 @@ pub struct CallRequest {
     pub select: Vec<String>,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
-    /// Whether the client gets the answer of an MCP server as it came: it calls the tool by name.
+    /// Whether the client gets the unchanged answer of an MCP server: it calls the tool by name.
     pub as_is: bool,
     /// The call that this one is a step of.
     pub step: Option<Box<StepOf>>,
@@ -87,7 +87,7 @@ const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "co
 
 impl CallRequest {
     /// Reads the input of `function`.
-    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, Refusal> {
+    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, ToolError> {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
         request.rename(&mut fields);
@@ -110,19 +110,19 @@ impl CallRequest {
         Ok(request)
     }
 
-    /// The call of a tool by its own name. `tool` is its index in the catalog, if the door has found it.
+    /// The call of a tool by its own name. `tool` is its index in the catalog, if the transport has found it.
     pub fn by_name(
         function: &'static str,
         (name, tool): (&str, Option<usize>),
         args: Value,
         idempotency_key: Option<&str>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ToolError> {
         let (op, key) = (op_of(Some(name.into()))?, key_of(idempotency_key.map(Value::from))?);
         Ok(Self { function, op, tool, args, idempotency_key: key, ..Self::default() })
     }
 
     /// The fields of the call: of the input, of JSON text, or of an object around them.
-    fn fields(&mut self, given: Value) -> Result<Map<String, Value>, Refusal> {
+    fn fields(&mut self, given: Value) -> Result<Map<String, Value>, ToolError> {
         let given = match given {
             Value::String(text) => match from_json(&text) {
                 Ok(Value::Object(fields)) => {
@@ -130,8 +130,10 @@ impl CallRequest {
                     Value::Object(fields)
                 }
                 Err(error) if error.is_data() => {
-                    let failure =
-                        Refusal::invalid(format!("the input is JSON text in which {error}"), "send it once");
+                    let failure = ToolError::invalid(
+                        format!("the input is JSON text in which {error}"),
+                        "send it once",
+                    );
                     return Err(failure.field("", &error.to_string()));
                 }
                 _ => Value::String(text),
@@ -190,12 +192,12 @@ impl CallRequest {
     }
 }
 
-fn op_of(given: Option<Value>) -> Result<String, Refusal> {
+fn op_of(given: Option<Value>) -> Result<String, ToolError> {
     match given {
         Some(Value::String(op)) if !op.trim().is_empty() => Ok(op.trim().chars().take(LONGEST_OP).collect()),
         Some(Value::String(_)) | None | Some(Value::Null) => {
             let next = "send `op` and `args`; find the op with tool_search or tool_help";
-            Err(Refusal::invalid("`op` is missing: which tool is to be called?", next)
+            Err(ToolError::invalid("`op` is missing: which tool is to be called?", next)
                 .with_field(FieldError::new("/op", "missing required property \"op\"").expecting("string")))
         }
         Some(_) => Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
@@ -203,7 +205,7 @@ fn op_of(given: Option<Value>) -> Result<String, Refusal> {
 }
 
 /// Reads an idempotency key.
-pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
+pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, ToolError> {
     match given {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= LONGEST_KEY => Ok(Some(key)),
@@ -215,7 +217,7 @@ pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
 }
 
 /// Reads a receipt.
-pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
+pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, ToolError> {
     match given {
         Some(Value::String(receipt)) => Ok(Some(receipt.trim().to_string())),
         None | Some(Value::Null) => Ok(None),
@@ -223,10 +225,10 @@ pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Refusal
     }
 }
 
-fn of_another_type(field: &str, expected: &str, kind: &str) -> Refusal {
+fn of_another_type(field: &str, expected: &str, kind: &str) -> ToolError {
     let pointer = if field.is_empty() { String::new() } else { format!("/{field}") };
     let what = if field.is_empty() { "the input".into() } else { format!("`{field}`") };
-    Refusal::invalid(format!("{what} should be {expected}"), format!("send {expected}"))
+    ToolError::invalid(format!("{what} should be {expected}"), format!("send {expected}"))
         .with_field(FieldError::new(pointer, format!("expected {expected}")).expecting(kind))
 }
 
@@ -242,7 +244,7 @@ enum CallField {
 const MAX_DEPTH: usize = 32;
 
 /// Moves the fields of the call out of its arguments, and makes these an object.
-pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Refusal> {
+pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), ToolError> {
     let schema = tool.parameters.schema();
     let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
     let taken = take_from_arguments(request, schema, &mut beside);
@@ -256,6 +258,11 @@ pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Ref
         return Err(invalid.into());
     }
     taken?;
+    take_from_own_arguments(request, schema)
+}
+
+/// Moves the fields of the call out of its arguments.
+pub(super) fn take_from_own_arguments(request: &mut CallRequest, schema: &Value) -> Result<(), ToolError> {
     let mut given = std::mem::take(&mut request.args);
     let taken = take_from_arguments(request, schema, &mut given);
     request.args = given;
@@ -263,11 +270,11 @@ pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Ref
 }
 
 /// Moves the fields of the call out of `arguments`, unless the schema has properties of these names.
-pub(super) fn take_from_arguments(
+fn take_from_arguments(
     call: &mut CallRequest,
     schema: &Value,
     arguments: &mut Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ToolError> {
     let Some(fields) = arguments.as_object_mut() else {
         if let Value::String(text) = arguments
             && normalized(text).contains("dryruntrue")
@@ -426,7 +433,7 @@ pub struct Caller {
     pub allow: Effect,
     /// The name of the session.
     pub session: Option<Arc<str>>,
-    /// Whether the call itself names the session, and not its door.
+    /// Whether the call itself names the session, and not its transport.
     pub names_session: bool,
     /// Whether it is a client that asks its person before it calls a tool, by the annotations of the tool.
     pub asks_its_person: bool,
@@ -441,7 +448,7 @@ pub struct Caller {
     pub lacked_right: Option<LackedRight>,
 }
 
-/// A note for the door of a request: it was refused as a whole, for a right that another token of the caller could have.
+/// A note for the transport of a request: it was refused as a whole, for a right that another token of the caller could have.
 #[derive(Clone, Debug, Default)]
 pub struct LackedRight(Arc<AtomicBool>);
 

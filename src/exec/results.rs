@@ -9,12 +9,12 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Call, RunNotes};
+use super::{Call, Notes};
 use crate::arguments::FieldError;
 use crate::finding::{nearest, pointer_join, pointer_unescape};
-use crate::refusal::{ErrorCode, Refusal};
-use crate::state::{StateStore, StoredResult, now, random_id};
+use crate::state::{StateError, StateStore, StoredResult, now, random_id};
 use crate::tool::{clean_line, quoted};
+use crate::tool_error::{ErrorCode, ToolError};
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
@@ -27,14 +27,14 @@ const MIN_PIECE: usize = 4;
 /// Levels of objects around the long part of a result.
 const MAX_AROUND: usize = 8;
 
-/// The beginning of a long value.
-struct Beginning {
+/// A long value, cut.
+struct Cut {
     /// The value, with the beginning of its long part.
     page: Value,
     /// Pointer, shown items or bytes, and size of the long part.
     more: Map<String, Value>,
-    /// The pointer to the long part, and the position at which it goes on.
-    next: Option<(String, Position)>,
+    /// The cursor of the rest, which is stored; `None` where data is left out.
+    cursor: Option<Result<String, StateError>>,
 }
 
 /// The position of the next part in the long part of a result.
@@ -45,46 +45,41 @@ enum Position {
 }
 
 /// The result; of a long one its beginning, and `meta.more` has its shape, its size and the cursor of the rest.
-pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes) -> Value {
+pub(super) async fn first_page(call: &Call, result: Value, notes: &mut Notes) -> Value {
     let limit = call.config().exec.result_bytes.max(1);
     if !is_longer(&result, limit) {
         return result;
     }
     let shape = shape_of(&result);
-    let Beginning { page, mut more, next } = beginning_of(&result, limit);
+    let Cut { page, mut more, cursor } = cut(call.state(), &call.context.caller().name, result, limit).await;
     more.extend(shape.map(|shape| ("shape".to_string(), shape.into())));
-    notes.warnings.push(match next {
+    notes.warnings.push(match cursor {
         None => format!("the result is longer than {limit} bytes; data is left out"),
-        Some(next) => match store(call.state(), &call.context.caller().name, result, next).await {
-            Ok(cursor) => {
-                let warning = format!(
-                    "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
-                );
-                more.insert("cursor".into(), cursor.into());
-                warning
-            }
-            Err(error) => {
-                format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})")
-            }
-        },
+        Some(Ok(cursor)) => {
+            let warning = format!(
+                "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
+            );
+            more.insert("cursor".into(), cursor.into());
+            warning
+        }
+        Some(Err(error)) => {
+            format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})")
+        }
     });
     notes.continuation = Some(Value::Object(more));
     page
 }
 
-/// Stores a result for its caller, with the pointer to its long part, and returns the cursor of the next part.
-async fn store(
-    state: &StateStore,
-    caller: &str,
-    result: Value,
-    (at, position): (String, Position),
-) -> Result<String, String> {
+/// Cuts a long value, and stores all of it for its caller, with the pointer to its long part.
+async fn cut(state: &StateStore, caller: &str, value: Value, limit: usize) -> Cut {
+    let (page, more, next) = beginning_of(&value, limit);
+    let Some((at, position)) = next else { return Cut { page, more, cursor: None } };
     let mut id = random_id("re");
     id.truncate(ID_BYTES);
-    let text = json!({ "at": at, "result": result }).to_string();
+    let text = json!({ "at": at, "result": value }).to_string();
     let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + RESULT_TTL_MS };
-    state.store_result(&kept).await.map_err(|error| error.to_string())?;
-    Ok(position.cursor(&kept.id))
+    let stored = state.store_result(&kept).await;
+    Cut { page, more, cursor: Some(stored.map(|()| position.cursor(&kept.id))) }
 }
 
 /// The fields of the next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, these
@@ -94,22 +89,22 @@ pub async fn next_page(
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, ToolError> {
     let no_cursor = || {
         let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
-        Refusal::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
+        ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
             .field("/cursor", "this is no cursor")
     };
     let pointers = read_select(select)?;
     let (id, position) = Position::read(cursor).ok_or_else(no_cursor)?;
     let kept = state.stored_result(caller, id).await.map_err(|error| {
         let message = format!("the rest of the result cannot be read now ({error})");
-        Refusal::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
+        ToolError::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
     })?;
     let Some(kept) = kept else {
         let next = "send the call again; narrow it so that its result is shorter, if it can be";
         let message = "the rest of this result is no longer stored";
-        return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
+        return Err(ToolError::new(ErrorCode::CursorExpired, message, next));
     };
     let stored: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
     let result = stored.get("result").ok_or_else(no_cursor)?;
@@ -131,17 +126,17 @@ async fn selected(
     caller: &str,
     selected: Value,
     limit: usize,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, ToolError> {
     if !is_longer(&selected, limit) {
         return Ok(Map::from_iter([("fields".to_string(), selected)]));
     }
-    let Beginning { page, more, next } = beginning_of(&selected, limit);
+    let Cut { page, more, cursor } = cut(state, caller, selected, limit).await;
     let mut fields = Map::from_iter([("fields".to_string(), page), ("more".to_string(), more.into())]);
-    if let Some(next) = next {
-        let cursor = store(state, caller, selected, next).await.map_err(|error| {
+    if let Some(cursor) = cursor {
+        let cursor = cursor.map_err(|error| {
             let message =
                 format!("the selected fields are too long, and the rest cannot be stored ({error})");
-            Refusal::new(ErrorCode::StateUnavailable, message, "select less, or try again")
+            ToolError::new(ErrorCode::StateUnavailable, message, "select less, or try again")
         })?;
         fields.insert("next".into(), cursor.into());
     }
@@ -169,8 +164,9 @@ impl Position {
     }
 }
 
-/// The beginning of a value that is longer than `limit`: all that is next to its long part, and the beginning of that part.
-fn beginning_of(value: &Value, limit: usize) -> Beginning {
+/// The beginning of a value that is longer than `limit`: all that is next to its long part, and the beginning of that part;
+/// the size of this part, its pointer, and the position at which it goes on.
+fn beginning_of(value: &Value, limit: usize) -> (Value, Map<String, Value>, Option<(String, Position)>) {
     let at = long_part(value, limit);
     let long = value.pointer(&at).unwrap_or(&Value::Null);
     let room = (limit + length(long)).saturating_sub(length(value)).max(MIN_PIECE);
@@ -207,7 +203,7 @@ fn beginning_of(value: &Value, limit: usize) -> Beginning {
     if let Some(place) = page.pointer_mut(&at) {
         *place = begun;
     }
-    Beginning { page, more, next: next.map(|next| (at, next)) }
+    (page, more, next.map(|next| (at, next)))
 }
 
 /// The pointer to the part that makes a value long: the list, object or text that is most of it.
@@ -366,7 +362,7 @@ const MAX_POINTERS: usize = 50;
 const EVERY: &str = "*";
 
 /// Reads the field `select`: a list of pointers, or one alone.
-pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, Refusal> {
+pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, ToolError> {
     let pointers = match given {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::String(only)) => vec![Value::String(only)],
@@ -376,7 +372,7 @@ pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, Refusal> 
     if pointers.len() > MAX_POINTERS {
         let message =
             format!("`select` has {} pointers, and at most {MAX_POINTERS} are read", pointers.len());
-        return Err(Refusal::invalid(message, "select the fields above them").field("/select", "too many"));
+        return Err(ToolError::invalid(message, "select the fields above them").field("/select", "too many"));
     }
     let pointer = |(index, pointer): (usize, Value)| match pointer {
         Value::String(pointer) if pointer.starts_with('/') => Ok(pointer),
@@ -385,14 +381,14 @@ pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, Refusal> 
     pointers.into_iter().enumerate().map(pointer).collect()
 }
 
-fn misshapen_select(at: &str) -> Refusal {
+fn misshapen_select(at: &str) -> ToolError {
     let expected = "JSON Pointers such as \"/total\" and \"/items/*/id\"";
-    Refusal::invalid(format!("`select` is a list of {expected}"), format!("send {expected}"))
+    ToolError::invalid(format!("`select` is a list of {expected}"), format!("send {expected}"))
         .with_field(FieldError::new(at, "this is no JSON Pointer").expecting("a text that begins with /"))
 }
 
 /// Refuses pointers to fields that the schema of a result does not know.
-pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), Refusal> {
+pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), ToolError> {
     let unknown = pointers.iter().enumerate().find_map(|(index, pointer)| {
         let problem = unknown_field(pointer, schema)?;
         Some((index, pointer, problem))
@@ -401,16 +397,16 @@ pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), Re
 }
 
 /// Refuses pointers to nothing in a result.
-fn check_all_selected(missing: &[Missing]) -> Result<(), Refusal> {
+fn check_all_selected(missing: &[Missing]) -> Result<(), ToolError> {
     missing
         .first()
         .map_or(Ok(()), |missing| Err(refused_pointer(missing.index, &missing.pointer, &missing.nearest)))
 }
 
-fn refused_pointer(index: usize, pointer: &str, problem: &str) -> Refusal {
+fn refused_pointer(index: usize, pointer: &str, problem: &str) -> ToolError {
     let message = format!("the result has nothing at `{}`; {problem}", quoted(pointer));
     let next = "correct `select`, or leave it out for the whole result";
-    Refusal::invalid(message, next).field(&format!("/select/{index}"), problem)
+    ToolError::invalid(message, next).field(&format!("/select/{index}"), problem)
 }
 
 fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
@@ -506,4 +502,31 @@ fn selected_value(value: &Value, steps: &[String], path: String) -> Result<Value
         },
         _ => Err(format!("`{}` has no fields", quoted(&path))),
     }
+}
+
+// Pointers into whole answers, for the references of steps and batches.
+
+/// The value at a pointer into an answer.
+pub fn part_of(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {
+    let rest = pointer.strip_prefix('/')?;
+    let (name, rest) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    answer.get(&*pointer_unescape(name))?.pointer(rest).cloned()
+}
+
+/// The part of a pointer that exists, with the keys there.
+pub fn reached(answer: &Map<String, Value>, pointer: &str) -> String {
+    let mut so_far = pointer;
+    while let Some((shorter, _)) = so_far.rsplit_once('/') {
+        let there =
+            if shorter.is_empty() { Some(Value::Object(answer.clone())) } else { part_of(answer, shorter) };
+        match there {
+            Some(Value::Object(fields)) => {
+                let names: Vec<&str> = fields.keys().take(12).map(String::as_str).collect();
+                return format!("; at `{shorter}` there is {}", names.join(", "));
+            }
+            Some(Value::Array(items)) => return format!("; at `{shorter}` there are {} items", items.len()),
+            _ => so_far = shorter,
+        }
+    }
+    String::new()
 }

@@ -1,4 +1,4 @@
-//! A tool whose backend is several steps. Each step is a call of its own, for the same caller, with every check.
+//! A tool whose backend is several steps. Each step is a separate call, for the same caller, with every check.
 //!
 //! 1. The tool of each step is looked up before any is run.
 //! 2. [`Run`] runs one after another, with arguments from earlier results. A write has a key derived from that of the
@@ -13,15 +13,16 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::backend::{Backends, Begun};
-use super::call::{Checked, RunNotes, fingerprint, part_of, reached};
+use super::record::fingerprint;
 use super::request::{EffectLimit, LONGEST_KEY, StepOf};
-use super::send::{Certainty, RunFailure, SentArguments};
-use super::{CallRequest, CallResult, Outcome};
+use super::results::{part_of, reached};
+use super::send::SentArguments;
+use super::{CallRequest, Checked, Envelope, Notes, Outcome};
 use crate::catalog::Tool;
-use crate::refusal::{ErrorCode, Refusal};
 use crate::sources::mcp::FilledSecrets;
 use crate::state::random_id;
 use crate::tool::{Backend, Effect, Reference, Step, StepsBackend};
+use crate::tool_error::{Certainty, ErrorCode, ToolError};
 
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
@@ -32,8 +33,8 @@ pub(super) async fn run(
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     begun: &Begun,
-    notes: &mut RunNotes,
-) -> Result<Value, RunFailure> {
+    notes: &mut Notes,
+) -> Result<Value, ToolError> {
     let mut run = Run::new(call, sent);
     run.all(backend, begun, notes).await?;
     run.result(backend, notes)
@@ -44,14 +45,12 @@ pub(super) async fn preview(
     call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
-    notes: &mut RunNotes,
-) -> Outcome {
+    notes: &mut Notes,
+) -> Result<Value, ToolError> {
     let mut run = Run::new(call, sent);
-    if let Err(RunFailure { failure, .. }) = run.all(backend, &Begun::default(), notes).await {
-        return Outcome::Failed(failure);
-    }
+    run.all(backend, &Begun::default(), notes).await?;
     notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
-    Outcome::Result(json!({ "would": { "backend": "steps", "steps": run.told } }))
+    Ok(json!({ "would": { "backend": "steps", "steps": run.told } }))
 }
 
 /// A step with its tool and the tool's position; none for a step whose conditions do not hold.
@@ -67,8 +66,8 @@ struct Run<'c> {
     last: Value,
     /// Ids of the writes that were done.
     written: Vec<&'c str>,
-    /// Ids and ops of the steps that are left, the next one last.
-    left: Vec<(&'c str, &'c str)>,
+    /// The steps that are left.
+    left: &'c [Step],
     /// The key from which those of its writes are derived.
     key: Option<String>,
     hidden: FilledSecrets,
@@ -97,7 +96,7 @@ impl<'c> Run<'c> {
             told: Vec::new(),
             last: Value::Null,
             written: Vec::new(),
-            left: Vec::new(),
+            left: &[],
             key: changes.then(|| given.unwrap_or_else(|| random_id("st"))),
             hidden: FilledSecrets::of(inner.hidden.iter().cloned()),
             inner,
@@ -110,8 +109,8 @@ impl<'c> Run<'c> {
         &mut self,
         backend: &'c StepsBackend,
         begun: &Begun,
-        notes: &mut RunNotes,
-    ) -> Result<(), RunFailure> {
+        notes: &mut Notes,
+    ) -> Result<(), ToolError> {
         let plan = self.planned(backend).inspect_err(|_| notes.was_run = false)?;
         begun.mark();
         for (step, tool) in plan {
@@ -121,7 +120,7 @@ impl<'c> Run<'c> {
     }
 
     /// The steps whose conditions hold, each with a tool that this caller can call.
-    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, RunFailure> {
+    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, ToolError> {
         let mut plan = Vec::with_capacity(backend.steps.len());
         for step in &backend.steps {
             if !self.values.meet(&step.when) {
@@ -133,12 +132,11 @@ impl<'c> Run<'c> {
                 let message =
                     format!("nothing was run: you cannot call the tool that `{op}` needs in its step `{id}`");
                 let next = "tell the operator; sending it again changes nothing";
-                let failure = Refusal::new(ErrorCode::NoBackend, message, next);
-                return Err(RunFailure { failure, certainty: Certainty::NotRun });
+                return Err(ToolError::new(ErrorCode::NoBackend, message, next));
             };
             plan.push((step, Some(tool)));
         }
-        self.left = plan.iter().rev().map(|(step, _)| (step.id.as_str(), step.op.as_str())).collect();
+        self.left = &backend.steps;
         Ok(plan)
     }
 
@@ -160,12 +158,12 @@ impl<'c> Run<'c> {
         &mut self,
         step: &'c Step,
         tool: Option<(usize, Arc<Tool>)>,
-        notes: &mut RunNotes,
-    ) -> Result<(), RunFailure> {
-        self.left.pop();
+        notes: &mut Notes,
+    ) -> Result<(), ToolError> {
+        self.left = self.left.get(1..).unwrap_or_default();
         let Some((index, tool)) = tool else {
             self.tell(step, &step.op, json!({ "skipped": true }));
-            self.values.earlier.insert(&step.id, Earlier::Skipped);
+            self.values.earlier.insert(&step.id, None);
             return Ok(());
         };
         let is_dry_run = self.call.is_dry_run;
@@ -176,7 +174,6 @@ impl<'c> Run<'c> {
                 let args = Value::Object(step.args.clone());
                 let args = self.call.secrets().redacted(tool.parameters.schema(), &args);
                 self.tell(step, &tool.op, json!({ "args": args, "not_run": why }));
-                self.values.earlier.insert(&step.id, Earlier::NotRun);
                 return Ok(());
             }
             Err(Unresolved::Unfit(why)) => return Err(self.failed(step, &tool, unfit(&why), notes)),
@@ -184,18 +181,17 @@ impl<'c> Run<'c> {
         let shown = is_dry_run
             .then(|| self.hidden.hide_in(self.call.secrets().redacted(tool.parameters.schema(), &args)));
         let result = self.call_step(step, (index, &tool), args).await;
-        let result = result.map_err(|refusal| self.failed(step, &tool, refusal, notes))?;
+        let result = result.map_err(|error| self.failed(step, &tool, error, notes))?;
         Self::warnings(step, &result, notes);
         let is_replayed = matches!(result.outcome, Outcome::Replayed(_));
         let mut answer = match result.outcome {
-            Outcome::Failed(refusal) => return Err(self.failed(step, &tool, refusal, notes)),
-            outcome => outcome.fields(&tool.op),
+            Outcome::Failed(error) => return Err(self.failed(step, &tool, error, notes)),
+            outcome => outcome.into_fields(&tool.op),
         };
         if is_dry_run && tool.effect != Effect::Read {
             let would = answer.get_mut("result").and_then(|result| result.get_mut("would"));
             let would = self.hidden.hide_in(would.map(Value::take).unwrap_or_default());
             self.tell(step, &tool.op, json!({ "args": shown, "would": would }));
-            self.values.earlier.insert(&step.id, Earlier::NotRun);
             return Ok(());
         }
         let mut told = json!({ "ok": true });
@@ -210,7 +206,7 @@ impl<'c> Run<'c> {
             self.written.push(&step.id);
         }
         self.last = answer.get("result").cloned().unwrap_or_default();
-        self.values.earlier.insert(&step.id, Earlier::Answer(answer));
+        self.values.earlier.insert(&step.id, Some(answer));
         Ok(())
     }
 
@@ -220,7 +216,7 @@ impl<'c> Run<'c> {
         step: &Step,
         (index, tool): (usize, &Tool),
         args: Value,
-    ) -> Result<CallResult, Refusal> {
+    ) -> Result<Envelope, ToolError> {
         let is_write = tool.effect != Effect::Read;
         let key = self.key.as_deref().filter(|_| is_write);
         for attempt in 1..=MAX_ATTEMPTS {
@@ -242,7 +238,7 @@ impl<'c> Run<'c> {
                 step: Some(Box::new(self.inner.clone())),
                 ..CallRequest::default()
             };
-            let answer = timeout_at(self.until, boxed(self.call, request)).await;
+            let answer = timeout_at(self.until, call_of_step(self.call, request)).await;
             let result = answer.map_err(|_| out_of_time(is_write && !self.call.is_dry_run))?;
             let has_failed_before =
                 matches!(result.outcome, Outcome::Replayed(_)) && result.outcome.error().is_some();
@@ -251,10 +247,10 @@ impl<'c> Run<'c> {
             }
         }
         let message = format!("it has failed {MAX_ATTEMPTS} times under this idempotency_key");
-        Err(Refusal::new(ErrorCode::Conflict, message, "check what was done, then send it with a new key"))
+        Err(ToolError::new(ErrorCode::Conflict, message, "check what was done, then send it with a new key"))
     }
 
-    fn warnings(step: &Step, result: &CallResult, notes: &mut RunNotes) {
+    fn warnings(step: &Step, result: &Envelope, notes: &mut Notes) {
         let warnings = result.meta.get("warnings").and_then(Value::as_array);
         let texts = warnings.into_iter().flatten().filter_map(Value::as_str);
         notes.warnings.extend(texts.map(|text| format!("step `{}`: {text}", step.id)));
@@ -265,7 +261,7 @@ impl<'c> Run<'c> {
     }
 
     /// The result of the whole.
-    fn result(&self, backend: &StepsBackend, notes: &mut RunNotes) -> Result<Value, RunFailure> {
+    fn result(&self, backend: &StepsBackend, notes: &mut Notes) -> Result<Value, ToolError> {
         let Some(template) = &backend.result else { return Ok(self.last.clone()) };
         match self.values.value(template, 0) {
             Ok(result) => Ok(result.unwrap_or_default()),
@@ -289,48 +285,45 @@ impl<'c> Run<'c> {
         self.told.push(Value::Object(entry));
     }
 
-    /// The failure of the whole: this step, the writes before it, and the steps after it.
-    fn failed(&mut self, step: &Step, tool: &Tool, mut refusal: Refusal, notes: &mut RunNotes) -> RunFailure {
-        let code = refusal.code;
-        let has = |hint: &str, value: Value| refusal.hints.get(hint) == Some(&value);
+    /// The error of the whole: this step, the writes before it, and the steps after it.
+    fn failed(&mut self, step: &Step, tool: &Tool, mut error: ToolError, notes: &mut Notes) -> ToolError {
+        let code = error.code;
+        let has = |hint: &str, value: Value| error.hints.get(hint) == Some(&value);
         let may_have_run = has("may_have_run", true.into()) || code == ErrorCode::OutcomeUnknown;
         let is_partly_done = !self.written.is_empty() || may_have_run;
         let was_sent = may_have_run
             || has("source", "backend".into())
             || matches!(code, ErrorCode::BackendError | ErrorCode::BackendTimeout | ErrorCode::Internal);
         notes.was_run = was_sent && !self.call.is_dry_run;
-        refusal.message = self.hidden.hide(refusal.message.trim_end_matches('.'));
-        let mut error = json!({ "code": code.as_str(), "message": refusal.message });
-        if !refusal.field_errors.is_empty() {
-            error["field_errors"] = self.hidden.hide_in(json!(refusal.field_errors));
+        error.message = self.hidden.hide(error.message.trim_end_matches('.'));
+        let mut told = json!({ "code": code.as_str(), "message": error.message });
+        if !error.field_errors.is_empty() {
+            told["field_errors"] = self.hidden.hide_in(json!(error.field_errors));
         }
-        self.tell(step, &tool.op, json!({ "error": error }));
-        let not_run: Vec<(&str, &str)> = self.left.drain(..).rev().collect();
-        self.told.extend(not_run.iter().map(|(id, op)| json!({ "id": id, "op": op, "not_run": true })));
-        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, refusal.message);
-        text.push_str(&self.account(may_have_run, is_partly_done, &not_run));
-        let mut next = refusal.next_action;
+        self.tell(step, &tool.op, json!({ "error": told }));
+        let not_run = self.left.iter().map(|step| json!({ "id": step.id, "op": step.op, "not_run": true }));
+        self.told.extend(not_run);
+        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, error.message);
+        text.push_str(&self.account(may_have_run, is_partly_done));
+        let mut next = error.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
         if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
             next.push_str(&format!(
                 "; the same call with \"idempotency_key\": \"{key}\" goes on, and does nothing again that was done"
             ));
         }
-        let mut failure = Refusal::new(code, text, next);
-        if let Value::Object(hints) = self.hidden.hide_in(Value::Object(refusal.hints)) {
-            failure.hints = hints;
-        }
-        failure = failure.detail("steps", std::mem::take(&mut self.told));
-        if is_partly_done {
-            failure = failure.detail("partly_done", true);
-        }
         let may_have_changed = is_partly_done || (was_sent && tool.effect != Effect::Read);
         let certainty = if may_have_changed { Certainty::Partly } else { Certainty::NotRun };
-        RunFailure { failure, certainty }
+        let mut whole = ToolError::new(code, text, next).with_certainty(certainty);
+        if let Value::Object(hints) = self.hidden.hide_in(Value::Object(error.hints)) {
+            whole.hints = hints;
+        }
+        whole = whole.detail("steps", std::mem::take(&mut self.told));
+        if is_partly_done { whole.detail("partly_done", true) } else { whole }
     }
 
     /// Sentences behind the failure of a step: steps that were done, and those that were not.
-    fn account(&self, may_have_run: bool, is_partly_done: bool, not_run: &[(&str, &str)]) -> String {
+    fn account(&self, may_have_run: bool, is_partly_done: bool) -> String {
         let mut text = String::new();
         if may_have_run {
             text.push_str(". Whether it was done is not known");
@@ -340,8 +333,8 @@ impl<'c> Run<'c> {
             [] => text.push_str(". The steps before it changed nothing"),
             written => text.push_str(&format!(". Done before it, and not undone: {}", quoted_list(written))),
         }
-        if !not_run.is_empty() {
-            let ids: Vec<&str> = not_run.iter().map(|(id, _)| *id).collect();
+        if !self.left.is_empty() {
+            let ids: Vec<&str> = self.left.iter().map(|step| step.id.as_str()).collect();
             text.push_str(&format!(". Not run: {}", quoted_list(&ids)));
         }
         text
@@ -352,8 +345,8 @@ fn quoted_list(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The call of a step; boxed, since it may have steps itself.
-fn boxed(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = CallResult> + Send>> {
+/// The call of a step. Its type is erased, since a call may have steps itself.
+fn call_of_step(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = Envelope> + Send>> {
     Box::pin(super::execute(Arc::clone(&call.context), request))
 }
 
@@ -367,31 +360,21 @@ fn key_of(key: &str, step: &Step, attempt: usize) -> String {
     }
 }
 
-/// The refusal of a step whose arguments cannot be made.
-fn unfit(why: &str) -> Refusal {
+/// The error of a step whose arguments cannot be made.
+fn unfit(why: &str) -> ToolError {
     let next = "tell the operator: the steps of this tool do not fit the answers of its backends";
-    Refusal::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
+    ToolError::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
 }
 
-fn out_of_time(may_have_run: bool) -> Refusal {
+fn out_of_time(may_have_run: bool) -> ToolError {
     let message = "the time of the whole call was over";
     let next = "check whether it was done before you send the call again";
-    let refusal = Refusal::new(ErrorCode::BackendTimeout, message, next);
-    if may_have_run { refusal.detail("may_have_run", true) } else { refusal }
+    let error = ToolError::new(ErrorCode::BackendTimeout, message, next);
+    if may_have_run { error.detail("may_have_run", true) } else { error }
 }
 
 /// Deepest level of a value.
 const DEEPEST: usize = 64;
-
-/// The outcome of an earlier step, for later ones.
-enum Earlier {
-    /// Its answer.
-    Answer(Map<String, Value>),
-    /// Its conditions did not hold.
-    Skipped,
-    /// A dry run did not run it.
-    NotRun,
-}
 
 /// A value that cannot be made.
 enum Unresolved {
@@ -406,7 +389,8 @@ struct Values<'c> {
     arguments: &'c Value,
     /// The schema of the arguments, for their defaults.
     schema: &'c Value,
-    earlier: HashMap<&'c str, Earlier>,
+    /// The answers of earlier steps; `None` for a step whose conditions did not hold.
+    earlier: HashMap<&'c str, Option<Map<String, Value>>>,
 }
 
 impl Values<'_> {
@@ -459,14 +443,14 @@ impl Values<'_> {
             Reference::Answer(step, pointer) => (step, pointer),
         };
         match self.earlier.get(step) {
-            Some(Earlier::Answer(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
+            Some(Some(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
                 let there = reached(answer, pointer);
                 Unresolved::Unfit(format!(
                     "the answer of the step `{step}` has nothing at `{pointer}`{there}"
                 ))
             }),
-            Some(Earlier::Skipped) => Ok(None),
-            Some(Earlier::NotRun) | None => Err(Unresolved::NotRun(step.to_string())),
+            Some(None) => Ok(None),
+            None => Err(Unresolved::NotRun(step.to_string())),
         }
     }
 

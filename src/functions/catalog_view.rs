@@ -29,7 +29,8 @@ pub struct CatalogView {
     /// The tools that this caller may see but not call.
     forbidden: Vec<bool>,
     templates: Arc<Templates>,
-    pages: Vec<OnceLock<Result<DocPage, TemplateError>>>,
+    /// What was made of each tool, in the order of [`Catalog::tools`].
+    made: Vec<MadeOfTool>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
     skills: OnceLock<Result<Vec<ServedSkill>, TemplateError>>,
     vector_slot: OnceLock<Arc<VectorSlot>>,
@@ -41,11 +42,20 @@ pub struct CatalogView {
     shifts: bool,
     /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
-    expanded: Vec<OnceLock<Bytes>>,
-    usages: Vec<Counted<String>>,
-    small_help: Vec<Counted<Map<String, Value>>>,
     definition_tokens: OnceLock<u64>,
-    help: HelpCache,
+    /// The groups of its help, with the answers on each.
+    groups: OnceLock<(Groups, Vec<HelpAnswers>)>,
+}
+
+/// What is made of one tool when it is first read.
+#[derive(Debug, Default)]
+struct MadeOfTool {
+    page: OnceLock<Result<DocPage, TemplateError>>,
+    /// The answer of `expand_tool`.
+    expanded: OnceLock<Bytes>,
+    usage: Counted<String>,
+    small_help: Counted<Map<String, Value>>,
+    help: HelpAnswers,
 }
 
 /// Text on a tool that a search adds to its hit, with its estimated tokens, if there is any.
@@ -96,24 +106,13 @@ impl CatalogView {
             false => Arc::clone(tool),
         };
         let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
-        let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
-        let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
-        let usages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
-        let small_help = catalog.tools.iter().map(|_| OnceLock::new()).collect();
-        let help = HelpCache::of(catalog.tools.len());
-        let profile = profile.map(ToString::to_string);
-        let shifts = catalog.tools.iter().any(|tool| tool.shifts_context());
         Ok(Self {
-            profile,
-            shifts,
+            profile: profile.map(ToString::to_string),
+            shifts: catalog.tools.iter().any(|tool| tool.shifts_context()),
             modes,
             forbidden,
             templates,
-            pages,
-            expanded,
-            usages,
-            small_help,
-            help,
+            made: catalog.tools.iter().map(|_| MadeOfTool::default()).collect(),
             catalog,
             index: OnceLock::new(),
             skills: OnceLock::new(),
@@ -123,6 +122,7 @@ impl CatalogView {
             searchable_categories: OnceLock::new(),
             index_build: tokio::sync::Mutex::default(),
             definition_tokens: OnceLock::new(),
+            groups: OnceLock::new(),
         })
     }
 
@@ -197,8 +197,8 @@ impl CatalogView {
 
     /// The doc of the tool at this position in [`Catalog::tools`].
     pub fn page(&self, index: usize) -> Option<&Result<DocPage, TemplateError>> {
-        let (tool, page) = (self.catalog.tools.get(index)?, self.pages.get(index)?);
-        Some(page.get_or_init(|| {
+        let (tool, made) = (self.catalog.tools.get(index)?, self.made.get(index)?);
+        Some(made.page.get_or_init(|| {
             let doc = Doc::of(tool, &self.catalog);
             let markdown = doc.render(&self.templates, &self.catalog.version)?;
             let (version, receipt) = (doc.version().to_string(), doc.receipt().to_string());
@@ -212,7 +212,7 @@ impl CatalogView {
         if self.is_forbidden(index) {
             return None;
         }
-        if let Some(kept) = self.pages.get(index)?.get() {
+        if let Some(kept) = self.made.get(index)?.page.get() {
             return kept.as_ref().ok().map(|page| String::from_utf8_lossy(&page.markdown).into_owned());
         }
         let doc = Doc::of(self.catalog.tools.get(index)?, &self.catalog);
@@ -299,20 +299,20 @@ impl CatalogView {
 
     /// The cached answer of `expand_tool`, by the position of the tool.
     pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
-        self.expanded.get(index)
+        self.made.get(index).map(|made| &made.expanded)
     }
 
     /// The usage of the tool at this position as a search gives it, with its estimated tokens; made at its first use.
     pub(super) fn usage(&self, index: usize) -> Option<&(String, usize)> {
         let make =
             || help::signature(self.catalog.tools.get(index)?).map(|usage| (usage.clone(), estimate(&usage)));
-        self.usages.get(index)?.get_or_init(make).as_ref()
+        self.made.get(index)?.usage.get_or_init(make).as_ref()
     }
 
     /// The small help on the tool at this position as a search gives it, with its estimated tokens; made at its first use.
     pub(super) fn small_help(&self, index: usize) -> Option<&(Map<String, Value>, usize)> {
         let make = || help::small(self.catalog.tools.get(index)?);
-        self.small_help.get(index)?.get_or_init(make).as_ref()
+        self.made.get(index)?.small_help.get_or_init(make).as_ref()
     }
 
     /// Estimated tokens of the definitions of all its tools, with four bytes to a token.
@@ -322,14 +322,34 @@ impl CatalogView {
             .get_or_init(|| self.catalog.tools.iter().map(|tool| tool.bytes() as u64).sum::<u64>() / 4)
     }
 
+    fn help_on_groups(&self) -> &(Groups, Vec<HelpAnswers>) {
+        self.groups.get_or_init(|| {
+            let groups = Groups::of(&self.catalog, self.tree());
+            let answers = groups.all().iter().map(|_| HelpAnswers::default()).collect();
+            (groups, answers)
+        })
+    }
+
     /// The groups of its help. Made at their first use.
     pub(super) fn groups(&self) -> &Groups {
-        &self.help.groups(|| Groups::of(&self.catalog, self.tree())).0
+        &self.help_on_groups().0
     }
 
     /// The slot of the help on a target, if it is cached.
     pub(super) fn help(&self, target: &HelpTarget, wanted: HelpOptions) -> Option<&OnceLock<Bytes>> {
-        self.help.slot(target, wanted, || Groups::of(&self.catalog, self.tree()))
+        let is_full = usize::from(wanted.format == Format::Full);
+        let (answers, way) = match target {
+            HelpTarget::Op(index) => {
+                let examples = usize::from(wanted.examples) * 2 * is_full;
+                (&self.made.get(*index)?.help, is_full * 2 + examples + usize::from(wanted.schemas))
+            }
+            HelpTarget::Group(group, only) => {
+                let only = EffectFilter::ALL.iter().position(|one| one == only)?;
+                (self.help_on_groups().1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
+            }
+            HelpTarget::Beginning(_) | HelpTarget::Function(_) | HelpTarget::Session => return None,
+        };
+        answers.get_or_init(Box::default).get(way)
     }
 
     /// Position of the tool with this canonical name, op, safe name or alias.
@@ -366,8 +386,8 @@ pub(super) fn category_entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<In
 /// reads or writes.
 const WAYS: usize = 6;
 
-/// The answers on one target; allocated at its first use.
-type Answers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
+/// The help on one target; allocated at its first use.
+type HelpAnswers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
 
 /// Target of help.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -382,55 +402,6 @@ pub(super) enum HelpTarget {
     Function(&'static str),
     /// The events of the caller's session.
     Session,
-}
-
-/// Cached help of one catalog view. Reading takes no lock.
-#[derive(Debug, Default)]
-pub(super) struct HelpCache {
-    ops: Vec<Answers>,
-    groups: OnceLock<(Groups, Vec<Answers>)>,
-}
-
-impl HelpCache {
-    /// A cache for this many tools.
-    pub(super) fn of(tools: usize) -> Self {
-        Self { ops: empty_slots(tools), groups: OnceLock::new() }
-    }
-
-    /// The groups, each with its slots; `make` makes them at their first use.
-    pub(super) fn groups(&self, make: impl FnOnce() -> Groups) -> &(Groups, Vec<Answers>) {
-        self.groups.get_or_init(|| {
-            let groups = make();
-            let answers = empty_slots(groups.all().len());
-            (groups, answers)
-        })
-    }
-
-    /// The slot of the answer on a target, if it is cached.
-    pub(super) fn slot(
-        &self,
-        target: &HelpTarget,
-        wanted: HelpOptions,
-        make_groups: impl FnOnce() -> Groups,
-    ) -> Option<&OnceLock<Bytes>> {
-        let is_full = usize::from(wanted.format == Format::Full);
-        let (answers, way) = match target {
-            HelpTarget::Op(index) => {
-                let examples = usize::from(wanted.examples) * 2 * is_full;
-                (self.ops.get(*index)?, is_full * 2 + examples + usize::from(wanted.schemas))
-            }
-            HelpTarget::Group(group, only) => {
-                let only = EffectFilter::ALL.iter().position(|one| one == only)?;
-                (self.groups(make_groups).1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
-            }
-            HelpTarget::Beginning(_) | HelpTarget::Function(_) | HelpTarget::Session => return None,
-        };
-        answers.get_or_init(Box::default).get(way)
-    }
-}
-
-fn empty_slots(things: usize) -> Vec<Answers> {
-    (0..things).map(|_| OnceLock::new()).collect()
 }
 
 // The Agent Skills of a catalog view, with the bytes and the digest of each file: those that `render --skills` writes.

@@ -7,11 +7,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::arguments::read;
+use super::function::Arguments;
 use super::tool_search::find;
-use super::{
-    Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal, SearchQuery, SemanticSearch,
-};
+use super::{Answer, Function, FunctionContext, SearchQuery, SemanticSearch, ToolError};
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{
@@ -56,8 +54,9 @@ pub struct PickOutcome {
     pub unsafe_tools: usize,
 }
 
+/// Arguments of `pick`.
 #[derive(Deserialize)]
-struct Arguments {
+pub(super) struct Asked {
     #[serde(default)]
     input: Value,
     max_candidates: Option<usize>,
@@ -76,23 +75,21 @@ struct Arguments {
     debug: bool,
 }
 
-/// Answers a call.
-pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move {
-        let arguments: Arguments = read(function.name(), arguments)?;
-        let Arguments { role, capabilities, max_cost, max_effect, .. } = arguments;
+impl Arguments for Asked {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let Self { role, capabilities, max_cost, max_effect, .. } = self;
         let standard = Options::default();
         let options = Options {
-            max_candidates: arguments.max_candidates.unwrap_or(standard.max_candidates),
-            min_score: arguments.min_score.unwrap_or(standard.min_score),
-            allow_unsafe: arguments.allow_unsafe,
+            max_candidates: self.max_candidates.unwrap_or(standard.max_candidates),
+            min_score: self.min_score.unwrap_or(standard.min_score),
+            allow_unsafe: self.allow_unsafe,
             filter: Filter { role, capabilities, max_cost, max_effect },
-            timeout: arguments.timeout_ms.map(Duration::from_millis),
-            debug: arguments.debug,
+            timeout: self.timeout_ms.map(Duration::from_millis),
+            debug: self.debug,
         };
-        let chosen = context.pick(arguments.input, arguments.scorer, &options).await?;
-        Ok(answer(&chosen, arguments.scorer))
-    })
+        let chosen = context.pick(self.input, self.scorer, &options).await?;
+        Ok(answer(&chosen, self.scorer))
+    }
 }
 
 fn answer(chosen: &PickOutcome, scorer: ScorerKind) -> Answer {
@@ -148,7 +145,7 @@ impl FunctionContext {
         input: Value,
         scorer: ScorerKind,
         options: &Options,
-    ) -> Result<PickOutcome, Refusal> {
+    ) -> Result<PickOutcome, ToolError> {
         self.configured(scorer)?;
         self.view.wait_for_indexes().await;
         let all = &self.view.catalog().tools;
@@ -181,7 +178,7 @@ impl FunctionContext {
     }
 
     /// Refuses a scorer whose model is not configured.
-    fn configured(&self, scorer: ScorerKind) -> Result<(), Refusal> {
+    fn configured(&self, scorer: ScorerKind) -> Result<(), ToolError> {
         let missing = match scorer {
             ScorerKind::Keyword => return Ok(()),
             ScorerKind::Embedding | ScorerKind::Hybrid => match self.services.semantic {
@@ -192,12 +189,11 @@ impl FunctionContext {
             ScorerKind::Llm => return Ok(()),
         };
         let scorer = scorer.as_str();
-        let refusal = Refusal::new(
-            ErrorCode::ValidationError,
+        let error = ToolError::invalid(
             format!("the scorer `{scorer}` needs a model, and `{missing}` is not configured"),
             format!("use the scorer `keyword`, or add `[{missing}]` to toolcrib.toml"),
         );
-        Err(refusal.field("/scorer", "there is no model for this scorer"))
+        Err(error.field("/scorer", "there is no model for this scorer"))
     }
 }
 

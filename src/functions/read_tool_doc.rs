@@ -5,16 +5,15 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::function::ROOT;
-use super::{
-    Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, discovery,
-};
+use super::function::{Arguments, ROOT};
+use super::{Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, ToolError, discovery};
 use crate::catalog::{Callable, Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
 
+/// Arguments of `read_tool_doc`.
 #[derive(Deserialize)]
-struct Arguments {
+pub(super) struct Asked {
     name: Option<String>,
     #[serde(default)]
     names: Vec<String>,
@@ -64,40 +63,30 @@ fn earns_receipt(section: &Section) -> bool {
     matches!(section, Section::Arguments | Section::Schema)
 }
 
-/// Answers a call.
-pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Value) -> MaybeAsync {
-    let arguments = super::arguments::read(function.name(), arguments);
-    MaybeAsync::Ready(arguments.and_then(|arguments| docs(context, arguments)))
-}
-
-fn docs(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
-    let view = &*context.view;
-    let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
-    let mut answers = DocReader { view, arguments: &arguments, left, found, unread };
-    let mut refusals: Vec<(String, Refusal)> = Vec::new();
-    let mut seen = HashSet::new();
-    for name in arguments.name.iter().chain(&arguments.names) {
-        match view.resolve(name) {
-            Ok(index) if view.is_forbidden(index) => {
-                refusals.push((name.clone(), discovery::not_authorized(name)));
+impl Arguments for Asked {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let view = &*context.view;
+        let mut docs =
+            DocReader { view, asked: &self, left: self.max_tokens, found: Vec::new(), unread: Vec::new() };
+        let mut errors: Vec<(&String, ToolError)> = Vec::new();
+        let mut seen = HashSet::new();
+        for name in self.name.iter().chain(&self.names) {
+            match view.resolve(name) {
+                Ok(index) if view.is_forbidden(index) => errors.push((name, discovery::not_authorized(name))),
+                Ok(index) if seen.insert(index) => docs.read(index)?,
+                Ok(_) => {}
+                Err(unresolved) => match index_page(view, name) {
+                    Some(page) => docs.found.push(page),
+                    None => errors.push((name, unknown(view, name, unresolved))),
+                },
             }
-            Ok(index) if seen.insert(index) => answers.read(index)?,
-            Ok(_) => {}
-            Err(unresolved) => match index_page(view, name) {
-                Some(page) => answers.found.push(page),
-                None => refusals.push((name.clone(), refusal(view, name, unresolved))),
-            },
         }
+        if docs.found.is_empty() {
+            let all = errors.into_iter().map(|(_, error)| error).reduce(ToolError::and);
+            return Err(all.unwrap_or_else(nothing_asked));
+        }
+        Ok(docs.answer(errors))
     }
-    let DocReader { found, unread, .. } = answers;
-    if found.is_empty() {
-        return Err(refusals
-            .into_iter()
-            .map(|(_, refusal)| refusal)
-            .reduce(both)
-            .unwrap_or_else(nothing_asked));
-    }
-    Ok(answer(found, unread, refusals, arguments.format))
 }
 
 /// The index, or a page of it, for callers that have no other way to it.
@@ -111,24 +100,16 @@ fn index_page(view: &CatalogView, name: &str) -> Option<Found> {
     Some(Found { fields, text })
 }
 
-/// Two refusals as one.
-fn both(mut first: Refusal, second: Refusal) -> Refusal {
-    first.message = format!("{}; {}", first.message, second.message);
-    first.nearest.extend(second.nearest);
-    first
-}
-
-fn nothing_asked() -> Refusal {
-    let mut refusal = Refusal::new(
-        ErrorCode::ValidationError,
+fn nothing_asked() -> ToolError {
+    let mut error = ToolError::invalid(
         "neither `name` nor `names` says which tool",
         "give the name of one tool in `name`, or of several in `names`",
     );
-    refusal.example = Some(serde_json::json!({ "name": "create_issue" }));
-    refusal.field("/name", "this is missing, and so is `names`")
+    error.example = Some(json!({ "name": "create_issue" }));
+    error.field("/name", "this is missing, and so is `names`")
 }
 
-fn refusal(view: &CatalogView, name: &str, found: Resolved<'_>) -> Refusal {
+fn unknown(view: &CatalogView, name: &str, found: Resolved<'_>) -> ToolError {
     let unresolved = view.catalog().explain(name, found);
     let (code, message, next) = match (unresolved.is_ambiguous, unresolved.near.is_empty()) {
         (true, _) => (ErrorCode::Ambiguous, unresolved.message, "ask for one of `nearest`"),
@@ -143,9 +124,9 @@ fn refusal(view: &CatalogView, name: &str, found: Resolved<'_>) -> Refusal {
             "find the tool by what it does with tool_search, or in the index, {\"name\": \"README.md\"}",
         ),
     };
-    let mut refusal = Refusal::new(code, message, next);
-    refusal.nearest = unresolved.near.iter().map(|tool| tool.name.clone()).collect();
-    refusal
+    let mut error = ToolError::new(code, message, next);
+    error.nearest = unresolved.near.iter().map(|tool| tool.name.clone()).collect();
+    error
 }
 
 /// One doc of the answer: its fields, and the same as text.
@@ -157,7 +138,7 @@ struct Found {
 /// Docs read one after the other within one budget.
 struct DocReader<'r> {
     view: &'r CatalogView,
-    arguments: &'r Arguments,
+    asked: &'r Asked,
     /// Tokens that are left.
     left: Option<usize>,
     found: Vec<Found>,
@@ -169,7 +150,7 @@ struct DocReader<'r> {
 const LEAST: usize = 60;
 
 impl DocReader<'_> {
-    fn read(&mut self, index: usize) -> Result<(), Refusal> {
+    fn read(&mut self, index: usize) -> Result<(), ToolError> {
         let (Some(tool), Some(page)) = (self.view.catalog().tools.get(index), self.view.page(index)) else {
             return Ok(());
         };
@@ -177,9 +158,7 @@ impl DocReader<'_> {
             self.unread.push(tool.name.clone());
             return Ok(());
         }
-        let page = page.as_ref().map_err(|error| {
-            Refusal::new(ErrorCode::Internal, error.to_string(), "tell the operator of this server")
-        })?;
+        let page = page.as_ref().map_err(ToolError::internal)?;
         let mut fields = Map::new();
         fields.insert("name".into(), tool.name.as_str().into());
         fields.insert("op".into(), tool.op.as_str().into());
@@ -198,15 +177,15 @@ impl DocReader<'_> {
     /// Adds the requested part to the fields, and returns it as text, with whether it earns the receipt.
     fn content(&self, tool: &Tool, page: &DocPage, fields: &mut Map<String, Value>) -> (String, bool) {
         let whole = || String::from_utf8_lossy(&page.markdown).trim_end().to_string();
-        let is_whole = self.arguments.section == Part::All && self.arguments.format == Format::Markdown;
+        let is_whole = self.asked.section == Part::All && self.asked.format == Format::Markdown;
         if is_whole && self.left.is_none_or(|left| exact(&whole()) <= left) {
             let text = whole();
             fields.insert("markdown".into(), text.as_str().into());
             return (text, true);
         }
         let doc = Doc::of(tool, self.view.catalog());
-        let sections = self.arguments.section.sections();
-        match self.arguments.format {
+        let sections = self.asked.section.sections();
+        match self.asked.format {
             Format::Markdown => {
                 let parts =
                     sections.iter().filter_map(|&section| Some((section, doc.section(section, tool)?)));
@@ -239,6 +218,36 @@ impl DocReader<'_> {
             }
         }
     }
+
+    /// The answer, with the errors of names that have no page.
+    fn answer(self, errors: Vec<(&String, ToolError)>) -> Answer {
+        let (docs, mut texts): (Vec<Value>, Vec<String>) =
+            self.found.into_iter().map(|page| (Value::Object(page.fields), page.text)).unzip();
+        let mut fields = Map::new();
+        fields.insert("docs".into(), docs.into());
+        if !self.unread.is_empty() {
+            let how = json!({ "names": self.unread });
+            texts.push(format!("Left out: {}. Read them with {how}", self.unread.join(", ")));
+            fields.insert("left_out".into(), self.unread.into());
+            fields.insert("read_on".into(), how);
+        }
+        let mut told = Vec::new();
+        for (name, error) in errors {
+            let near = match error.nearest.as_slice() {
+                [] => String::new(),
+                near => format!("; nearest: {}", near.join(", ")),
+            };
+            texts.push(format!("{}{near}", error.message));
+            let mut error = json!(error.or_help_path(ROOT));
+            error["asked"] = name.as_str().into();
+            told.push(error);
+        }
+        if !told.is_empty() {
+            fields.insert("errors".into(), told.into());
+        }
+        let text = (self.asked.format == Format::Markdown).then(|| texts.join(BETWEEN));
+        Answer::new(fields, text)
+    }
 }
 
 /// Names the sections that were left out, and the way to get them.
@@ -247,9 +256,9 @@ fn rest(tool: &Tool, left_out: &[Section], whole: usize, fields: &mut Map<String
     let how = match left_out {
         [] => return None,
         [only @ (Section::Arguments | Section::Examples | Section::Policy | Section::Schema)] => {
-            serde_json::json!({ "name": tool.name, "section": only.as_str() })
+            json!({ "name": tool.name, "section": only.as_str() })
         }
-        _ => serde_json::json!({ "name": tool.name, "max_tokens": whole }),
+        _ => json!({ "name": tool.name, "max_tokens": whole }),
     };
     let text = format!("Left out: {}. Read it with {how}", names.join(", "));
     fields.insert("left_out".into(), names.into());
@@ -257,46 +266,8 @@ fn rest(tool: &Tool, left_out: &[Section], whole: usize, fields: &mut Map<String
     Some(text)
 }
 
-/// Separator between two docs.
+/// Separator between two pages.
 const BETWEEN: &str = "\n\n---\n\n";
-
-fn answer(
-    found: Vec<Found>,
-    unread: Vec<String>,
-    refusals: Vec<(String, Refusal)>,
-    format: Format,
-) -> Answer {
-    let mut texts: Vec<String> = Vec::with_capacity(found.len());
-    let mut docs = Vec::with_capacity(found.len());
-    for Found { fields, text } in found {
-        docs.push(Value::Object(fields));
-        texts.push(text);
-    }
-    let mut fields = Map::new();
-    fields.insert("docs".into(), docs.into());
-    if !unread.is_empty() {
-        let how = serde_json::json!({ "names": unread });
-        texts.push(format!("Left out: {}. Read them with {how}", unread.join(", ")));
-        fields.insert("left_out".into(), unread.into());
-        fields.insert("read_on".into(), how);
-    }
-    let mut errors = Vec::new();
-    for (name, refusal) in refusals {
-        let near = match refusal.nearest.as_slice() {
-            [] => String::new(),
-            near => format!("; nearest: {}", near.join(", ")),
-        };
-        texts.push(format!("{}{near}", refusal.message));
-        let mut error = serde_json::to_value(refusal.or_help_path(ROOT)).unwrap_or_default();
-        error["asked"] = name.into();
-        errors.push(error);
-    }
-    if !errors.is_empty() {
-        fields.insert("errors".into(), errors.into());
-    }
-    let text = (format == Format::Markdown).then(|| texts.join(BETWEEN));
-    Answer::new(fields, text)
-}
 
 /// The sections that fit, in the order of the doc, and the others.
 struct FittedSections<T> {

@@ -7,219 +7,158 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::arguments::{check, read};
-use super::function::ROOT;
-use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
+use super::function::{AnswerFuture, ROOT, called, harmless};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, context};
 use crate::arguments::WRAPPERS;
 use crate::catalog::{Resolved, functions};
 use crate::config::BATCH_SECONDS;
-use crate::exec::backend::McpAnswer;
 use crate::exec::{part_of, reached};
 use crate::finding::{from_json, pointer_join};
 use crate::state::WaitBudget;
 use crate::tool::{Effect, quoted};
 
 #[derive(Deserialize)]
-struct Arguments {
+struct Asked {
     parallel: Option<bool>,
 }
 
 /// Answers a call.
-pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(answer(function, context, arguments))
+pub(super) fn run<'c>(
+    function: &'static Function,
+    context: &'c FunctionContext,
+    input: Value,
+) -> AnswerFuture<'c> {
+    Box::pin(answer(function, context, input))
 }
 
-async fn answer(function: &Function, context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let (arguments, calls) = taken(arguments)?;
-    let arguments = match function.definition() {
-        Some(definition) => check(definition, context.view.catalog().secrets(), arguments)?,
-        None => arguments,
-    };
-    let asked: Arguments = read(function.name(), arguments)?;
-    let seconds = BATCH_SECONDS;
-    let until = Instant::now() + Duration::from_secs(seconds);
-    let parallel = match (asked.parallel, parallel_obstacle(&context, &calls)) {
+async fn answer(
+    function: &'static Function,
+    context: &FunctionContext,
+    input: Value,
+) -> Result<Answer, ToolError> {
+    let (arguments, items) = taken(input)?;
+    let asked: Asked = context::arguments(function, context, arguments)?;
+    let until = Instant::now() + Duration::from_secs(BATCH_SECONDS);
+    let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
         (Some(wanted), _) => wanted,
-        (None, reason) => reason.is_none() && calls.len() > 1,
+        (None, reason) => reason.is_none() && items.len() > 1,
     };
-    let Answered { answers, originals } = match parallel {
-        true => run_parallel(&context, &calls, until, seconds).await,
-        false => run_sequential(&context, &calls, until, seconds).await,
+    let answers = match is_parallel {
+        true => run_parallel(context, &items, until).await,
+        false => run_sequential(context, &items, until).await,
     };
-    let failed = answers.iter().filter(|answer| answer.get("ok") != Some(&Value::Bool(true))).count();
-    let numbered = answers.into_iter().zip(&calls).enumerate();
-    let results: Vec<Value> =
-        numbered.map(|(index, (answer, item))| item.answer_fields(&context, index, answer)).collect();
-    let mut fields = Map::new();
-    fields.insert("results".into(), results.into());
-    fields.insert("failed".into(), failed.into());
-    Ok(Answer::new(fields, None).with_originals(originals))
+    let failed = answers.iter().filter(|answer| !succeeded(answer)).count();
+    let numbered = || answers.iter().enumerate();
+    let version = &context.view.catalog().version;
+    let results = numbered().zip(&items).map(|((index, answer), item)| item.result(index, answer, version));
+    let fields = Map::from_iter([
+        ("results".to_string(), results.collect::<Value>()),
+        ("failed".to_string(), failed.into()),
+    ]);
+    let originals = numbered().filter_map(|(index, answer)| Some((index, answer.original(0)?.clone())));
+    Ok(Answer::new(fields, None).with_originals(originals.collect()))
 }
 
-/// The answers of the calls, and those of MCP servers as they came.
-#[derive(Default)]
-struct Answered {
-    answers: Vec<Map<String, Value>>,
-    originals: Vec<(usize, McpAnswer)>,
+/// A batch for this caller: help on a tool, and a call of it.
+pub(super) fn example(view: &CatalogView) -> Option<Value> {
+    let tool = harmless(view)?;
+    Some(json!({ "calls": [
+        { "function": "tool_help", "input": { "path": tool.op } },
+        { "function": Function::tool_exec().name(), "input": called(tool) },
+    ] }))
 }
 
-impl Answered {
-    fn keep_original(&mut self, index: usize, answer: &Answer) {
-        self.originals.extend(answer.original(0).map(|original| (index, original.clone())));
-    }
+fn succeeded(answer: &Answer) -> bool {
+    answer.body().get("ok") == Some(&Value::Bool(true))
 }
 
 /// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
-fn parallel_obstacle(context: &FunctionContext, calls: &[Item]) -> Option<String> {
-    let mut all = calls.iter().enumerate();
-    all.find_map(|(index, item)| {
-        if item.input.values().any(has_references) {
+fn parallel_obstacle(context: &FunctionContext, items: &[Item]) -> Option<String> {
+    items.iter().enumerate().find_map(|(index, item)| {
+        let call = item.call.as_ref().ok()?;
+        if call.input.values().any(has_references) {
             return Some(format!("call {index} uses the result of another"));
         }
-        (!item.is_read(context)).then(|| format!("call {index} is not known to be a read"))
+        (!call.is_read(context)).then(|| format!("call {index} is not known to be a read"))
     })
 }
 
-fn not_parallel(reason: &str) -> Refusal {
+fn not_parallel(reason: &str) -> ToolError {
     let message = format!("these calls cannot run in parallel: {reason}");
-    let next = "leave `parallel` out; the calls are then run in order";
-    Refusal::new(ErrorCode::ValidationError, message, next).field("/parallel", reason)
+    ToolError::invalid(message, "leave `parallel` out; the calls are then run in order")
+        .field("/parallel", reason)
 }
 
-async fn run_sequential(context: &FunctionContext, calls: &[Item], until: Instant, seconds: u64) -> Answered {
-    let mut answered = Answered::default();
-    for (index, item) in calls.iter().enumerate() {
-        let ids: Vec<Option<&str>> = calls.iter().take(index).map(|item| item.id.as_deref()).collect();
-        let answer = match resolved(&item.input, &answered.answers, &ids) {
-            Err(refusal) => refused(refusal),
-            Ok(_) if item.wrong.is_some() => item.refused(),
-            Ok(_) if Instant::now() >= until => refused(out_of_time(seconds, false)),
-            Ok(input) => match timeout_at(until, item.call(context, input)).await {
-                Ok(answer) => {
-                    answered.keep_original(index, &answer);
-                    body(answer)
-                }
-                Err(_) => refused(out_of_time(seconds, true)),
-            },
-        };
-        answered.answers.push(answer);
-    }
-    answered
-}
-
-async fn run_parallel(context: &FunctionContext, calls: &[Item], until: Instant, seconds: u64) -> Answered {
-    let mut answered = Answered::default();
-    let mut answers: Vec<Option<Map<String, Value>>> = vec![None; calls.len()];
-    let mut running = JoinSet::new();
-    for (index, item) in calls.iter().enumerate() {
-        if item.wrong.is_some() {
-            if let Some(place) = answers.get_mut(index) {
-                *place = Some(item.refused());
+async fn run_sequential(context: &FunctionContext, items: &[Item], until: Instant) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(items.len());
+    for item in items {
+        let input = item.call.clone().and_then(|call| {
+            let input = References { answers: &answers, items }.resolved(&call.input)?;
+            match Instant::now() >= until {
+                true => Err(out_of_time(false)),
+                false => Ok((call.function, input)),
             }
-            continue;
+        });
+        let answer = match input {
+            Ok((function, input)) => timeout_at(until, function.call(context, Value::Object(input)))
+                .await
+                .map_err(|_| out_of_time(true)),
+            Err(error) => Err(error),
+        };
+        answers.push(answer.unwrap_or_else(failed));
+    }
+    answers
+}
+
+async fn run_parallel(context: &FunctionContext, items: &[Item], until: Instant) -> Vec<Answer> {
+    let mut answers: Vec<Result<Answer, ToolError>> = Vec::with_capacity(items.len());
+    let mut running = JoinSet::new();
+    for (index, item) in items.iter().enumerate() {
+        match item.call.clone() {
+            Ok(Call { function, input }) => {
+                let context = context.clone();
+                let call = async move { (index, function.call(&context, Value::Object(input)).await) };
+                running.spawn(WaitBudget::current().with(call));
+                answers.push(Err(out_of_time(true)));
+            }
+            Err(error) => answers.push(Err(error)),
         }
-        let (context, function) = (context.clone(), item.function.clone());
-        let input = item.input.clone();
-        let call = async move { (index, call(&context, &function, input).await) };
-        running.spawn(WaitBudget::current().with(call));
     }
     while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
         if let Ok((index, answer)) = done
             && let Some(place) = answers.get_mut(index)
         {
-            answered.keep_original(index, &answer);
-            *place = Some(body(answer));
+            *place = Ok(answer);
         }
     }
-    let late = || refused(out_of_time(seconds, true));
-    answered.answers = answers.into_iter().map(|answer| answer.unwrap_or_else(late)).collect();
-    answered
-}
-
-impl Item {
-    /// Whether the call changes nothing, as far as is known.
-    fn is_read(&self, context: &FunctionContext) -> bool {
-        if !Function::named(&self.function).is_some_and(Function::runs_tools) {
-            return true;
-        }
-        let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
-        match context.view.catalog().resolve(op) {
-            Resolved::Tool(tool) => tool.effect == Effect::Read,
-            // Nothing is run.
-            Resolved::Ambiguous(_) | Resolved::Unknown(_) => !op.is_empty(),
-        }
-    }
-
-    /// The answer for an item that could not be read.
-    fn refused(&self) -> Map<String, Value> {
-        self.wrong.clone().map(refused).unwrap_or_default()
-    }
-
-    async fn call(&self, context: &FunctionContext, input: Map<String, Value>) -> Answer {
-        call(context, &self.function, input).await
-    }
-
-    /// The answer of an item, with its id.
-    fn answer_fields(&self, context: &FunctionContext, index: usize, answer: Map<String, Value>) -> Value {
-        let version = &context.view.catalog().version;
-        let mut fields = Map::with_capacity(answer.len() + 3);
-        fields.insert("index".into(), index.into());
-        if let Some(id) = &self.id {
-            fields.insert("id".into(), id.as_str().into());
-        }
-        fields.insert("function".into(), self.function.as_str().into());
-        fields.extend(answer);
-        // All calls saw the same catalog; the batch gives its version.
-        if let Some(Value::Object(meta)) = fields.get_mut("meta") {
-            if meta.get("registry_version").and_then(Value::as_str) == Some(version.as_str()) {
-                meta.shift_remove("registry_version");
-            }
-            if meta.is_empty() {
-                fields.shift_remove("meta");
-            }
-        }
-        Value::Object(fields)
-    }
-}
-
-async fn call(context: &FunctionContext, function: &str, input: Map<String, Value>) -> Answer {
-    match Function::named(function) {
-        Some(function) => function.call(context, Value::Object(input)).await,
-        None => {
-            let message = format!("a batch has no function `{function}`");
-            let next = "use tool_exec, tool_help, tool_search or read_tool_doc";
-            Refusal::new(ErrorCode::NotFound, message, next).or_help_path(ROOT).into()
-        }
-    }
-}
-
-fn body(answer: Answer) -> Map<String, Value> {
-    answer.body().clone()
+    answers.into_iter().map(|answer| answer.unwrap_or_else(failed)).collect()
 }
 
 /// The answer for a call that the batch itself refuses.
-fn refused(refusal: Refusal) -> Map<String, Value> {
-    body(refusal.or_help_path(ROOT).into())
+fn failed(error: ToolError) -> Answer {
+    error.or_help_path(ROOT).into()
 }
 
-fn out_of_time(seconds: u64, was_begun: bool) -> Refusal {
-    let (message, next) = match was_begun {
+fn out_of_time(was_begun: bool) -> ToolError {
+    let (code, message, next) = match was_begun {
         true => (
+            ErrorCode::BackendTimeout,
             "the time of the batch ran out while this call was running; a write goes on all the same",
             "check whether it was done, then send the rest in another batch",
         ),
-        false => ("the time of the batch ran out before this call", "send the rest in another batch"),
+        false => (
+            ErrorCode::NotRun,
+            "the time of the batch ran out before this call",
+            "send the rest in another batch",
+        ),
     };
-    let code = if was_begun { ErrorCode::BackendTimeout } else { ErrorCode::NotRun };
-    let mut refusal = Refusal::new(code, message, next);
-    refusal.hints.insert("batch_seconds".into(), json!(seconds));
-    refusal
+    ToolError::new(code, message, next).detail("batch_seconds", BATCH_SECONDS)
 }
 
 /// Names that models use for the list of calls.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
-/// Name that models use for an input, beside those for arguments.
+/// Name that models use for an input, in addition to those for arguments.
 const BODY: &str = "body";
 /// Names that models use for the function.
 const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
@@ -228,18 +167,22 @@ const SHORTHANDS: [(&str, &str, &str); 2] = [("help", "tool_help", "path"), ("ex
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
 
-/// One call of a batch.
+/// One item of a batch.
 struct Item {
-    function: String,
-    input: Map<String, Value>,
     id: Option<String>,
-    /// The error of an invalid item.
-    wrong: Option<Refusal>,
+    /// The call, or the error of an invalid item.
+    call: Result<Call, ToolError>,
+}
+
+#[derive(Clone)]
+struct Call {
+    function: &'static Function,
+    input: Map<String, Value>,
 }
 
 /// The arguments with their list under the right name, and the calls in it.
-fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
-    let mut fields = match decoded(arguments).map_err(|message| refusal("", &message))? {
+fn taken(arguments: Value) -> Result<(Value, Vec<Item>), ToolError> {
+    let mut fields = match decoded(arguments).map_err(|message| invalid("", &message))? {
         Value::Object(fields) => fields,
         Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
         other => return Ok((other, Vec::new())),
@@ -252,7 +195,7 @@ fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
     }
     let mut items = Vec::new();
     if let Some(place) = fields.get_mut("calls") {
-        *place = decoded(place.take()).map_err(|message| refusal("/calls", &message))?;
+        *place = decoded(place.take()).map_err(|message| invalid("/calls", &message))?;
         if let Value::Array(calls) = place {
             items = std::mem::take(calls).into_iter().map(Item::read).collect();
             // The items are checked one by one.
@@ -267,20 +210,52 @@ impl Item {
         let mut fields = match decoded(given) {
             Ok(Value::Object(fields)) => fields,
             Ok(_) => {
-                return Self::wrong("", None, "a call of a batch is an object with `function` and `input`");
+                let message = "a call of a batch is an object with `function` and `input`";
+                return Self { id: None, call: Err(invalid("", message)) };
             }
-            Err(message) => return Self::wrong("", None, &message),
+            Err(message) => return Self { id: None, call: Err(invalid("", &message)) },
         };
         let id = match fields.shift_remove("id") {
             None | Some(Value::Null) => None,
             Some(Value::String(id)) if (1..=LONGEST_ID).contains(&id.chars().count()) => Some(id),
             Some(Value::Number(number)) => Some(number.to_string()),
-            Some(_) => return Self::wrong("/id", None, "`id` is a string of 1 to 64 characters"),
+            Some(_) => {
+                return Self {
+                    id: None,
+                    call: Err(invalid("/id", "`id` is a string of 1 to 64 characters")),
+                };
+            }
         };
-        let function = match function(&mut fields) {
-            Ok(function) => function,
-            Err(message) => return Self::wrong("/function", id, &message),
-        };
+        Self { id, call: Call::read(fields) }
+    }
+
+    /// The answer of an item, with its index and its id.
+    fn result(&self, index: usize, answer: &Answer, version: &str) -> Value {
+        let answer = answer.body();
+        let mut fields = Map::with_capacity(answer.len() + 3);
+        fields.insert("index".into(), index.into());
+        if let Some(id) = &self.id {
+            fields.insert("id".into(), id.as_str().into());
+        }
+        let function = self.call.as_ref().map_or("", |call| call.function.name());
+        fields.insert("function".into(), function.into());
+        fields.extend(answer.clone());
+        // All calls saw the same catalog; the batch gives its version.
+        if let Some(Value::Object(meta)) = fields.get_mut("meta") {
+            if meta.get("registry_version").and_then(Value::as_str) == Some(version) {
+                meta.shift_remove("registry_version");
+            }
+            if meta.is_empty() {
+                fields.shift_remove("meta");
+            }
+        }
+        Value::Object(fields)
+    }
+}
+
+impl Call {
+    fn read(mut fields: Map<String, Value>) -> Result<Self, ToolError> {
+        let function = function(&mut fields).map_err(|message| invalid("/function", &message))?;
         if !fields.contains_key("input")
             && !fields.contains_key("op")
             && let Some(name) = WRAPPERS.into_iter().chain([BODY]).find(|name| fields.contains_key(*name))
@@ -291,71 +266,81 @@ impl Item {
         let mut input = match fields.shift_remove("input").map(decoded) {
             None | Some(Ok(Value::Null)) => Map::new(),
             Some(Ok(Value::Object(input))) => input,
-            Some(Err(message)) => return Self::wrong("/input", id, &message),
+            Some(Err(message)) => return Err(invalid("/input", &message)),
             Some(Ok(_)) => {
-                return Self::wrong("/input", id, "`input` is an object: the input of the function");
+                return Err(invalid("/input", "`input` is an object: the input of the function"));
             }
         };
-        // Fields beside the input belong to it, and the function refuses unknown ones.
+        // Fields next to the input belong to it, and the function refuses unknown ones.
         for (name, value) in fields {
             input.entry(name).or_insert(value);
         }
-        Self { function, input, id, wrong: None }
+        Ok(Self { function, input })
     }
 
-    fn wrong(pointer: &str, id: Option<String>, message: &str) -> Self {
-        let wrong = Some(refusal(pointer, message));
-        Self { function: String::new(), input: Map::new(), id, wrong }
+    /// Whether the call changes nothing, as far as is known.
+    fn is_read(&self, context: &FunctionContext) -> bool {
+        if !self.function.runs_tools() {
+            return true;
+        }
+        let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
+        match context.view.catalog().resolve(op) {
+            Resolved::Tool(tool) => tool.effect == Effect::Read,
+            // Nothing is run.
+            Resolved::Ambiguous(_) | Resolved::Unknown(_) => !op.is_empty(),
+        }
     }
 }
 
-fn refusal(pointer: &str, message: &str) -> Refusal {
+fn invalid(pointer: &str, message: &str) -> ToolError {
     let next =
         "send this call again as {\"function\": \"tool_exec\", \"input\": {\"op\": ..., \"args\": {...}}}";
-    Refusal::new(ErrorCode::ValidationError, message, next).field(pointer, message)
+    ToolError::invalid(message, next).field(pointer, message)
 }
 
 /// The function of an item, in any spelling; `op` alone means `tool_exec`.
-fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
+fn function(fields: &mut Map<String, Value>) -> Result<&'static Function, String> {
     if let Some(given) = fields.shift_remove("function") {
         return match given.as_str() {
-            Some(name) => known(name).ok_or_else(|| {
-                format!("a batch has no function `{}`; it is one of {}", quoted(name), allowed().join(", "))
+            Some(name) => allowed_function(name).ok_or_else(|| {
+                let allowed = allowed().join(", ");
+                format!("a batch has no function `{}`; it is one of {allowed}", quoted(name))
             }),
             None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
         };
     }
     for (key, function, field) in SHORTHANDS {
-        if let Some(given) = fields.shift_remove(key) {
+        if let Some(function) = Function::named(function)
+            && let Some(given) = fields.shift_remove(key)
+        {
             let field = if given.is_object() { "input" } else { field };
             fields.entry(field).or_insert(given);
-            return Ok(function.into());
+            return Ok(function);
         }
     }
     for name in FUNCTIONS {
-        if let Some(function) = fields.get(name).and_then(Value::as_str).and_then(known) {
+        if let Some(function) = fields.get(name).and_then(Value::as_str).and_then(allowed_function) {
             fields.shift_remove(name);
             return Ok(function);
         }
     }
     match ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
-        true => Ok(Function::tool_exec().name().into()),
+        true => Ok(Function::tool_exec()),
         false => Err("`function` is missing: which function is to be called?".into()),
     }
 }
 
-fn known(name: &str) -> Option<String> {
-    let name = Function::spelled(name)?.name();
-    allowed().into_iter().find(|allowed| allowed == name)
+fn allowed_function(name: &str) -> Option<&'static Function> {
+    Function::spelled(name).filter(|function| allowed().contains(&function.name()))
 }
 
-/// The functions in our definition.
-fn allowed() -> Vec<String> {
+/// The names of functions in the definition of a batch.
+fn allowed() -> Vec<&'static str> {
     let names = functions().named("tool_batch").and_then(|tool| {
         let names = "/properties/calls/items/properties/function/enum";
-        tool.parameters.schema().pointer(names)?.as_array().cloned()
+        tool.parameters.schema().pointer(names)?.as_array()
     });
-    names.unwrap_or_default().iter().filter_map(|name| name.as_str().map(str::to_string)).collect()
+    names.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// A value, or the list or object in a text. The error names a repeated key.
@@ -369,14 +354,14 @@ fn decoded(value: Value) -> Result<Value, String> {
     }
 }
 
-/// Key that marks such a value.
+/// Key that marks a reference to the answer of an earlier call.
 const FROM: &str = "$from";
 /// Pointer into an answer by default.
 const RESULT: &str = "/result";
 /// Deepest level of an input that is searched for references.
 const DEEPEST: usize = 64;
 
-/// Whether an input contains such a value.
+/// Whether an input contains a reference.
 fn has_references(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.contains_key(FROM) || fields.values().any(has_references),
@@ -385,26 +370,22 @@ fn has_references(value: &Value) -> bool {
     }
 }
 
-/// An input with such values filled in; `ids` are the ids of the calls with these answers.
-fn resolved(
-    input: &Map<String, Value>,
-    answers: &[Map<String, Value>],
-    ids: &[Option<&str>],
-) -> Result<Map<String, Value>, Refusal> {
-    let of = References { answers, ids };
-    input
-        .iter()
-        .map(|(name, value)| Ok((name.clone(), of.value(value, &pointer_join("", name), 0)?)))
-        .collect()
-}
-
+/// The answers of the first items, to which later items refer.
 struct References<'a> {
-    answers: &'a [Map<String, Value>],
-    ids: &'a [Option<&'a str>],
+    answers: &'a [Answer],
+    items: &'a [Item],
 }
 
 impl References<'_> {
-    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value, Refusal> {
+    /// An input with the values that its references mean.
+    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>, ToolError> {
+        let field = |(name, value): (&String, &Value)| {
+            Ok((name.clone(), self.value(value, &pointer_join("", name), 0)?))
+        };
+        input.iter().map(field).collect()
+    }
+
+    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value, ToolError> {
         if depth > DEEPEST {
             return Err(misfit(at, "this is nested too deeply".into()));
         }
@@ -415,21 +396,22 @@ impl References<'_> {
                     let field = |(name, value): (&String, &Value)| {
                         Ok((name.clone(), self.value(value, &pointer_join(at, name), depth + 1)?))
                     };
-                    Value::Object(fields.iter().map(field).collect::<Result<_, Refusal>>()?)
+                    Value::Object(fields.iter().map(field).collect::<Result<_, ToolError>>()?)
                 }
             },
             Value::Array(items) => {
                 let item = |(index, value)| self.value(value, &pointer_join(at, index), depth + 1);
-                items.iter().enumerate().map(item).collect::<Result<_, Refusal>>()?
+                items.iter().enumerate().map(item).collect::<Result<_, ToolError>>()?
             }
             plain => plain.clone(),
         })
     }
 
-    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value, Refusal> {
+    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value, ToolError> {
         let index = match from {
             Value::String(id) => {
-                self.ids.iter().position(|known| known == &Some(id.as_str())).or(id.parse().ok())
+                let earlier = self.items.iter().take(self.answers.len());
+                earlier.map(|item| item.id.as_ref()).position(|known| known == Some(id)).or(id.parse().ok())
             }
             number => number.as_u64().and_then(|index| usize::try_from(index).ok()),
         };
@@ -437,27 +419,25 @@ impl References<'_> {
             let earlier = "`$from` is the index, from 0, or the `id` of an earlier call of the batch";
             return Err(misfit(at, format!("{from} is no earlier call; {earlier}")));
         };
-        if answer.get("ok") != Some(&Value::Bool(true)) {
+        if !succeeded(answer) {
             let message =
                 format!("this call was not run: it uses the result of call {index}, which has no result");
             let next = format!("correct call {index}, then send both again");
-            return Err(Refusal::new(ErrorCode::NotRun, message, next));
+            return Err(ToolError::new(ErrorCode::NotRun, message, next));
         }
         let pointer = match fields.get("pointer") {
             None => RESULT,
             Some(Value::String(pointer)) => pointer,
             Some(_) => return Err(misfit(at, "`pointer` is a JSON pointer such as \"/result/id\"".into())),
         };
-        part_of(answer, pointer).ok_or_else(|| {
-            let message =
-                format!("the answer of call {index} has nothing at `{pointer}`{}", reached(answer, pointer));
-            misfit(at, message)
+        part_of(answer.body(), pointer).ok_or_else(|| {
+            let there = reached(answer.body(), pointer);
+            misfit(at, format!("the answer of call {index} has nothing at `{pointer}`{there}"))
         })
     }
 }
 
-fn misfit(at: &str, message: String) -> Refusal {
+fn misfit(at: &str, message: String) -> ToolError {
     let next = "correct `$from` and `pointer`: {\"$from\": 0, \"pointer\": \"/result/id\"} is the `id` in the result of the first call";
-    let refusal = Refusal::new(ErrorCode::ValidationError, format!("{at}: {message}"), next);
-    refusal.field(at, &message)
+    ToolError::invalid(format!("{at}: {message}"), next).field(at, &message)
 }

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::catalog_view::HelpTarget;
-use super::function::ROOT;
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
+use super::function::{Arguments, ROOT};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
 use crate::catalog::{Resolved, functions};
 use crate::finding::nearest;
 use crate::help;
@@ -18,13 +18,14 @@ use crate::help::{Format, HelpOptions, usage};
 use crate::state::{EventKind, EventQuery};
 use crate::tool::quoted;
 
+/// Arguments of `tool_help`.
 #[derive(Deserialize)]
-struct Arguments {
+pub(super) struct Asked {
     path: Option<String>,
     #[serde(default)]
     paths: Vec<String>,
     #[serde(default)]
-    format: FormatArgument,
+    format: Format,
     #[serde(default = "yes")]
     include_examples: bool,
     #[serde(default)]
@@ -32,92 +33,61 @@ struct Arguments {
     known_version: Option<String>,
 }
 
-/// The word for a format.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FormatArgument {
-    #[default]
-    Short,
-    Full,
-}
-
 fn yes() -> bool {
     true
 }
 
-/// Answers a call.
-pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Value) -> MaybeAsync {
-    let asked: Arguments = match arguments::read(function.name(), arguments) {
-        Ok(asked) => asked,
-        Err(refusal) => return MaybeAsync::Ready(Err(refusal)),
-    };
-    let wanted = HelpOptions {
-        format: match asked.format {
-            FormatArgument::Short => Format::Short,
-            FormatArgument::Full => Format::Full,
-        },
-        examples: asked.include_examples,
-        schemas: asked.include_schemas,
-        short_tokens: help::SHORT_TOKENS,
-    };
-    if asked.paths.is_empty() {
-        let path = asked.path.unwrap_or_default();
-        return match find(&context.view, &path) {
-            Err(refusal) => MaybeAsync::Ready(Err(refusal)),
-            Ok(HelpTarget::Session) => {
-                let context = context.clone();
-                MaybeAsync::Future(Box::pin(async move {
-                    known_ops(&context).await.map(|fields| Answer::new(fields, None))
-                }))
-            }
-            Ok(place) => MaybeAsync::Ready(match asked.known_version.as_deref() {
-                Some(known) if is_current(&context.view, &place, known) => {
-                    Ok(Answer::new(unchanged(&path, known), None))
-                }
-                _ => match away(context, &place) {
-                    Some(_) => fields_now(context, &place, wanted).map(|fields| Answer::new(fields, None)),
-                    None => kept(&context.view, &place, wanted).map(Answer::from_json),
-                },
-            }),
+impl Arguments for Asked {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let wanted = HelpOptions {
+            format: self.format,
+            examples: self.include_examples,
+            schemas: self.include_schemas,
+            short_tokens: help::SHORT_TOKENS,
         };
+        if !self.paths.is_empty() {
+            return several(context, self.path.into_iter().chain(self.paths), wanted).await;
+        }
+        let (view, path) = (&context.view, self.path.unwrap_or_default());
+        let target = find(view, &path)?;
+        let fields = match self.known_version {
+            Some(known) if is_current(view, &target, &known) => unchanged(&path, &known),
+            _ if target == HelpTarget::Session || away(context, &target).is_some() => {
+                fields_now(context, &target, wanted).await?
+            }
+            _ => return kept(view, &target, wanted).map(Answer::from_json),
+        };
+        Ok(Answer::new(fields, None))
     }
-    let paths: Vec<String> = asked.path.into_iter().chain(asked.paths).collect();
-    let context = context.clone();
-    MaybeAsync::Future(Box::pin(async move { several(&context, paths, wanted).await }))
 }
 
 /// Each path by itself: a wrong path does not affect the others.
 async fn several(
     context: &FunctionContext,
-    paths: Vec<String>,
+    paths: impl Iterator<Item = String>,
     wanted: HelpOptions,
-) -> Result<Answer, Refusal> {
-    let (mut results, mut refusals, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+) -> Result<Answer, ToolError> {
+    let (mut results, mut errors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
         let help = match find(&context.view, &path) {
-            Ok(place) if !seen.insert(place.clone()) => continue,
-            Ok(HelpTarget::Session) => known_ops(context).await,
-            Ok(place) => fields_now(context, &place, wanted),
-            Err(refusal) => Err(refusal),
+            Ok(target) if !seen.insert(target.clone()) => continue,
+            Ok(target) => fields_now(context, &target, wanted).await,
+            Err(error) => Err(error),
         };
         let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
         match help {
             Ok(fields) => entry.extend(fields),
-            Err(refusal) => {
-                let refusal = refusal.or_help_path(ROOT);
-                entry.insert("error".into(), serde_json::to_value(&refusal).unwrap_or_default());
-                refusals.push(refusal);
+            Err(error) => {
+                let error = error.or_help_path(ROOT);
+                entry.insert("error".into(), json!(error));
+                errors.push(error);
             }
         }
         results.push(Value::Object(entry));
     }
-    if results.len() == refusals.len() {
-        let all = refusals.into_iter().reduce(|mut all, next| {
-            all.message = format!("{}; {}", all.message, next.message);
-            all.nearest.extend(next.nearest);
-            all
-        });
-        return Err(all.unwrap_or_else(|| broken("no path was given")));
+    if results.len() == errors.len() {
+        let all = errors.into_iter().reduce(ToolError::and);
+        return Err(all.unwrap_or_else(|| ToolError::internal("no path was given")));
     }
     Ok(Answer::new(Map::from_iter([("results".to_string(), results.into())]), None))
 }
@@ -130,23 +100,26 @@ fn away(context: &FunctionContext, place: &HelpTarget) -> Option<String> {
 }
 
 /// The fields of the help on one target, and whether it can be called now.
-fn fields_now(
+async fn fields_now(
     context: &FunctionContext,
     place: &HelpTarget,
     wanted: HelpOptions,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, ToolError> {
+    if *place == HelpTarget::Session {
+        return known_ops(context).await;
+    }
     let mut fields = fields(&context.view, place, wanted)?;
     fields.extend(away(context, place).map(|reason| ("unavailable".to_string(), reason.into())));
     Ok(fields)
 }
 
 /// The help on one target as JSON, made at its first use.
-fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, Refusal> {
+fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, ToolError> {
     let make = || {
         let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
         answer.extend(fields(view, place, wanted)?);
         answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
-        serde_json::to_vec(&answer).map(Bytes::from).map_err(|error| broken(&error.to_string()))
+        serde_json::to_vec(&answer).map(Bytes::from).map_err(ToolError::internal)
     };
     let Some(kept) = view.help(place, wanted) else { return make() };
     if let Some(kept) = kept.get() {
@@ -182,17 +155,17 @@ fn fields(
     view: &CatalogView,
     place: &HelpTarget,
     wanted: HelpOptions,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, ToolError> {
     let catalog = view.catalog();
     match place {
         HelpTarget::Op(index) => {
             let (Some(tool), Some(page)) = (catalog.tools.get(*index), view.page(*index)) else {
-                return Err(broken("this tool has no place"));
+                return Err(ToolError::internal("this tool has no place"));
             };
             if view.is_forbidden(*index) {
                 return Err(super::discovery::not_authorized(&tool.op));
             }
-            let page = page.as_ref().map_err(|error| broken(&error.to_string()))?;
+            let page = page.as_ref().map_err(ToolError::internal)?;
             let mut fields = help::of_tool(tool, wanted);
             fields.insert("doc_version".into(), page.version.as_str().into());
             fields.insert("receipt".into(), page.receipt.as_str().into());
@@ -205,23 +178,21 @@ fn fields(
             help::beginning(catalog, path, wanted.format).ok_or_else(|| unknown(view, path))
         }
         HelpTarget::Function(name) => {
-            let tool = functions().named(name).ok_or_else(|| broken("this function has no definition"))?;
+            let tool = functions()
+                .named(name)
+                .ok_or_else(|| ToolError::internal("this function has no definition"))?;
             Ok(help::of_tool(tool, wanted))
         }
-        HelpTarget::Session => Err(broken("the help on a session is read by itself")),
+        HelpTarget::Session => Err(ToolError::internal("the help on a session is read by itself")),
     }
 }
 
-fn broken(problem: &str) -> Refusal {
-    Refusal::new(ErrorCode::Internal, problem, "tell the operator of this server")
-}
-
-/// Most paths that a refusal names.
+/// Most paths that an error names.
 const SUGGESTED: usize = 4;
 
 /// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
 /// group comes before other names of tools.
-fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
+fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, ToolError> {
     let (name, catalog) = (path.trim(), view.catalog());
     let groups = view.groups();
     let op = |name: &str| catalog.find(name).and_then(|tool| Some((tool, catalog.position(&tool.name)?)));
@@ -240,9 +211,9 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
         (_, found @ Resolved::Ambiguous(_)) => {
             let unresolved = catalog.explain(name, found);
             let message = unresolved.message;
-            let mut refusal = Refusal::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
-            refusal.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
-            Err(refusal)
+            let mut error = ToolError::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
+            error.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
+            Err(error)
         }
         ("session", _) => Ok(HelpTarget::Session),
         _ if name.trim_end_matches(".read").trim_end_matches(".write").ends_with('*') => {
@@ -255,8 +226,8 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
     }
 }
 
-/// The refusal of an unknown path, with near ones.
-fn unknown(view: &CatalogView, path: &str) -> Refusal {
+/// The error of an unknown path, with near ones.
+fn unknown(view: &CatalogView, path: &str) -> ToolError {
     let (catalog, groups) = (view.catalog(), view.groups());
     let name = path.trim().trim_end_matches('*');
     let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
@@ -270,9 +241,9 @@ fn unknown(view: &CatalogView, path: &str) -> Refusal {
         false => "ask for one of `nearest`, or find the op by what it does with tool_search",
     };
     let message = format!("there is no op or group `{}`", quoted(path));
-    let mut refusal = Refusal::new(ErrorCode::NotFound, message, next);
-    refusal.nearest = near.into_iter().collect();
-    refusal
+    let mut error = ToolError::new(ErrorCode::NotFound, message, next);
+    error.nearest = near.into_iter().collect();
+    error
 }
 
 /// Most events that are read, and most ops that are listed.
@@ -280,11 +251,11 @@ const MAX_EVENTS: usize = 2_000;
 const MAX_OPS: usize = 40;
 
 /// The ops of the caller's session, in the order of their first event.
-async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
+async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, ToolError> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
     let wanted = EventQuery { limit: MAX_EVENTS, ..EventQuery::of(&session) };
     let events = context.services.state.events(&wanted).await;
-    let events = events.map_err(|error| broken(&format!("the trace cannot be read: {error}")))?;
+    let events = events.map_err(|error| ToolError::internal(format!("the trace cannot be read: {error}")))?;
     let catalog = context.view.catalog();
     let mut ops: IndexMap<&str, String> = IndexMap::new();
     for event in &events {
@@ -311,11 +282,7 @@ async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, Refu
     Ok(fields)
 }
 
-fn no_session() -> Refusal {
+fn no_session() -> ToolError {
     let next = "send the same `session`, a text of your own, with every call; or ask for an op or a group";
-    Refusal::new(
-        ErrorCode::ValidationError,
-        "this call belongs to no session, so that nothing is known of one",
-        next,
-    )
+    ToolError::invalid("this call belongs to no session, so that nothing is known of one", next)
 }

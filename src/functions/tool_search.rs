@@ -7,13 +7,11 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::arguments::read;
 use super::discovery::{
     Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part,
 };
-use super::{
-    Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal, SemanticSearch,
-};
+use super::function::Arguments;
+use super::{Answer, CatalogView, Function, FunctionContext, SemanticSearch, ToolError};
 use crate::catalog::Tool;
 use crate::help::argument_names;
 use crate::search::semantic::{POOL, SemanticStatus, Similarities, fuse};
@@ -32,8 +30,9 @@ const LINES: &str = "op(arguments) (effect, confidence): what it does [why]. `?`
 const NEXT: &str = "ask again in other words, an action and an object; if `nearest` and `categories` are nothing like it, \
                     there is no such tool: say so";
 
+/// Arguments of `tool_search`.
 #[derive(Deserialize)]
-struct Arguments {
+pub(super) struct Asked {
     query: Option<String>,
     #[serde(default)]
     queries: Vec<String>,
@@ -56,62 +55,50 @@ fn default_limit() -> usize {
     5
 }
 
-/// Answers a call.
-pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(function, &context, arguments).await })
-}
-
-async fn searched(
-    function: &Function,
-    context: &FunctionContext,
-    arguments: Value,
-) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read(function.name(), arguments)?;
-    let view = &context.view;
-    let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
-    let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
-    let is_alone = arguments.queries.is_empty();
-    if queries.is_empty() {
-        return Err(match &arguments.query {
-            Some(_) => super::discovery::blank("query"),
-            None if !is_alone => super::discovery::blank("queries"),
-            None => nothing_asked(),
-        });
-    }
-    view.wait_for_indexes().await;
-    let path: Vec<&str> = arguments.category.as_deref().into_iter().collect();
-    let scope = Scope { node: category(view, &path)?, tags: &[] };
-    let searched = ranked(context, &queries, scope, arguments.limit).await;
-    let found = queries.iter().zip(searched.found);
-    let mut results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(context, query, found)).collect();
-    explain(view, &mut results);
-    let text = (arguments.format == Format::Text).then(|| text(view, &results, is_alone));
-    let mut all_fields: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(view)).collect();
-    let fields = match all_fields.pop() {
-        Some(only) if is_alone => only,
-        last => {
-            let named = |(query, fields): (&&str, Map<String, Value>)| {
-                let mut named = Map::with_capacity(fields.len() + 1);
-                named.insert("query".into(), (*query).into());
-                named.extend(fields);
-                Value::Object(named)
-            };
-            let results: Vec<Value> =
-                queries.iter().zip(all_fields.into_iter().chain(last)).map(named).collect();
-            Map::from_iter([("results".to_string(), results.into())])
+impl Arguments for Asked {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let view = &context.view;
+        let asked = self.query.iter().chain(&self.queries).map(|query| query.trim());
+        let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
+        let is_alone = self.queries.is_empty();
+        if queries.is_empty() {
+            return Err(match &self.query {
+                Some(_) => super::discovery::blank("query"),
+                None if !is_alone => super::discovery::blank("queries"),
+                None => nothing_asked(),
+            });
         }
-    };
-    Ok(Answer::new(fields, text).with_semantic_status(&searched.semantic))
+        view.wait_for_indexes().await;
+        let path: Vec<&str> = self.category.as_deref().into_iter().collect();
+        let scope = Scope { node: category(view, &path)?, tags: &[] };
+        let searched = ranked(context, &queries, scope, self.limit).await;
+        let found = queries.iter().zip(searched.found);
+        let mut results: Vec<Outcome> =
+            found.map(|(query, found)| Outcome::new(context, query, found)).collect();
+        explain(view, &mut results);
+        let text = (self.format == Format::Text).then(|| text(view, &results, is_alone));
+        let fields = match results.as_slice() {
+            [only] if is_alone => only.fields(view),
+            several => {
+                let named = several.iter().map(|result| {
+                    let mut named = Map::from_iter([("query".to_string(), result.query.into())]);
+                    named.extend(result.fields(view));
+                    Value::Object(named)
+                });
+                Map::from_iter([("results".to_string(), named.collect())])
+            }
+        };
+        Ok(Answer::new(fields, text).with_semantic_status(&searched.semantic))
+    }
 }
 
-fn nothing_asked() -> Refusal {
-    let mut refusal = Refusal::new(
-        ErrorCode::ValidationError,
+fn nothing_asked() -> ToolError {
+    let mut error = ToolError::invalid(
         "neither `query` nor `queries` says what to look for",
         "say in `query` what you want to do, in a few words; or several things in `queries`",
     );
-    refusal.example = Some(json!({ "query": "move a document under a folder" }));
-    refusal.field("/query", "this is missing, and so is `queries`")
+    error.example = Some(json!({ "query": "move a document under a folder" }));
+    error.field("/query", "this is missing, and so is `queries`")
 }
 
 /// Result of one query.
@@ -260,7 +247,7 @@ const CHARACTERS: usize = 90;
 /// Words of a description that are compared.
 const COMPARED: usize = 400;
 
-/// A hit with the text beside its pointer.
+/// A hit with the text that explains it.
 struct Explained {
     hit: Hit,
     usage: Option<String>,

@@ -10,6 +10,7 @@ mod arguments;
 mod directory;
 mod short;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub use arguments::{argument_names, signature, usage};
@@ -23,7 +24,8 @@ use crate::tool::{Effect, clean_line};
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
 
 /// Length of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The facts that a call needs.
     #[default]

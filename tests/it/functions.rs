@@ -98,10 +98,9 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
 }
 
 /// Files that name functions beside the table, and why.
-const NAMED: [(&str, &str); 5] = [
+const NAMED: [(&str, &str); 4] = [
     ("src/functions/mod.rs", "the table"),
-    ("src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
-    ("src/functions/function.rs", "an example of a batch calls another function"),
+    ("src/functions/answer.rs", "a batch and a part of a result have texts of their own"),
     ("src/functions/tool_batch.rs", "the definition of a batch says which functions it takes"),
     ("src/provider/function.rs", "which functions a payload binds is decided below the table"),
 ];

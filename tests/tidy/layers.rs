@@ -28,7 +28,7 @@ const LAYERS: [(&str, u8); 28] = [
     ("state", 6),
     ("provider", 7),
     ("watch", 7),
-    ("refusal", 7),
+    ("tool_error", 7),
     ("report", 8),
     ("exec", 8),
     ("api", 9),

@@ -2,18 +2,14 @@
 //!
 //! 1. [`Backends::of`] finds the backend of a tool.
 //! 2. [`Backends::run`] runs a [`BackendRequest`]; [`Backends::preview`] is its dry run.
-//! 3. [`Identity`] has the token that a request to a server is sent with.
-//! 4. A [`BackendResponse`] comes back, or a [`BackendError`], which [`error`] turns into the error of an envelope.
+//! 3. A [`BackendResponse`] comes back, or a [`BackendError`], which [`failure_of`] turns into the error of an envelope.
 
 mod command;
-mod error;
 mod http;
 mod mcp;
-mod mcp_answer;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,17 +17,18 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-pub use error::{BackendError, BackendErrorKind, ErrorAnswer};
-pub(super) use error::{failure_of, no_backend};
-pub use mcp_answer::{DataBlock, McpAnswer};
+pub use mcp::{DataBlock, McpAnswer};
 
 use super::Caller;
+use crate::arguments::with_placeholders;
 use crate::catalog::Tool;
 use crate::config::{ActsAs, Config, Server};
-use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use crate::credentials::{CallerToken, SignInProblem, acts_as};
+use crate::finding::pointer_join;
 use crate::secret::SecretPolicy;
-use crate::sources::mcp::{ClientSession, Connections, Environment, Missing, Session};
-use crate::tool::{Backend, HttpBackend};
+use crate::sources::mcp::{ClientSession, Connections, Environment, FilledSecrets, Missing, Session};
+use crate::tool::{Backend, Effect, HttpBackend};
+use crate::tool_error::{Certainty, ErrorCode, ToolError};
 
 // The backends of a catalog: the one of a tool, what it is asked, and what it answers.
 
@@ -74,7 +71,14 @@ impl Backends {
 
     /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
     pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
-        of(tool, config)
+        if tool.withheld.is_some() {
+            return None;
+        }
+        if let Some(backend) = &tool.definition.backend {
+            return Some(Cow::Borrowed(backend));
+        }
+        let server = origin(tool, config)?;
+        Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
     }
 
     /// The backend of a tool with the configuration of its server. The value changes when either changes.
@@ -175,18 +179,6 @@ impl Backends {
     }
 }
 
-/// The backend of a tool: the one that its definition names, else the MCP server that it comes from.
-fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
-    if tool.withheld.is_some() {
-        return None;
-    }
-    if let Some(backend) = &tool.definition.backend {
-        return Some(Cow::Borrowed(backend));
-    }
-    let server = origin(tool, config)?;
-    Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
-}
-
 /// The MCP server that a tool comes from, under the name that [`mcp_server`] takes: the live source that listed it, or
 /// the configured server that its definition names.
 fn origin(tool: &Tool, config: &Config) -> Option<String> {
@@ -197,18 +189,13 @@ fn origin(tool: &Tool, config: &Config) -> Option<String> {
 
 /// The MCP server of this name: a configured one, else a live source, written `mcp:NAME` as in findings.
 fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
-    let configured = config.servers.get(name);
-    configured.or_else(|| live_source(config, bare(name)))
+    let source = || config.live_sources().find(|(called, _)| bare(called) == bare(name));
+    config.servers.get(name).or_else(|| source()?.1.mcp.as_ref())
 }
 
 /// A server's name without `mcp:`, as people write it.
 fn bare(name: &str) -> &str {
     name.strip_prefix("mcp:").unwrap_or(name)
-}
-
-fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
-    let (_, source) = config.live_sources().find(|(called, _)| bare(called) == name)?;
-    source.mcp.as_ref()
 }
 
 /// The server of an HTTP backend, with its name: the one that the backend names, else the one of the tool, else the only
@@ -320,53 +307,6 @@ impl BackendResponse {
     }
 }
 
-// The identity of a request to a server: the token that it is sent with.
-
-/// A question for a token. Its type is erased: a whole sign-in is within.
-type Asked<'a> = Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
-
-/// The identity of requests to one server for one caller.
-struct Identity<'i> {
-    credentials: &'i Credentials,
-    server: (&'i str, &'i Server),
-    caller: Option<CallerToken>,
-}
-
-impl<'i> Identity<'i> {
-    /// The identity for a caller. A caller without a token that the server is called with is refused.
-    fn new(
-        credentials: &'i Credentials,
-        server: (&'i str, &'i Server),
-        caller: &Caller,
-    ) -> Result<Self, BackendError> {
-        let of_operator = |name: &str| name.is_empty() || acts_as(server.1) != Some(ActsAs::Person);
-        let caller = match caller_token(server, caller)? {
-            None if !of_operator(&caller.name) => {
-                Some(CallerToken { name: caller.name.clone(), token: None })
-            }
-            caller => caller,
-        };
-        Ok(Self { credentials, server, caller })
-    }
-
-    /// The token of a request; `None` where it is sent without one.
-    async fn token(&self) -> Result<Option<SecretToken>, BackendError> {
-        let asked: Asked<'_> = Box::pin(self.credentials.token(self.server, self.caller.as_ref()));
-        asked.await.map_err(|problem| self.error(&problem))
-    }
-
-    /// Another token in place of a refused one, if the credentials have another.
-    async fn other(&self, refused: Refused<'_>) -> Result<Option<SecretToken>, BackendError> {
-        let asked: Asked<'_> =
-            Box::pin(self.credentials.rejected(self.server, self.caller.as_ref(), refused));
-        asked.await.map_err(|problem| self.error(&problem))
-    }
-
-    fn error(&self, problem: &SignInProblem) -> BackendError {
-        BackendError::of_sign_in(self.server.0, problem)
-    }
-}
-
 /// The token of a caller for a server that is called with it; `None` for other servers.
 fn caller_token(
     (name, server): (&str, &Server),
@@ -378,4 +318,236 @@ fn caller_token(
     let missing = || BackendError::of_sign_in(name, &SignInProblem::NoCallerToken);
     let token = caller.token.clone().ok_or_else(missing)?;
     Ok(Some(CallerToken { name: caller.name.clone(), token: Some(token) }))
+}
+
+// Errors of backends: their kinds and fields, and the error of an envelope that they become.
+
+/// The error of a backend that has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackendError {
+    /// The kind, which says whether the tool was run.
+    pub kind: BackendErrorKind,
+    /// One line, without secrets or addresses.
+    pub message: String,
+    /// The next step for the caller.
+    pub next_action: String,
+    /// The argument that cannot be sent, if known; for [`BackendErrorKind::InvalidArgument`].
+    pub argument: Option<String>,
+    /// The answer that a backend gave in place of a result, as `details.backend` of an envelope shows it.
+    pub answer: Option<Value>,
+    /// The status of an HTTP response that is no success.
+    pub status: Option<u16>,
+    /// Seconds to wait, as its `Retry-After` header says.
+    pub retry_after_seconds: Option<u64>,
+    /// The unchanged answer of an MCP server.
+    pub original: Option<Box<McpAnswer>>,
+}
+
+/// The kind of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendErrorKind {
+    /// No configuration says how to reach the backend, or it lacks a setting of the operator.
+    Unconfigured,
+    /// The caller's request lacks something that the backend needs, such as a token.
+    MissingCredential,
+    /// The operator has to sign in to the backend first.
+    SignInRequired,
+    /// An argument fits the schema, but cannot be sent.
+    InvalidArgument,
+    /// The backend was not reached: nothing was run.
+    NotSent,
+    /// The backend answered that it is too busy, and has not run the call.
+    Busy,
+    /// The backend answered with an error.
+    Failed,
+    /// The request was sent, and the connection broke: the tool may have been run.
+    ConnectionLost,
+    /// The request was sent, and no answer came in time: the tool may have been run.
+    TimedOut,
+}
+
+impl BackendErrorKind {
+    /// Certainty whether the tool was run.
+    fn certainty(self) -> Certainty {
+        match self {
+            BackendErrorKind::Failed => Certainty::Answered,
+            BackendErrorKind::ConnectionLost | BackendErrorKind::TimedOut => Certainty::Unknown,
+            _ => Certainty::NotRun,
+        }
+    }
+}
+
+impl BackendError {
+    /// An error of this kind.
+    pub fn new(kind: BackendErrorKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        let (message, next_action) = (message.into(), next_action.into());
+        Self {
+            kind,
+            message,
+            next_action,
+            argument: None,
+            answer: None,
+            status: None,
+            retry_after_seconds: None,
+            original: None,
+        }
+    }
+
+    /// An error that only the operator can fix.
+    pub fn unconfigured(message: impl Into<String>) -> Self {
+        let next = "tell the operator; sending the call again changes nothing";
+        Self::new(BackendErrorKind::Unconfigured, message, next)
+    }
+
+    /// The error of a call for which there is no token.
+    fn of_sign_in(server: &str, problem: &SignInProblem) -> Self {
+        let kind = match problem {
+            SignInProblem::SignIn { .. } => BackendErrorKind::SignInRequired,
+            SignInProblem::NotShared | SignInProblem::NoCallerToken => BackendErrorKind::MissingCredential,
+            SignInProblem::Refused(_) => BackendErrorKind::NotSent,
+            SignInProblem::Setting(_) => BackendErrorKind::Unconfigured,
+        };
+        let step = problem.next_step(server);
+        let next = match kind {
+            BackendErrorKind::SignInRequired => {
+                format!("tell the user to {step}, and send the call again then")
+            }
+            _ => step,
+        };
+        Self::new(kind, format!("the server `{server}` was not called: {problem}"), next)
+    }
+
+    /// The error of a function of toolcrib that is the backend of a tool.
+    pub fn of_function(error: ToolError) -> Self {
+        let answer = json!(error);
+        Self::new(BackendErrorKind::Failed, error.message, error.next_action).with_answer(answer)
+    }
+
+    /// A connection that broke in the middle of a call.
+    fn connection_lost(message: impl Into<String>) -> Self {
+        Self::new(
+            BackendErrorKind::ConnectionLost,
+            message,
+            "check whether it was done before you send the call again",
+        )
+    }
+
+    /// A call that took longer than its timeout.
+    fn timed_out(message: impl Into<String>) -> Self {
+        Self::new(
+            BackendErrorKind::TimedOut,
+            message,
+            "check whether it was done before you send the call again",
+        )
+    }
+
+    /// An argument that cannot be sent. An empty name: the argument is not known.
+    fn invalid_argument(argument: &str, message: impl Into<String>) -> Self {
+        let argument = Some(argument).filter(|argument| !argument.is_empty()).map(str::to_string);
+        Self { argument, ..Self::new(BackendErrorKind::InvalidArgument, message, "correct the arguments") }
+    }
+
+    fn with_answer(self, answer: impl Into<Value>) -> Self {
+        Self { answer: Some(answer.into()), ..self }
+    }
+
+    fn with_original(self, original: McpAnswer) -> Self {
+        Self { original: Some(Box::new(original)), ..self }
+    }
+}
+
+impl From<Missing> for BackendError {
+    fn from(missing: Missing) -> Self {
+        match &missing {
+            Missing::Variable(_) => Self::unconfigured(missing.to_string()),
+            Missing::Header(name) => Self::new(
+                BackendErrorKind::MissingCredential,
+                format!("its backend needs the header `{name}` of the caller, and this call has none"),
+                format!("the client has to send `{name}` with its requests to toolcrib"),
+            ),
+        }
+    }
+}
+
+/// The error of an envelope for a call of `tool` with these arguments.
+pub(super) fn failure_of(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    arguments: &Value,
+    error: BackendError,
+) -> ToolError {
+    if error.kind == BackendErrorKind::InvalidArgument {
+        return invalid_argument(tool, secrets, arguments, error);
+    }
+    // Backends often repeat the arguments in their errors.
+    let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
+    let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
+    let message = secrets.text(&sent.hide(&error.message)).into_owned();
+    let code = match error.status {
+        Some(403) => ErrorCode::PermissionDenied,
+        Some(404) => ErrorCode::NotFound,
+        Some(409) => ErrorCode::Conflict,
+        Some(429) => ErrorCode::RateLimited,
+        _ => code(error.kind, tool.effect),
+    };
+    let mut failure = ToolError::new(code, message, error.next_action).with_certainty(error.kind.certainty());
+    if let Some(seconds) = error.retry_after_seconds.filter(|_| code == ErrorCode::RateLimited) {
+        failure = failure.detail("retry_after", seconds);
+    }
+    if let Some(answer) = error.answer {
+        failure = failure.detail("source", "backend");
+        if let Some(status) = error.status {
+            failure = failure.detail("status", status);
+        }
+        failure = failure.detail("backend", secrets.redacted(&Value::Null, &sent.hide_in(answer)));
+    }
+    if tool.effect != Effect::Read && failure.certainty == Certainty::Unknown {
+        failure = failure.detail("may_have_run", true);
+    }
+    failure
+}
+
+fn code(kind: BackendErrorKind, effect: Effect) -> ErrorCode {
+    match kind {
+        BackendErrorKind::Unconfigured => ErrorCode::NoBackend,
+        BackendErrorKind::MissingCredential => ErrorCode::PermissionDenied,
+        BackendErrorKind::SignInRequired => ErrorCode::SignInRequired,
+        BackendErrorKind::InvalidArgument => ErrorCode::ValidationError,
+        BackendErrorKind::ConnectionLost if effect != Effect::Read => ErrorCode::OutcomeUnknown,
+        BackendErrorKind::TimedOut => ErrorCode::BackendTimeout,
+        BackendErrorKind::NotSent
+        | BackendErrorKind::Busy
+        | BackendErrorKind::Failed
+        | BackendErrorKind::ConnectionLost => ErrorCode::BackendError,
+    }
+}
+
+/// Arguments that fit the schema but cannot be sent get the same error as invalid arguments.
+fn invalid_argument(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    arguments: &Value,
+    error: BackendError,
+) -> ToolError {
+    let Some(argument) = &error.argument else { return ToolError::invalid(error.message, error.next_action) };
+    let pointer = pointer_join("", argument);
+    ToolError::invalid(error.message.as_str(), error.next_action)
+        .field(&pointer, &error.message)
+        .offering(with_placeholders(tool, secrets, arguments, std::slice::from_ref(&pointer)))
+}
+
+/// A valid call of a tool without a backend: its caller has to run it.
+pub(super) fn no_backend(tool: &Tool, arguments: &Value) -> ToolError {
+    let (why, next) = match (&tool.withheld, &tool.definition.backend) {
+        (Some(next), Some(Backend::Steps(_))) => ("its steps are wrong", next.as_str()),
+        (Some(next), _) => ("the program or server that it needs is not trusted", next.as_str()),
+        (None, _) => (
+            "no backend is configured for it",
+            "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
+        ),
+    };
+    let message = format!("the call is valid, but `{}` cannot be run here: {why}", tool.op);
+    let mut failure = ToolError::new(ErrorCode::NoBackend, message, next);
+    failure.call = Some(json!({ "tool": tool.name, "arguments": arguments }));
+    failure
 }

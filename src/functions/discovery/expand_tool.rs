@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{path, read};
+use super::named_tool;
 use crate::catalog::{Callable, Tool};
-use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal};
+use crate::functions::function::Arguments;
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolError};
 use crate::tool::{Effect, NoSchemaMode, Schema};
 
+/// Arguments of `expand_tool`.
 #[derive(Deserialize)]
-struct Arguments {
+pub(in crate::functions) struct ExpandTool {
     tool_id: String,
 }
 
@@ -50,27 +52,20 @@ struct Expanded<'e> {
     meta: Value,
 }
 
-/// Answers a call.
-pub(in crate::functions) fn run(
-    function: &Function,
-    context: &FunctionContext,
-    arguments: Value,
-) -> MaybeAsync {
-    let answer = read(function.name(), arguments).and_then(|asked: Arguments| {
-        let (index, tool) = path::named_tool(&context.view, &asked.tool_id)?;
-        Ok(Answer::from_json(cached(&context.view, index, tool)?))
-    });
-    MaybeAsync::Ready(answer)
-}
-
-/// The answer as JSON, made at its first use.
-fn cached(view: &CatalogView, index: usize, tool: &Tool) -> Result<Bytes, Refusal> {
-    let place = view.expanded(index).ok_or_else(|| broken("this tool has no place"))?;
-    if let Some(kept) = place.get() {
-        return Ok(kept.clone());
+impl Arguments for ExpandTool {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let view = &context.view;
+        let (index, tool) = named_tool(view, &self.tool_id)?;
+        let place = view.expanded(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
+        let json = match place.get() {
+            Some(json) => json,
+            None => {
+                let json = Bytes::from(made(view, index, tool)?);
+                place.get_or_init(|| json)
+            }
+        };
+        Ok(Answer::from_json(json.clone()))
     }
-    let made = Bytes::from(made(view, index, tool)?);
-    Ok(place.get_or_init(|| made).clone())
 }
 
 /// The ready-made call; one of a destructive tool only tells what it would do.
@@ -82,9 +77,9 @@ fn called(tool: &Tool) -> Option<Value> {
     Some(call)
 }
 
-fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, Refusal> {
-    let page = view.page(index).ok_or_else(|| broken("this tool has no place"))?;
-    let page = page.as_ref().map_err(|error| broken(&error.to_string()))?;
+fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, ToolError> {
+    let page = view.page(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
+    let page = page.as_ref().map_err(ToolError::internal)?;
     let definition = &tool.definition;
     let tree = view.tree();
     let mut places = tree.places(index).iter().map(|&place| tree.node(place).segments());
@@ -115,18 +110,10 @@ fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, Refusal
         meta: Value::Null,
     };
     // The version is that of the whole answer, and not of the catalog.
-    let json = written(&expanded)?;
+    let json = serde_json::to_string(&expanded).map_err(ToolError::internal)?;
     expanded.schema_version = Some(blake3::hash(json.as_bytes()).to_hex()[..VERSION].to_string());
     expanded.meta = json!({ "registry_version": view.catalog().version });
-    written(&expanded)
-}
-
-fn written(expanded: &Expanded<'_>) -> Result<String, Refusal> {
-    serde_json::to_string(expanded).map_err(|error| broken(&error.to_string()))
-}
-
-fn broken(problem: &str) -> Refusal {
-    Refusal::new(ErrorCode::Internal, problem, "tell the operator of this server")
+    serde_json::to_string(&expanded).map_err(ToolError::internal)
 }
 
 /// Characters of a version.

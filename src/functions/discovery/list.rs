@@ -1,10 +1,12 @@
 //! `list`: the content of a category. Without a query and tags its direct content, with them everything below it.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use super::{Scope, path, query, read, search_nodes, search_tool_by_category, tool_ranking};
-use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
+use super::search::{fitting as fitting_categories, nothing, search_in_scope};
+use super::{CategoryHit, Scope, category, category_fields, place, query, segments, tool_fields};
+use crate::functions::function::Arguments;
+use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, Verdict};
 use crate::tool::quoted;
@@ -12,8 +14,9 @@ use crate::tool::quoted;
 /// Most categories before the tools that fit a query.
 const FITTING_NODES: usize = 3;
 
+/// Arguments of `list`.
 #[derive(Deserialize)]
-struct Arguments {
+pub(in crate::functions) struct List {
     #[serde(default)]
     path: Vec<String>,
     #[serde(default)]
@@ -31,7 +34,7 @@ fn default_limit() -> usize {
 /// One line of a list, with its score where there was a query.
 #[derive(Clone)]
 enum Line {
-    Node(usize, Option<path::CategoryHit>),
+    Node(usize, Option<CategoryHit>),
     Tool(usize, Option<Hit>),
 }
 
@@ -43,44 +46,37 @@ struct Page {
     semantic: Option<SemanticStatus>,
 }
 
-/// Answers a call.
-pub(in crate::functions) fn run(
-    function: &'static Function,
-    context: FunctionContext,
-    arguments: Value,
-) -> AnswerFuture {
-    Box::pin(async move { listed(function, &context, arguments).await })
-}
-
-async fn listed(function: &Function, context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read(function.name(), arguments)?;
-    let view = &context.view;
-    // An unknown path is answered by a search.
-    if arguments.query.is_some() || !arguments.path.is_empty() {
-        view.wait_for_indexes().await;
-    }
-    let node = path::node(view, &arguments.path)?;
-    let scope = Scope { node, tags: &arguments.tags };
-    let query = query(arguments.query.as_deref());
-    let category = view.tree().node(node).path.as_str();
-    let origin =
-        CursorScope::of(function.name(), &[category, &scope.tags.join("\n"), query.unwrap_or_default()]);
-    let page = match query {
-        Some(query) => fitting(context, &arguments, scope, query, &origin).await?,
-        None if arguments.tags.is_empty() => {
-            let node = view.tree().node(node);
-            let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
-            let lines = node.children.iter().map(|&node| Line::Node(node, None)).chain(tools);
-            browsed(view, &arguments, &origin, lines)?
+impl Arguments for List {
+    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let view = &context.view;
+        // An unknown path is answered by a search.
+        if self.query.is_some() || !self.path.is_empty() {
+            view.wait_for_indexes().await;
         }
-        None => tagged(view, &arguments, scope, &origin)?,
-    };
-    let semantic = page.semantic.clone();
-    let answer = answer(view, scope, &arguments, page);
-    Ok(match semantic {
-        Some(semantic) => answer.with_semantic_status(&semantic),
-        None => answer,
-    })
+        let scope = Scope { node: category(view, &self.path)?, tags: &self.tags };
+        let node = view.tree().node(scope.node);
+        let query = self.query.as_deref().and_then(query);
+        let origin = CursorScope::of(
+            function.name(),
+            &[&node.path, &scope.tags.join("\n"), query.unwrap_or_default()],
+        );
+        let page = match query {
+            Some(query) => fitting(context, &self, scope, query, &origin).await?,
+            None if self.tags.is_empty() => {
+                let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
+                let lines = node.children.iter().map(|&node| Line::Node(node, None)).chain(tools);
+                browsed(view, &self, &origin, lines)?
+            }
+            None => tagged(view, &self, scope, &origin)?,
+        };
+        let is_direct = self.tags.is_empty() && query.is_none();
+        let semantic = page.semantic.clone();
+        let answer = answer(view, scope, is_direct, page);
+        Ok(match semantic {
+            Some(semantic) => answer.with_semantic_status(&semantic),
+            None => answer,
+        })
+    }
 }
 
 /// Sort key of a list: categories by name, then tools by op.
@@ -97,15 +93,15 @@ fn key(view: &CatalogView, line: &Line) -> String {
 /// The page after the last listed key.
 fn browsed(
     view: &CatalogView,
-    arguments: &Arguments,
+    asked: &List,
     origin: &CursorScope,
     lines: impl Iterator<Item = Line>,
-) -> Result<Page, Refusal> {
-    let after = origin.key(arguments.cursor.as_deref())?;
+) -> Result<Page, ToolError> {
+    let after = origin.key(asked.cursor.as_deref())?;
     let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| *key <= last));
-    let to = keyed.len().min(from + arguments.limit);
+    let to = keyed.len().min(from + asked.limit);
     let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after_key(last));
     Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
@@ -113,17 +109,17 @@ fn browsed(
 /// Categories and tools with all of the tags, anywhere below.
 fn tagged(
     view: &CatalogView,
-    arguments: &Arguments,
+    asked: &List,
     scope: Scope<'_>,
     origin: &CursorScope,
-) -> Result<Page, Refusal> {
+) -> Result<Page, ToolError> {
     let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.chain(tools).collect();
     if lines.is_empty() {
         return Err(untagged(view, scope));
     }
-    browsed(view, arguments, origin, lines.into_iter())
+    browsed(view, asked, origin, lines.into_iter())
 }
 
 /// The categories below that have all of the tags.
@@ -133,41 +129,40 @@ fn tagged_nodes<'e>(view: &'e CatalogView, scope: Scope<'e>) -> impl Iterator<It
     (1..tree.nodes().len()).filter(is_inside).filter(move |&node| scope.has_tags(&tree.node(node).tags))
 }
 
-/// The refusal where tags leave nothing, with the tags that exist.
-fn untagged(view: &CatalogView, scope: Scope<'_>) -> Refusal {
+/// The error where tags leave nothing, with the tags that exist.
+fn untagged(view: &CatalogView, scope: Scope<'_>) -> ToolError {
     let node = view.tree().node(scope.node);
-    let place = if node.path.is_empty() { "here" } else { node.path.as_str() };
+    let place = if node.path.is_empty() { "here".into() } else { format!("in {}", node.path) };
     let message = match scope.tags {
-        [tag] => format!("nothing in {place} has the tag {}", quoted(tag)),
-        tags => format!("nothing in {place} has all of the tags {}", quoted(&tags.join(", "))),
+        [tag] => format!("nothing {place} has the tag {}", quoted(tag)),
+        tags => format!("nothing {place} has all of the tags {}", quoted(&tags.join(", "))),
     };
-    let message = message.replacen("nothing in here", "nothing here", 1);
     let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";
-    let refusal = Refusal::new(ErrorCode::NoMatchInCategory, message, next);
-    refusal.hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect())
+    ToolError::new(ErrorCode::NoMatchInCategory, message, next)
+        .hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect())
 }
 
 /// Categories and tools that fit a query, anywhere below: the best categories, then tools.
 async fn fitting(
     context: &FunctionContext,
-    arguments: &Arguments,
+    asked: &List,
     scope: Scope<'_>,
     query: &str,
     origin: &CursorScope,
-) -> Result<Page, Refusal> {
+) -> Result<Page, ToolError> {
     let view = &*context.view;
     let (tree, version) = (view.tree(), &view.catalog().version);
-    let from = origin.offset(arguments.cursor.as_deref(), version)?;
-    let to = from.saturating_add(arguments.limit);
+    let from = origin.offset(asked.cursor.as_deref(), version)?;
+    let to = from.saturating_add(asked.limit);
     let is_excluded = scope.tools(view).next().is_none() && tagged_nodes(view, scope).next().is_none();
     if !scope.tags.is_empty() && is_excluded {
         return Err(untagged(view, scope));
     }
-    let (found, semantic) = tool_ranking::search_in_scope(context, query, scope, to.saturating_add(1)).await;
+    let (found, semantic) = search_in_scope(context, query, scope, to.saturating_add(1)).await;
     let fits = found.verdict == Verdict::Match;
-    let (near, _) = search_nodes::fitting(context, query, tree.nodes().len()).await;
+    let (near, _) = fitting_categories(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category fits only when the query names it.
-    let counts = |hit: &path::CategoryHit| {
+    let counts = |hit: &CategoryHit| {
         let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
     };
@@ -177,36 +172,32 @@ async fn fitting(
         lines.extend(found.hits.into_iter().map(|hit| Line::Tool(hit.entry, Some(hit))));
     }
     if lines.is_empty() {
-        return Err(search_tool_by_category::nothing(context, scope, query).await);
+        return Err(nothing(context, scope, query).await);
     }
     let next = (lines.len() > to).then(|| origin.at_offset(to, version));
-    let lines = lines.into_iter().skip(from).take(arguments.limit).collect();
+    let lines = lines.into_iter().skip(from).take(asked.limit).collect();
     Ok(Page { lines, next, semantic: Some(semantic) })
 }
 
-fn answer(view: &CatalogView, scope: Scope<'_>, arguments: &Arguments, page: Page) -> Answer {
+fn answer(view: &CatalogView, scope: Scope<'_>, is_direct: bool, page: Page) -> Answer {
     let tree = view.tree();
-    let is_direct = arguments.tags.is_empty() && query(arguments.query.as_deref()).is_none();
     let (mut nodes, mut tools) = (Vec::new(), Vec::new());
     for line in page.lines {
         match line {
-            Line::Node(node, hit) => nodes.push(path::category_fields(tree.node(node), hit.as_ref())),
+            Line::Node(node, hit) => nodes.push(category_fields(tree.node(node), hit.as_ref())),
             Line::Tool(tool, hit) => {
-                let place = if is_direct { scope.node } else { path::place(view, tool, scope.node) };
-                tools.push(path::tool_fields(view, tool, place, hit.as_ref()));
+                let node = if is_direct { scope.node } else { place(view, tool, scope.node) };
+                tools.push(tool_fields(view, tool, node, hit.as_ref()));
             }
         }
     }
-    let fields = [
-        ("path", path::segments(tree.node(scope.node))),
-        ("nodes", nodes.into()),
-        ("tools", tools.into()),
-        ("next_cursor", page.next.into()),
-    ];
-    Answer::new(
-        fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect::<Map<_, _>>(),
-        None,
-    )
+    let fields = Map::from_iter([
+        ("path".to_string(), segments(tree.node(scope.node))),
+        ("nodes".to_string(), nodes.into()),
+        ("tools".to_string(), tools.into()),
+        ("next_cursor".to_string(), page.next.into()),
+    ]);
+    Answer::new(fields, None)
 }
 
 // Cursors of lists, opaque to callers. A cursor of a list holds the last listed key, so that the next page is right
@@ -241,12 +232,12 @@ impl CursorScope {
     }
 
     /// The key after which a list continues; `None` at its beginning.
-    pub(super) fn key(&self, cursor: Option<&str>) -> Result<Option<String>, Refusal> {
+    pub(super) fn key(&self, cursor: Option<&str>) -> Result<Option<String>, ToolError> {
         given(cursor).map(|cursor| self.rest(cursor, 'k').ok_or_else(foreign)).transpose()
     }
 
     /// Number of results of a ranking that were listed before.
-    pub(super) fn offset(&self, cursor: Option<&str>, registry_version: &str) -> Result<usize, Refusal> {
+    pub(super) fn offset(&self, cursor: Option<&str>, registry_version: &str) -> Result<usize, ToolError> {
         let Some(cursor) = given(cursor) else { return Ok(0) };
         let rest = self.rest(cursor, 'r').ok_or_else(foreign)?;
         let (count, version) = rest.split_once(' ').ok_or_else(foreign)?;
@@ -266,19 +257,15 @@ fn given(cursor: Option<&str>) -> Option<&str> {
     cursor.filter(|cursor| !cursor.is_empty())
 }
 
-fn foreign() -> Refusal {
+fn foreign() -> ToolError {
     let message = "this cursor is not one of ours, or belongs to another request";
-    Refusal::new(
-        ErrorCode::ValidationError,
-        message,
-        "send `next_cursor` as it was given, with the same arguments; or ask again without a cursor",
-    )
-    .field("/cursor", message)
+    let next = "send `next_cursor` as it was given, with the same arguments; or ask again without a cursor";
+    ToolError::invalid(message, next).field("/cursor", message)
 }
 
-fn expired() -> Refusal {
+fn expired() -> ToolError {
     let message = "the catalog has changed since this cursor was given";
-    Refusal::new(ErrorCode::CursorExpired, message, "ask again without a cursor")
+    ToolError::new(ErrorCode::CursorExpired, message, "ask again without a cursor")
 }
 
 /// The text in hexadecimal, after a check that we issued it.
@@ -289,14 +276,8 @@ fn written(text: &str) -> String {
 
 fn plain(cursor: &str) -> Option<String> {
     let (checksum, hex) = cursor.split_at_checked(8).filter(|_| cursor.len() <= LONGEST)?;
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let pairs = hex.as_bytes().chunks(2);
-    let bytes: Option<Vec<u8>> = pairs
-        .map(|pair| match pair {
-            [high, low] => Some((digit(*high)? * 16 + digit(*low)?) as u8),
-            _ => None,
-        })
-        .collect();
+    let pairs = (0..hex.len()).step_by(2);
+    let bytes: Option<Vec<u8>> = pairs.map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok()).collect();
     String::from_utf8(bytes?).ok().filter(|text| check(text) == checksum)
 }
 

@@ -1,30 +1,29 @@
 //! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`path`] and [`text`] write the arguments of a call into the parts of a request.
-//! 2. [`request`] assigns the arguments to these parts, and makes the whole request with the server's headers.
-//! 3. [`Http::run`] sends it, retries where that does no harm, and follows redirects where these are configured.
-//! 4. [`response`] reads the answer within its limits, and explains an error.
+//! 1. [`message`] makes the whole request: it assigns the arguments of a call to its parts, and [`values`] writes them.
+//! 2. [`Http::run`] sends it, retries where that does no harm, and follows redirects where these are configured.
+//! 3. [`message`] reads the answer within its limits, and explains an error.
 
-mod path;
-mod request;
-mod response;
-mod text;
+mod message;
+mod values;
 
+use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use request::HttpRequest;
-pub(super) use text::plain;
+use message::{HttpRequest, answer, connection_lost, error, too_slow};
+pub(super) use values::plain;
 
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, Identity, web_server};
-use crate::config::Server;
-use crate::credentials::{Refused, SecretToken, SignInProblem};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, caller_token, web_server};
+use crate::config::{ActsAs, Server};
+use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use crate::exec::Caller;
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Connections, FilledSecrets};
 use crate::tool::{Effect, HttpBackend, Location};
@@ -50,10 +49,16 @@ impl Http {
         let mut secrets = FilledSecrets::default();
         let (url, headers) =
             (request.url()?, request.headers(call, connections.environment(), &mut secrets)?);
-        let identity = |_| Identity::new(connections.credentials(), (name, server), call.caller);
-        let identity = server.auth.as_ref().map(identity).transpose()?;
-        let (client, request, secrets) = (self.client()?, &request, &secrets);
-        let exchange = Exchange { client, name, server, call, request, headers, secrets, identity };
+        let exchange = Exchange {
+            client: self.client()?,
+            server: (name, server),
+            call,
+            request: &request,
+            headers,
+            secrets: &secrets,
+            credentials: server.auth.as_ref().map(|_| &**connections.credentials()),
+            caller: acting_caller((name, server), call.caller)?,
+        };
         let mut response = exchange.run(url).await?;
         // A server that echoes its request would give away our credentials.
         let (content, warning) = secrets.hide_in_result(response.content);
@@ -105,15 +110,29 @@ const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// One call's exchange with a server.
 struct Exchange<'e> {
     client: &'e reqwest::Client,
-    name: &'e str,
-    server: &'e Server,
+    server: (&'e str, &'e Server),
     call: BackendRequest<'e>,
     request: &'e HttpRequest<'e>,
     headers: HeaderMap,
     secrets: &'e FilledSecrets,
-    /// The identity, for a server with `auth`.
-    identity: Option<Identity<'e>>,
+    /// The credentials, for a server with `auth`.
+    credentials: Option<&'e Credentials>,
+    /// The caller, where the server is not called with the operator's token.
+    caller: Option<CallerToken>,
 }
+
+/// The caller for whom the server is called. A caller without a token that the server is called with is refused.
+fn acting_caller(server: (&str, &Server), caller: &Caller) -> Result<Option<CallerToken>, BackendError> {
+    if server.1.auth.is_none() {
+        return Ok(None);
+    }
+    let is_operator = caller.name.is_empty() || acts_as(server.1) != Some(ActsAs::Person);
+    let own = || CallerToken { name: caller.name.clone(), token: None };
+    Ok(caller_token(server, caller)?.or_else(|| (!is_operator).then(own)))
+}
+
+/// A question for a token. Its type is erased: a whole sign-in is within.
+type Question<'a> = Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
 
 /// The token of an exchange.
 struct SentToken {
@@ -124,10 +143,16 @@ struct SentToken {
 
 impl Exchange<'_> {
     async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
-        let deadline = Instant::now() + self.server.timeout().min(self.call.timeout);
+        let deadline = Instant::now() + self.server.1.timeout().min(self.call.timeout);
         let mut pause = FIRST_PAUSE;
-        let mut retries = self.server.retries;
-        let mut sent = SentToken { token: self.token(deadline).await?, is_refused: false };
+        let mut retries = self.server.1.retries;
+        let token = match self.credentials {
+            Some(known) => {
+                self.ask(Box::pin(known.token(self.server, self.caller.as_ref())), deadline).await?
+            }
+            None => None,
+        };
+        let mut sent = SentToken { token, is_refused: false };
         loop {
             let error = match self.attempt(url.clone(), &mut sent, deadline).await {
                 Ok(response) => return Ok(response),
@@ -136,7 +161,7 @@ impl Exchange<'_> {
             let wait = match error.kind {
                 BackendErrorKind::NotSent if !sent.is_refused => pause,
                 BackendErrorKind::Busy | BackendErrorKind::ConnectionLost if self.is_repeatable() => {
-                    error.retry_after().unwrap_or(pause)
+                    error.retry_after_seconds.map_or(pause, Duration::from_secs)
                 }
                 _ => return Err(error),
             };
@@ -154,7 +179,7 @@ impl Exchange<'_> {
         let tool = self.call.tool;
         // An effect guessed from the tool's name is not enough for a method that writes.
         let is_sure = self.request.method.is_safe() || tool.definition.effect.is_some();
-        let has_key = self.server.idempotency_header.is_some() && self.call.idempotency_key.is_some();
+        let has_key = self.server.1.idempotency_header.is_some() && self.call.idempotency_key.is_some();
         has_key || (tool.effect == Effect::Read && is_sure)
     }
 
@@ -165,17 +190,11 @@ impl Exchange<'_> {
         deadline: Instant,
     ) -> Result<BackendResponse, BackendError> {
         let mut method = self.request.method.clone();
-        let mut redirects = self.server.redirects;
+        let mut redirects = self.server.1.redirects;
         loop {
             let response = self.send((&method, &url), sent.token.as_ref(), deadline).await?;
-            let status = response.status();
-            if status.is_success() {
-                let read = response::Reading {
-                    name: self.name,
-                    tool: self.call.tool,
-                    max_bytes: self.server.max_bytes,
-                };
-                return read.answer(response, deadline).await;
+            if response.status().is_success() {
+                return answer(response, self.server, self.call.tool.effect, deadline).await;
             }
             // A server that refuses the token has not run the call.
             if self.has_other_token(&response, sent, deadline).await? {
@@ -186,27 +205,19 @@ impl Exchange<'_> {
                 (url, method) = (to, with);
                 continue;
             }
-            let retry_after_seconds = retry_after_seconds(&response);
-            let location =
-                response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_string);
-            let body = response::read_error(response, deadline).await;
-            let refused = response::ErrorResponse {
-                name: self.name,
-                status: status.as_u16(),
-                body,
-                location,
-                retry_after_seconds,
-                effect: self.call.tool.effect,
-                secrets: self.secrets,
-            };
-            return Err(refused.backend_error());
+            return Err(error(response, self.server.0, self.call.tool.effect, self.secrets, deadline).await);
         }
     }
 
-    /// The token of the first request. The deadline of the call holds for it, too.
-    async fn token(&self, deadline: Instant) -> Result<Option<SecretToken>, BackendError> {
-        let Some(identity) = &self.identity else { return Ok(None) };
-        let token = timeout_at(deadline, identity.token()).await.map_err(|_| self.no_token_in_time())??;
+    /// The answer to a question for a token. The deadline of the call holds for it, too.
+    async fn ask(
+        &self,
+        question: Question<'_>,
+        deadline: Instant,
+    ) -> Result<Option<SecretToken>, BackendError> {
+        let too_slow = || SignInProblem::Refused("its authorization server did not answer in time".into());
+        let answer = timeout_at(deadline, question).await.unwrap_or_else(|_| Err(too_slow()));
+        let token = answer.map_err(|problem| BackendError::of_sign_in(self.server.0, &problem))?;
         token.iter().for_each(|token| self.secrets.add_token(token));
         Ok(token)
     }
@@ -218,7 +229,7 @@ impl Exchange<'_> {
         sent: &mut SentToken,
         deadline: Instant,
     ) -> Result<bool, BackendError> {
-        let Some(identity) = self.identity.as_ref().filter(|_| !sent.is_refused) else { return Ok(false) };
+        let Some(credentials) = self.credentials.filter(|_| !sent.is_refused) else { return Ok(false) };
         let status = response.status().as_u16();
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         let wants_more = challenge.is_some_and(|challenge| challenge.contains("insufficient_scope"));
@@ -227,17 +238,10 @@ impl Exchange<'_> {
         }
         sent.is_refused = true;
         let refused = Refused { token: sent.token.as_ref(), status, challenge };
-        let other = timeout_at(deadline, identity.other(refused)).await;
-        let other = other.map_err(|_| self.no_token_in_time())??;
-        let Some(token) = other else { return Ok(false) };
-        self.secrets.add_token(&token);
+        let question = credentials.rejected(self.server, self.caller.as_ref(), refused);
+        let Some(token) = self.ask(Box::pin(question), deadline).await? else { return Ok(false) };
         sent.token = Some(token);
         Ok(true)
-    }
-
-    fn no_token_in_time(&self) -> BackendError {
-        let problem = SignInProblem::Refused("its authorization server did not answer in time".into());
-        BackendError::of_sign_in(self.name, &problem)
     }
 
     async fn send(
@@ -264,17 +268,18 @@ impl Exchange<'_> {
         match timeout_at(deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.connect_error(&error)),
-            Err(_) => Err(response::too_slow(self.name)),
+            Err(_) => Err(too_slow(self.server.0)),
         }
     }
 
     fn no_header(&self) -> BackendError {
-        let message = format!("the token for the server `{}` holds characters that no header can", self.name);
+        let message =
+            format!("the token for the server `{}` holds characters that no header can", self.server.0);
         BackendError::unconfigured(message)
     }
 
     fn connect_error(&self, error: &reqwest::Error) -> BackendError {
-        let name = self.name;
+        let name = self.server.0;
         if error.is_builder() {
             return BackendError::unconfigured(format!("no request can be made for the server `{name}`"));
         }
@@ -286,7 +291,7 @@ impl Exchange<'_> {
                 "try again later, or tell the user",
             );
         }
-        response::connection_lost(name)
+        connection_lost(name)
     }
 
     /// The address and the method of a redirect that may be followed: within the origin. Clients disagree whether a 301 or 302
@@ -305,8 +310,4 @@ impl Exchange<'_> {
         };
         (to.origin() == from.origin()).then_some((to, method))
     }
-}
-
-fn retry_after_seconds(response: &Response) -> Option<u64> {
-    response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }

@@ -1,12 +1,12 @@
-//! The reason why a call has no result: a stable code, the wrong arguments, and the next step.
+//! The error of a call that has no result: a stable code, the wrong arguments, and the next step.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::arguments::{Corrected, FieldError, InvalidArguments};
 
-/// Code of a refusal; stable, and documented in `docs/errors.md`.
+/// Code of an error; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
@@ -92,7 +92,7 @@ impl ErrorCode {
 
 /// The reason why a call has no result, and the next step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Refusal {
+pub struct ToolError {
     /// The code.
     pub code: ErrorCode,
     /// The message, in one line.
@@ -126,16 +126,33 @@ pub struct Refusal {
     /// The op of the example, where that is not the one that was called. This and what follows is for envelopes.
     #[serde(skip)]
     pub example_op: Option<String>,
-    /// The fields that the example repeats of the call beside its arguments.
+    /// The fields that the example repeats of the call in addition to its arguments.
     #[serde(skip)]
     pub carried: Map<String, Value>,
     /// Help on the tool.
     #[serde(skip)]
     pub help: Option<Map<String, Value>>,
+    /// Whether the call was run.
+    #[serde(skip)]
+    pub certainty: Certainty,
 }
 
-impl Refusal {
-    /// A refusal with a message and a next step.
+/// Certainty whether a failed call was run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Certainty {
+    /// The call was not run.
+    #[default]
+    NotRun,
+    /// Some of its steps were run. Each has its own key, so that the same call goes on.
+    Partly,
+    /// Its backend answered with an error.
+    Answered,
+    /// The call may have been run.
+    Unknown,
+}
+
+impl ToolError {
+    /// An error with a message and a next step.
     pub fn new(code: ErrorCode, message: impl Into<String>, next_action: impl Into<String>) -> Self {
         Self {
             code,
@@ -152,10 +169,28 @@ impl Refusal {
             example_op: None,
             carried: Map::new(),
             help: None,
+            certainty: Certainty::NotRun,
         }
     }
 
-    /// A refusal of input that does not fit.
+    /// With the certainty whether the call was run.
+    pub(crate) fn with_certainty(self, certainty: Certainty) -> Self {
+        Self { certainty, ..self }
+    }
+
+    /// The error of a mistake in toolcrib or in a template.
+    pub(crate) fn internal(problem: impl ToString) -> Self {
+        Self::new(ErrorCode::Internal, problem.to_string(), "tell the operator of this server")
+    }
+
+    /// Two errors as one.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.message = format!("{}; {}", self.message, other.message);
+        self.nearest.extend(other.nearest);
+        self
+    }
+
+    /// The error of input that does not fit.
     pub(crate) fn invalid(message: impl Into<String>, next_action: impl Into<String>) -> Self {
         Self::new(ErrorCode::ValidationError, message, next_action)
     }
@@ -205,6 +240,41 @@ impl Refusal {
         self
     }
 
+    /// The `error` of an envelope, for a call of `op`.
+    pub(crate) fn envelope_fields(&self, op: &str) -> Map<String, Value> {
+        let mut error = Map::new();
+        let mut put = |name: &str, value: Value| error.insert(name.to_string(), value);
+        put("code", self.code.as_str().into());
+        put("message", self.message.as_str().into());
+        let mut details = self.hints.clone();
+        details.insert("field_errors".into(), json!(self.field_errors));
+        put("details", Value::Object(details));
+        put("help_path", self.help_path.as_deref().unwrap_or_default().into());
+        if !self.nearest.is_empty() {
+            put("nearest", json!(self.nearest));
+        }
+        put("next_action", self.next_action.as_str().into());
+        if let Some(args) = &self.example {
+            let mut example = Map::with_capacity(2 + self.carried.len());
+            example.insert("op".into(), self.example_op.as_deref().unwrap_or(op).into());
+            example.insert("args".into(), args.clone());
+            example.extend(self.carried.clone());
+            put("example", Value::Object(example));
+            for (name, pointers) in [("fill_in", &self.fill_in), ("dropped", &self.dropped)] {
+                if !pointers.is_empty() {
+                    put(name, json!(pointers));
+                }
+            }
+        }
+        if let Some(call) = &self.call {
+            put("call", call.clone());
+        }
+        if let Some(help) = &self.help {
+            put("help", Value::Object(help.clone()));
+        }
+        error
+    }
+
     /// Adds alternatives, unless there are none.
     pub fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
         if !list.is_empty() {
@@ -214,10 +284,10 @@ impl Refusal {
     }
 }
 
-impl From<InvalidArguments> for Refusal {
+impl From<InvalidArguments> for ToolError {
     fn from(invalid: InvalidArguments) -> Self {
         let InvalidArguments { message, next_action, fields, nearest, corrected } = invalid;
-        let refusal = Self { field_errors: fields, nearest, ..Self::invalid(message, next_action) };
-        refusal.offering(corrected)
+        let error = Self { field_errors: fields, nearest, ..Self::invalid(message, next_action) };
+        error.offering(corrected)
     }
 }

@@ -1,24 +1,23 @@
 //! Commands: one program for each call, never through a shell, with arguments as a list and as JSON on its stdin.
 //!
 //! 1. Arguments are put in their places; a value cannot become an option or a second argument.
-//! 2. [`run`](self) runs the program in a process group of its own, which ends with the call.
+//! 2. [`run`](self) runs the program in its own process group, which ends with the call.
 //! 3. The output is read within a limit.
 
+use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
-use tokio::sync::Notify;
-use tokio::task::JoinHandle;
+use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http::plain;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::catalog::ToolArgument;
 use crate::sources::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 use crate::tool::{CommandBackend, Effect, Stdin};
@@ -57,52 +56,45 @@ pub(super) async fn run(
     let deadline = Instant::now() + time;
     write_stdin(&mut running, backend.stdin, call.arguments);
     let max_bytes = backend.max_bytes.unwrap_or(MAX_BYTES);
-    let stdout = Pipe::head(running.0.stdout().take(), max_bytes);
-    let stderr = Pipe::tail(running.0.stderr().take(), MAX_STDERR, max_bytes);
-    let ended = tokio::select! {
-           ended = timeout_at(deadline, running.0.wait()) => ended,
-           () = stdout.overflow() => {
-               end(&mut running).await;
-               let head = stdout.captured().await;
-               let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
-               if call.tool.effect != Effect::Read {
-                   let message = format!("`{program}` was ended before it was done: it wrote more than {max_bytes} bytes");
-                   return Err(BackendError::connection_lost(message));
-               }
-               return Ok(BackendResponse {
-    warnings: vec![warning],
-    ..BackendResponse::new(secrets.hide(&head.text()).into())
-    });
-           }
-           () = stderr.overflow() => {
-               end(&mut running).await;
-               let message = format!(
-                   "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
-               );
-               return Err(BackendError::connection_lost(message));
-           }
-       };
-    let Ok(ended) = ended else {
-        end(&mut running).await;
-        let message =
-            format!("`{program}` did not end in time, and was ended; it may have done a part of its work");
-        return Err(BackendError::timed_out(message));
+    let mut output = Output::default();
+    let status = match output.read_while(&mut running, max_bytes, deadline).await {
+        Ok(Ok(status)) => status,
+        Ok(Err(_)) => {
+            return Err(BackendError::connection_lost(format!("it is not known how `{program}` ended")));
+        }
+        Err(Stopped::StdoutTooLong) if call.tool.effect == Effect::Read => {
+            let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
+            let content = secrets.hide(&String::from_utf8_lossy(&output.stdout)).into();
+            return Ok(BackendResponse { warnings: vec![warning], ..BackendResponse::new(content) });
+        }
+        Err(Stopped::StdoutTooLong) => {
+            return Err(BackendError::connection_lost(format!(
+                "`{program}` was ended before it was done: it wrote more than {max_bytes} bytes"
+            )));
+        }
+        Err(Stopped::StderrTooLong) => {
+            return Err(BackendError::connection_lost(format!(
+                "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
+            )));
+        }
+        Err(Stopped::TooSlow) => {
+            return Err(BackendError::timed_out(format!(
+                "`{program}` did not end in time, and was ended; it may have done a part of its work"
+            )));
+        }
     };
-    let (stdout, stderr) = (stdout.captured().await, stderr.captured().await);
-    match ended {
-        Ok(status) if status.success() => {
-            let mut response = response(stdout, max_bytes);
-            let (content, warning) = secrets.hide_in_result(response.content);
-            response.content = content;
-            response.warnings.extend(warning);
-            Ok(response)
-        }
-        Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
-        Err(_) => {
-            let message = format!("it is not known how `{program}` ended");
-            Err(BackendError::connection_lost(message))
-        }
+    if !status.success() {
+        return Err(failed(program, status, &output, &secrets));
     }
+    let content = match serde_json::from_slice(&output.stdout) {
+        Ok(json) => json,
+        Err(_) if output.stdout.is_empty() => Value::Null,
+        Err(_) => String::from_utf8_lossy(&output.stdout).into(),
+    };
+    let (content, warning) = secrets.hide_in_result(content);
+    let cut = output.is_cut.then(|| format!("the answer was cut: it is longer than {max_bytes} bytes"));
+    let warnings = cut.into_iter().chain(warning).collect();
+    Ok(BackendResponse { warnings, ..BackendResponse::new(content) })
 }
 
 /// The command of a call, for a dry run.
@@ -173,44 +165,28 @@ async fn end(running: &mut Running) {
 #[cfg(unix)]
 const SIGTERM: i32 = 15;
 
-fn response(stdout: Captured, max_bytes: usize) -> BackendResponse {
-    let mut response = BackendResponse::new(match serde_json::from_slice(&stdout.bytes) {
-        Ok(json) => json,
-        Err(_) if stdout.bytes.is_empty() => Value::Null,
-        Err(_) => stdout.text().into(),
-    });
-    if stdout.is_cut {
-        response.warnings.push(format!("the answer was cut: it is longer than {max_bytes} bytes"));
-    }
-    response
-}
-
-fn failed(
-    program: &str,
-    status: ExitStatus,
-    stdout: &Captured,
-    stderr: &Captured,
-    secrets: &FilledSecrets,
-) -> BackendError {
+fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSecrets) -> BackendError {
     let how = match status.code() {
         Some(code) => format!("failed with exit code {code}"),
         None => "was ended by a signal".into(),
     };
-    let said = stderr.text();
+    let said = String::from_utf8_lossy(&output.stderr);
     let last = secrets.line(said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default());
     let message =
         if last.is_empty() { format!("`{program}` {how}") } else { format!("`{program}` {how}: {last}") };
     let excerpt = |text: &str| {
         let text = secrets.hide(text);
         let end = text.floor_char_boundary(MAX_EXCERPT);
-        Some(text[..end].to_string()).filter(|_| !text.trim().is_empty())
+        (!text.trim().is_empty()).then(|| Value::from(&text[..end]))
     };
     let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_EXCERPT));
-    let answer = ErrorAnswer::Command {
-        exit_code: status.code(),
-        stderr: excerpt(&said[from..]),
-        stdout: excerpt(&stdout.text()),
-    };
+    let answer = [
+        ("exit_code", Some(json!(status.code()))),
+        ("stderr", excerpt(&said[from..])),
+        ("stdout", excerpt(&String::from_utf8_lossy(&output.stdout))),
+    ];
+    let answer: Map<String, Value> =
+        answer.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect();
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // A signal ended it in the middle of its work.
@@ -302,89 +278,90 @@ impl Filling<'_> {
 /// Milliseconds to read on after the program has ended: its children may hold the pipe open.
 const CLOSE_GRACE: Duration = Duration::from_millis(200);
 
-/// A pipe that is read in the background.
-struct Pipe {
-    shared: Arc<Shared>,
-    reader: JoinHandle<()>,
-}
-
-struct Shared {
-    captured: Mutex<Captured>,
-    overflow: Notify,
-}
-
-/// The bytes of a pipe that were kept.
-#[derive(Clone, Default)]
-struct Captured {
-    bytes: Vec<u8>,
+/// The output of a program: the beginning of its stdout, and the end of its stderr.
+#[derive(Default)]
+struct Output {
+    stdout: Vec<u8>,
+    /// Whether it wrote more to stdout than is kept.
     is_cut: bool,
-    /// Bytes written in all, where only the end is kept.
-    written: usize,
+    stderr: Vec<u8>,
 }
 
-impl Captured {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
-    }
+/// The reason why a program was ended.
+enum Stopped {
+    StdoutTooLong,
+    StderrTooLong,
+    TooSlow,
 }
 
-impl Pipe {
-    /// Keeps the beginning.
-    fn head(pipe: Option<impl AsyncRead + Unpin + Send + 'static>, most: usize) -> Self {
-        Self::read(pipe, move |captured, read| {
-            let room = most.saturating_sub(captured.bytes.len());
-            captured.bytes.extend_from_slice(&read[..read.len().min(room)]);
-            captured.is_cut |= read.len() > room;
-        })
-    }
-
-    /// Keeps the last `most` bytes; more than `limit` bytes in all are an overflow.
-    fn tail(pipe: Option<impl AsyncRead + Unpin + Send + 'static>, most: usize, limit: usize) -> Self {
-        Self::read(pipe, move |captured, read| {
-            captured.written = captured.written.saturating_add(read.len());
-            captured.is_cut |= captured.written > limit;
-            captured.bytes.extend_from_slice(read);
-            let excess = captured.bytes.len().saturating_sub(most);
-            captured.bytes.drain(..excess);
-        })
-    }
-
-    fn read(
-        pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
-        keep: impl Fn(&mut Captured, &[u8]) + Send + 'static,
-    ) -> Self {
-        let shared = Arc::new(Shared { captured: Mutex::default(), overflow: Notify::new() });
-        let to = Arc::clone(&shared);
-        let reader = tokio::spawn(async move {
-            let Some(mut pipe) = pipe else { return };
-            let mut buffer = vec![0; 16 << 10];
-            while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
-                let mut captured = to.captured.lock().unwrap_or_else(PoisonError::into_inner);
-                keep(&mut captured, &buffer[..count]);
-                if captured.is_cut {
-                    to.overflow.notify_one();
+impl Output {
+    /// Reads until the program has ended. A program that writes too much or takes too long is ended.
+    async fn read_while(
+        &mut self,
+        running: &mut Running,
+        max_bytes: usize,
+        deadline: Instant,
+    ) -> Result<io::Result<ExitStatus>, Stopped> {
+        let pipes = (running.0.stdout().take(), running.0.stderr().take());
+        let mut reading = pin!(self.read(pipes, max_bytes));
+        let mut is_read = false;
+        let stopped = {
+            let mut waiting = pin!(timeout_at(deadline, running.0.wait()));
+            loop {
+                tokio::select! {
+                    read = &mut reading, if !is_read => match read {
+                        Ok(()) => is_read = true,
+                        Err(stopped) => break stopped,
+                    },
+                    ended = &mut waiting => match ended {
+                        Ok(ended) => {
+                            if !is_read {
+                                let _ = timeout(CLOSE_GRACE, reading.as_mut()).await;
+                            }
+                            return Ok(ended);
+                        }
+                        Err(_) => break Stopped::TooSlow,
+                    },
                 }
             }
+        };
+        end(running).await;
+        Err(stopped)
+    }
+
+    /// Reads both pipes to their ends.
+    async fn read(
+        &mut self,
+        (stdout, stderr): (Option<ChildStdout>, Option<ChildStderr>),
+        max_bytes: usize,
+    ) -> Result<(), Stopped> {
+        let Self { stdout: head, is_cut, stderr: tail } = self;
+        let read_head = each_read(stdout, |read| {
+            let room = max_bytes.saturating_sub(head.len());
+            head.extend_from_slice(&read[..read.len().min(room)]);
+            *is_cut = read.len() > room;
+            if *is_cut { Err(Stopped::StdoutTooLong) } else { Ok(()) }
         });
-        Self { shared, reader }
-    }
-
-    /// Waits until more was written than the limit.
-    async fn overflow(&self) {
-        self.shared.overflow.notified().await;
-    }
-
-    /// The kept bytes, once the program has ended.
-    async fn captured(mut self) -> Captured {
-        let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.reader).await;
-        self.reader.abort();
-        let mut captured = self.shared.captured.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *captured)
+        let mut written = 0;
+        let read_tail = each_read(stderr, |read| {
+            written += read.len();
+            tail.extend_from_slice(read);
+            tail.drain(..tail.len().saturating_sub(MAX_STDERR));
+            if written > max_bytes { Err(Stopped::StderrTooLong) } else { Ok(()) }
+        });
+        tokio::try_join!(read_head, read_tail).map(|_| ())
     }
 }
 
-impl Drop for Pipe {
-    fn drop(&mut self) {
-        self.reader.abort();
+/// Passes on each piece that is read from a pipe, until its end or an error of `take`.
+async fn each_read(
+    pipe: Option<impl AsyncRead + Unpin>,
+    mut take: impl FnMut(&[u8]) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+        take(&buffer[..count])?;
     }
+    Ok(())
 }

@@ -1,4 +1,5 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open.
+//! Tools of other MCP servers: called by name, over a connection that stays open. The answer of a server is kept unchanged for
+//! clients that call the tool by name, next to the value for an envelope.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,16 +12,17 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::mcp_answer::{McpAnswer, value_of};
 use super::{
-    BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, bare, caller_token,
-    mcp_server, not_configured,
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, bare, caller_token, mcp_server,
+    not_configured,
 };
 use crate::config::{Config, Server};
 use crate::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use crate::exec::Caller;
 use crate::exec::results::is_longer_json;
-use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, RequestOrigin, Session, ask, bound};
+use crate::sources::mcp::{
+    Connections, Endpoint, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask, bound,
+};
 use crate::tool::Effect;
 
 /// An MCP server, as a caller reaches it.
@@ -29,14 +31,6 @@ struct CalledServer<'o> {
     name: &'o str,
     configured: &'o Server,
     caller: &'o Caller,
-}
-
-/// A call of a tool on another server.
-#[derive(Clone, Copy)]
-struct McpCall<'o> {
-    server: CalledServer<'o>,
-    call: BackendRequest<'o>,
-    deadline: Instant,
 }
 
 /// Runs a call. One that did not reach its server is sent once more, over a new connection.
@@ -53,48 +47,50 @@ pub(super) async fn run(
     let deadline = || limit.min(Instant::now() + endpoint.timeout);
     let mut person = Person::of(connections.credentials(), (server.name, configured), call.caller);
     person.answered(limit).await;
-    let mut errand = McpCall { server, call, deadline: deadline() };
+    let arguments = || call.arguments.as_object().cloned().unwrap_or_default();
+    // Its server or its author says that the call changes nothing.
+    let is_repeatable = call.tool.definition.effect == Some(Effect::Read);
+    let mut until = deadline();
     let mut is_second = false;
     loop {
-        let session = match server.session(connections, &endpoint, errand.deadline).await {
+        let session = match server.session(connections, &endpoint, until).await {
             Ok(session) => session,
             Err(error) if error.kind == BackendErrorKind::SignInRequired => {
                 call.caller.origin.iter().for_each(|origin| origin.begin_call());
                 if person.ask(limit).await != Asked::SignedIn {
                     return Err(error);
                 }
-                errand.deadline = deadline();
+                until = deadline();
                 continue;
             }
             Err(error) => return Err(error),
         };
         call.begun.mark();
         let origin = call.caller.origin.as_ref();
-        let problem = match timeout_at(errand.deadline, session.call(tool, errand.arguments(), origin)).await
-        {
+        let problem = match timeout_at(until, session.call(tool, arguments(), origin)).await {
             Ok(Ok(answer)) => return read_result(answer, server.name, configured.max_bytes, &session),
             Ok(Err(problem)) => problem,
             Err(_) => {
                 session.doubt();
-                return Err(errand.too_slow());
+                return Err(server.too_slow());
             }
         };
         if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn { .. }))
             && person.ask(limit).await == Asked::SignedIn
         {
-            errand.deadline = deadline();
+            until = deadline();
             continue;
         }
         let may_repeat = match problem {
             McpCallError::NotSent(_) => true,
-            McpCallError::ConnectionLost(_) => errand.is_repeatable(),
+            McpCallError::ConnectionLost(_) => is_repeatable,
             McpCallError::ProtocolError(_)
             | McpCallError::UnexpectedAnswer(_)
             | McpCallError::SignIn(_)
             | McpCallError::Unreadable(_) => false,
         };
         if is_second || !may_repeat {
-            return Err(errand.backend_error(problem, &session));
+            return Err(server.backend_error(problem, &session));
         }
         is_second = true;
     }
@@ -113,7 +109,7 @@ pub(super) async fn live_session(
     server.session(connections, &endpoint, Instant::now() + endpoint.timeout).await
 }
 
-/// Whether the sign-in of the operator is for this caller: one without a name of its own, or any where it is shared.
+/// Whether the sign-in of the operator is for this caller: one without a name, or any caller if the sign-in is shared.
 fn may_share(server: &Server, caller: &Caller) -> bool {
     caller.name.is_empty() || server.auth.as_ref().is_some_and(|auth| auth.shared)
 }
@@ -171,31 +167,20 @@ impl CalledServer<'_> {
         let is_for = !is_asked_for || may_share(self.configured, self.caller);
         BackendError::of_sign_in(self.name, if is_for { problem } else { &SignInProblem::NotShared })
     }
-}
-
-impl McpCall<'_> {
-    fn arguments(&self) -> Map<String, Value> {
-        self.call.arguments.as_object().cloned().unwrap_or_default()
-    }
-
-    /// Whether the call may be sent twice: its server or its author says that it changes nothing.
-    fn is_repeatable(&self) -> bool {
-        self.call.tool.definition.effect == Some(Effect::Read)
-    }
 
     fn too_slow(&self) -> BackendError {
         let message = format!(
             "the MCP server `{}` did not answer in time, and was asked to stop; it may have run the call",
-            self.server.name
+            self.name
         );
         BackendError::timed_out(message)
     }
 
     fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
-        let server = self.server.name;
+        let server = self.name;
         match problem {
-            McpCallError::NotSent(what) => self.server.unreachable(&what.into()),
-            McpCallError::SignIn(problem) => self.server.no_token(&problem),
+            McpCallError::NotSent(what) => self.unreachable(&what.into()),
+            McpCallError::SignIn(problem) => self.no_token(&problem),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");
@@ -226,7 +211,7 @@ pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Res
     Ok(json!({ "backend": "mcp", "server": bare(server), "tool": tool, "arguments": call.redacted() }))
 }
 
-// The answer of a tool on another server: unchanged for the client, and as the value of an envelope.
+// The answer of a tool on another server.
 
 /// Bytes of an error that are repeated in an envelope: a model reads it.
 const MAX_EXCERPT: usize = 32 << 10;
@@ -240,7 +225,7 @@ fn read_result(
     let is_error = answer.is_error == Some(true);
     let mut original = serde_json::to_value(answer).unwrap_or_default();
     if let Some(fields) = original.as_object_mut() {
-        // Each wire has its own.
+        // Each version of MCP has its own.
         fields.shift_remove("resultType");
     }
     if is_error {
@@ -265,7 +250,7 @@ fn refused_result(error: ErrorData, server: &str, session: &Session) -> BackendE
     let original =
         McpAnswer::Error { code, message: session.without_secrets(&error.message), data: data.clone() };
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
-    error.with_answer(ErrorAnswer::McpError { code, data }).with_original(original)
+    error.with_answer(json!({ "code": code, "data": data })).with_original(original)
 }
 
 /// A value; of a text that is too long the beginning, and in place of anything else its size.
@@ -302,7 +287,7 @@ fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> 
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
     let error = match &detail[..detail.floor_char_boundary(MAX_EXCERPT)] {
         "" => error,
-        text => error.with_answer(ErrorAnswer::McpResult { body: text.to_string() }),
+        text => error.with_answer(json!({ "body": text })),
     };
     if is_longer_json(&original, max_bytes) {
         error
@@ -311,9 +296,179 @@ fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> 
     }
 }
 
+/// The unchanged answer of an MCP server, without secrets, for a client that calls the tool by name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum McpAnswer {
+    /// The result: `content`, and where the server sent them `structuredContent`, `isError` and `_meta`.
+    Result(Value),
+    /// The error of the protocol.
+    Error {
+        /// Its JSON-RPC code.
+        code: i32,
+        /// Its message.
+        message: String,
+        /// Its data.
+        data: Option<Value>,
+    },
+}
+
+/// A block with data in base64: a picture, a sound or the content of a resource.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DataBlock<'a> {
+    /// The index of the block in `content`.
+    pub index: usize,
+    /// `image`, `audio` or `resource`.
+    pub kind: &'a str,
+    /// The media type, where the server sent one.
+    pub media_type: Option<&'a str>,
+    /// The data, in base64.
+    pub data: &'a str,
+}
+
+impl McpAnswer {
+    /// The same answer without these secrets.
+    pub(in crate::exec) fn without(self, secrets: &FilledSecrets) -> Self {
+        match self {
+            McpAnswer::Result(result) => McpAnswer::Result(secrets.hide_in(result)),
+            McpAnswer::Error { code, message, data } => {
+                let data = data.map(|data| secrets.hide_in(data));
+                McpAnswer::Error { code, message: secrets.hide(&message), data }
+            }
+        }
+    }
+
+    /// The blocks of the result.
+    pub fn blocks(&self) -> &[Value] {
+        match self {
+            McpAnswer::Result(result) => blocks(result),
+            McpAnswer::Error { .. } => &[],
+        }
+    }
+
+    /// The blocks that are no text.
+    pub fn other_blocks(&self) -> impl Iterator<Item = &Value> {
+        self.blocks().iter().filter(|block| text_of(block).is_none())
+    }
+
+    /// The structured content, where there is any.
+    pub fn structured(&self) -> Option<&Value> {
+        match self {
+            McpAnswer::Result(result) => result.get("structuredContent"),
+            McpAnswer::Error { .. } => None,
+        }
+    }
+
+    /// Whether the server said whether the result is an error.
+    pub fn says_is_error(&self) -> bool {
+        matches!(self, McpAnswer::Result(result) if result.get("isError").is_some())
+    }
+
+    /// The blocks with data.
+    pub fn data_blocks(&self) -> Vec<DataBlock<'_>> {
+        data_blocks(self.blocks())
+    }
+
+    /// Type and size of the blocks with data, for the `meta` of an envelope.
+    pub(in crate::exec) fn described_data(&self) -> Option<Value> {
+        let described: Vec<Value> = self.data_blocks().iter().map(DataBlock::described).collect();
+        (!described.is_empty()).then(|| described.into())
+    }
+}
+
+impl DataBlock<'_> {
+    /// Bytes of the decoded data.
+    pub fn bytes(&self) -> usize {
+        let padding = self.data.bytes().rev().take_while(|byte| *byte == b'=').count();
+        (self.data.len() - padding) * 3 / 4
+    }
+
+    fn described(&self) -> Value {
+        let mut fields = Map::new();
+        fields.insert("block".into(), self.index.into());
+        fields.insert("type".into(), self.kind.into());
+        fields.extend(self.media_type.map(|media| ("mimeType".to_string(), media.into())));
+        fields.insert("bytes".into(), self.bytes().into());
+        Value::Object(fields)
+    }
+
+    /// The words that stand for the data in a value.
+    fn summary(&self) -> String {
+        format!("[{}, {} bytes]", self.media_type.unwrap_or(self.kind), self.bytes())
+    }
+}
+
+/// The value of a result: its structured content, else its JSON, else its text, else its blocks. Type and size stand in
+/// place of data.
+fn value_of(result: &Value) -> Value {
+    let blocks = blocks(result);
+    let data = data_blocks(blocks);
+    match result.get("structuredContent") {
+        Some(structured) if data.is_empty() => structured.clone(),
+        Some(structured) => without_data(structured, &data),
+        None => value_of_blocks(blocks, &data),
+    }
+}
+
+fn value_of_blocks(blocks: &[Value], data: &[DataBlock<'_>]) -> Value {
+    let texts: Option<Vec<&str>> = blocks.iter().map(text_of).collect();
+    match texts.as_deref() {
+        None => blocks.iter().map(|block| without_data(block, data)).collect(),
+        Some([]) => Value::Null,
+        Some([only]) => of_text(only),
+        Some(several) => several.iter().copied().map(Value::from).collect(),
+    }
+}
+
+/// A text, or the JSON object or list that it holds.
+fn of_text(text: &str) -> Value {
+    let may_be_json = text.trim_start().starts_with(['{', '[']);
+    let json = may_be_json.then(|| serde_json::from_str(text).ok()).flatten();
+    json.unwrap_or_else(|| text.into())
+}
+
+/// A value in which a summary stands for the data of each block.
+fn without_data(value: &Value, data: &[DataBlock<'_>]) -> Value {
+    match value {
+        Value::String(text) => {
+            let same = data.iter().find(|block| block.data == text);
+            same.map_or_else(|| text.as_str().into(), |block| block.summary().into())
+        }
+        Value::Array(items) => items.iter().map(|item| without_data(item, data)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| (name.clone(), without_data(field, data))).collect()
+        }
+        plain => plain.clone(),
+    }
+}
+
+fn blocks(result: &Value) -> &[Value] {
+    result.get("content").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The text of a block of text.
+fn text_of(block: &Value) -> Option<&str> {
+    let is_text = block.get("type").and_then(Value::as_str) == Some("text");
+    block.get("text").and_then(Value::as_str).filter(|_| is_text)
+}
+
+fn data_blocks(blocks: &[Value]) -> Vec<DataBlock<'_>> {
+    blocks.iter().enumerate().filter_map(|(index, block)| data_block(index, block)).collect()
+}
+
+fn data_block(index: usize, block: &Value) -> Option<DataBlock<'_>> {
+    let kind = block.get("type")?.as_str()?;
+    let (holder, data) = match kind {
+        "image" | "audio" => (block, block.get("data")?),
+        "resource" => (block.get("resource")?, block.get("resource")?.get("blob")?),
+        _ => return None,
+    };
+    let media_type = holder.get("mimeType").and_then(Value::as_str);
+    Some(DataBlock { index, kind, media_type, data: data.as_str()? })
+}
+
 // A call that waits for a sign-in: its client is asked to open an address, and the call goes on afterwards.
 
-/// The state of our question on the newer wire.
+/// The state of our question in the newer version of MCP.
 const STATE: &str = "toolcrib/sign-in";
 /// The name of the question.
 const QUESTION: &str = "sign-in";
@@ -405,7 +560,7 @@ fn elicitation_id(address: &str) -> String {
     blake3::hash(address.as_bytes()).to_hex()[..32].into()
 }
 
-/// Tells the client of the older wire when its person has signed in, also after the call has ended.
+/// Tells the client of the older version of MCP when its person has signed in, also after the call has ended.
 async fn tell_end(origin: Arc<RequestOrigin>, offered: OfferedSignIn, id: String) {
     if offered.ended().await {
         let params = serde_json::json!({ "elicitationId": id });

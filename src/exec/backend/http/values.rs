@@ -1,15 +1,16 @@
-//! The path of a request: a template of RFC 6570 with arguments in their places. A value cannot change other parts of it.
+//! The values of a call as the text of a request: in a path, a template of RFC 6570 whose other parts no value can change; in
+//! queries, forms, headers and cookies.
+
+use std::borrow::Cow;
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::text::{encode, encode_literal, encode_reserved, plain};
 use crate::exec::backend::BackendError;
+use crate::tool::{ArgumentPlace, Style as QueryStyle};
 
-/// A path template, split where the query begins.
-pub(super) struct Template {
-    path: Vec<Piece>,
-    query: Vec<Piece>,
-}
+/// A template of a path, which may go on with a query.
+pub(super) struct Template(Vec<Piece>);
 
 /// A run of literal text, or one expression.
 enum Piece {
@@ -36,7 +37,7 @@ impl Template {
                 return wrong("has a brace without an end");
             };
             match Expression::new(inside) {
-                Some(expression) if expression.operator() == Some('#') => {
+                Some(expression) if expression.operator == Some('#') => {
                     return wrong("has a fragment, which is never sent");
                 }
                 Some(expression) => pieces.push(Piece::Expression(expression)),
@@ -45,29 +46,12 @@ impl Template {
             rest = after;
         }
         pieces.push(Piece::Literal(rest.to_string()));
-        let (mut path, mut query) = (Vec::new(), Vec::new());
-        for piece in pieces {
-            match piece {
-                piece if !query.is_empty() => query.push(piece),
-                Piece::Literal(text) => match text.split_once('?') {
-                    Some((before, after)) => {
-                        path.push(Piece::Literal(before.to_string()));
-                        query.push(Piece::Literal(after.to_string()));
-                    }
-                    None => path.push(Piece::Literal(text)),
-                },
-                Piece::Expression(expression) if expression.is_query() => {
-                    query.push(Piece::Expression(expression));
-                }
-                expression => path.push(expression),
-            }
-        }
-        Ok(Self { path, query })
+        Ok(Self(pieces))
     }
 
     /// The names of its variables.
     pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
-        let expressions = self.path.iter().chain(&self.query).filter_map(|piece| match piece {
+        let expressions = self.0.iter().filter_map(|piece| match piece {
             Piece::Expression(expression) => Some(expression),
             Piece::Literal(_) => None,
         });
@@ -81,12 +65,31 @@ impl Template {
         called: &dyn Fn(&str) -> String,
     ) -> Result<Expanded, BackendError> {
         let mut path = String::new();
-        for piece in &self.path {
-            match piece {
-                Piece::Literal(text) => path.push_str(&encode_literal(text)),
-                Piece::Expression(expression) => {
+        // From the first question mark on.
+        let mut query: Option<String> = None;
+        for piece in &self.0 {
+            match (piece, &mut query) {
+                (Piece::Literal(text), Some(query)) => query.push_str(&encode_literal(text)),
+                (Piece::Literal(text), None) => {
+                    let (before, after) =
+                        text.split_once('?').map_or((&**text, None), |(path, query)| (path, Some(query)));
+                    path.push_str(&encode_literal(before));
+                    query = after.map(encode_literal);
+                }
+                (Piece::Expression(expression), None) if !expression.is_query() => {
                     check(expression, values, called)?;
                     path.push_str(&expression.expand(values));
+                }
+                (Piece::Expression(expression), query) => {
+                    let text = expression.expand(values);
+                    // Other operators encode these separators.
+                    if expression.operator == Some('+') && text.contains(['&', ';', '#']) {
+                        let argument = called(expression.names().next().unwrap_or_default());
+                        let message =
+                            format!("`{argument}` is part of the query, so it cannot hold `&`, `;` or `#`");
+                        return Err(BackendError::invalid_argument(&argument, message));
+                    }
+                    query.get_or_insert_default().push_str(&text);
                 }
             }
         }
@@ -97,23 +100,7 @@ impl Template {
         if !path.starts_with('/') {
             path.insert(0, '/');
         }
-        let mut query = String::new();
-        for piece in &self.query {
-            match piece {
-                Piece::Literal(text) => query.push_str(&encode_literal(text)),
-                Piece::Expression(expression) => {
-                    let text = expression.expand(values);
-                    // Other operators encode these separators.
-                    if expression.operator() == Some('+') && text.contains(['&', ';', '#']) {
-                        let argument = called(expression.names().next().unwrap_or_default());
-                        let message =
-                            format!("`{argument}` is part of the query, so it cannot hold `&`, `;` or `#`");
-                        return Err(BackendError::invalid_argument(&argument, message));
-                    }
-                    query.push_str(&text);
-                }
-            }
-        }
+        let query = query.unwrap_or_default();
         Ok(Expanded { path, query: query.trim_start_matches(['?', '&']).to_string() })
     }
 }
@@ -138,7 +125,7 @@ fn check(
             Value::String(text) if text == "." || text == ".." => {
                 return unfit("is part of the path, so it cannot be only dots");
             }
-            value if expression.operator() == Some('+') && climbs(value) => {
+            value if expression.operator == Some('+') && climbs(value) => {
                 return unfit("is part of the path, so no step of it can be only dots");
             }
             value if parts(value).any(|part| part.as_str().is_some_and(|text| text.trim().is_empty())) => {
@@ -187,7 +174,7 @@ fn is_scalar(value: &Value) -> bool {
 }
 
 /// The text between braces, parsed.
-pub(super) struct Expression {
+struct Expression {
     operator: Option<char>,
     variables: Vec<Variable>,
 }
@@ -214,7 +201,7 @@ const OPERATORS: [char; 7] = ['+', '#', '.', '/', ';', '?', '&'];
 
 impl Expression {
     /// Parses the text between braces. Names of other formats are accepted too, such as `user-id`.
-    pub(super) fn new(inside: &str) -> Option<Self> {
+    fn new(inside: &str) -> Option<Self> {
         let operator = inside.chars().next().filter(|first| OPERATORS.contains(first));
         let list = &inside[operator.map_or(0, char::len_utf8)..];
         let variables: Option<Vec<Variable>> = list.split(',').map(Variable::new).collect();
@@ -226,26 +213,22 @@ impl Expression {
         is_name.then(|| Self { operator: None, variables: vec![variable] })
     }
 
-    pub(super) fn operator(&self) -> Option<char> {
-        self.operator
-    }
-
     /// The names of its variables.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.iter().map(|variable| variable.name.as_str())
     }
 
     /// Whether the path is broken without a value.
-    pub(super) fn needs_values(&self) -> bool {
+    fn needs_values(&self) -> bool {
         matches!(self.operator, None | Some('+'))
     }
 
-    pub(super) fn is_query(&self) -> bool {
+    fn is_query(&self) -> bool {
         matches!(self.operator, Some('?' | '&'))
     }
 
     /// The expression with its values. Absent values, `null`, and empty lists and objects leave no text.
-    pub(super) fn expand(&self, values: &Map<String, Value>) -> String {
+    fn expand(&self, values: &Map<String, Value>) -> String {
         let style = Style::of(self.operator);
         let written = self.variables.iter().filter_map(|variable| {
             let value = values.get(&variable.name)?;
@@ -347,6 +330,128 @@ fn is_part_of_name(part: &str) -> bool {
         }
     }
     !part.is_empty()
+}
+
+// Values as text.
+
+/// A text without quotes; lists and objects as JSON.
+pub(in crate::exec::backend) fn plain(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed(""),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Percent-encodes all but unreserved characters.
+pub(super) fn encode(text: &str) -> String {
+    escaped(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+}
+
+/// Percent-encodes the literal text of a template: characters that a path or query cannot have.
+fn encode_literal(text: &str) -> String {
+    encode_but(b"-._~!$&()*+,;=:@/?", text)
+}
+
+/// Percent-encodes all but unreserved and reserved characters, and also brackets, which no path or query has (RFC 3986).
+fn encode_reserved(text: &str) -> String {
+    encode_but(b"-._~:/?#@!$&'()*+,;=", text)
+}
+
+/// Percent-encodes all but letters, digits and `others`. Encoded triplets stay (RFC 6570, section 3.2.1).
+fn encode_but(others: &[u8], text: &str) -> String {
+    let plainly = |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
+    let is_triplet =
+        |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    let mut pieces = text.split('%');
+    let mut encoded = plainly(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        encoded.push_str(if is_triplet(piece) { "%" } else { "%25" });
+        encoded.push_str(&plainly(piece));
+    }
+    encoded
+}
+
+fn escaped(text: &str, may_stand: impl Fn(u8) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if may_stand(byte) {
+            escaped.push(char::from(byte));
+        } else {
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// One argument as names and values of a query or form. `null` gives none.
+pub(super) fn pairs(name: &str, value: &Value, place: Option<&ArgumentPlace>) -> Vec<(String, String)> {
+    let style = place.and_then(|place| place.style);
+    let explodes =
+        place.and_then(|place| place.explode).unwrap_or(matches!(style, None | Some(QueryStyle::Form)));
+    let one = |text: String| vec![(name.to_string(), text)];
+    match (value, style) {
+        (Value::Null, _) => Vec::new(),
+        (Value::Array(_) | Value::Object(_), Some(QueryStyle::Json)) => one(value.to_string()),
+        (Value::Array(items), Some(QueryStyle::DeepObject)) => {
+            items.iter().map(|item| (format!("{name}[]"), plain(item).into_owned())).collect()
+        }
+        (Value::Array(items), _) if explodes => {
+            items.iter().map(|item| (name.to_string(), plain(item).into_owned())).collect()
+        }
+        (Value::Array(items), style) => one(joined(items.iter().map(plain), delimiter(style))),
+        (Value::Object(_), None) => one(value.to_string()),
+        (Value::Object(_), Some(QueryStyle::DeepObject)) => deep(name, value),
+        (Value::Object(fields), _) if explodes => {
+            fields.iter().map(|(name, value)| (name.clone(), plain(value).into_owned())).collect()
+        }
+        (Value::Object(fields), style) => {
+            let parts = fields.iter().flat_map(|(name, value)| [Cow::Borrowed(name.as_str()), plain(value)]);
+            one(joined(parts, delimiter(style)))
+        }
+        (value, _) => one(plain(value).into_owned()),
+    }
+}
+
+/// A value on one line, for headers and cookies.
+pub(super) fn simple(value: &Value) -> String {
+    match value {
+        Value::Array(items) => joined(items.iter().map(plain), ","),
+        Value::Object(fields) => {
+            joined(fields.iter().flat_map(|(name, value)| [Cow::Borrowed(name.as_str()), plain(value)]), ",")
+        }
+        value => plain(value).into_owned(),
+    }
+}
+
+fn delimiter(style: Option<QueryStyle>) -> &'static str {
+    match style {
+        Some(QueryStyle::SpaceDelimited) => " ",
+        Some(QueryStyle::PipeDelimited) => "|",
+        _ => ",",
+    }
+}
+
+fn joined<'t>(parts: impl Iterator<Item = Cow<'t, str>>, delimiter: &str) -> String {
+    parts.collect::<Vec<_>>().join(delimiter)
+}
+
+/// Nested names: `filter[created][after]=...`, to any depth.
+fn deep(name: &str, value: &Value) -> Vec<(String, String)> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(field, value)| deep(&format!("{name}[{field}]"), value)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(|item| deep(&format!("{name}[]"), item)).collect(),
+        value => vec![(name.to_string(), plain(value).into_owned())],
+    }
+}
+
+/// Names and values as a query or form.
+pub(super) fn form(pairs: &[(String, String)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+    pairs.collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]
@@ -488,5 +593,42 @@ mod expression_tests {
                 prop_assert!(expanded.bytes().all(|byte| byte.is_ascii_graphic()), "{inside}: {expanded}");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod query_tests {
+    use serde_json::{Value, json};
+
+    use super::{form, pairs};
+    use crate::tool::{ArgumentPlace, Location, Style};
+
+    #[track_caller]
+    fn check(value: Value, style: Option<Style>, explode: Option<bool>, expect: &str) {
+        let place = ArgumentPlace { location: Location::Query, name: None, style, explode };
+        assert_eq!(form(&pairs("a", &value, Some(&place))), expect, "{value}");
+    }
+
+    #[test]
+    fn every_style_of_a_query() {
+        let (list, map) = (json!(["x", "y z"]), json!({"b": 1, "c": "d"}));
+        check(json!("x&y=+"), None, None, "a=x%26y%3D%2B");
+        check(json!(null), None, None, "");
+        check(json!(false), None, None, "a=false");
+        check(list.clone(), None, None, "a=x&a=y%20z");
+        check(list.clone(), Some(Style::Form), Some(false), "a=x%2Cy%20z");
+        check(list.clone(), Some(Style::SpaceDelimited), None, "a=x%20y%20z");
+        check(list.clone(), Some(Style::PipeDelimited), None, "a=x%7Cy%20z");
+        check(list, Some(Style::Json), None, "a=%5B%22x%22%2C%22y%20z%22%5D");
+        check(map.clone(), None, None, "a=%7B%22b%22%3A1%2C%22c%22%3A%22d%22%7D");
+        check(map.clone(), Some(Style::Form), None, "b=1&c=d");
+        check(map.clone(), Some(Style::Form), Some(false), "a=b%2C1%2Cc%2Cd");
+        check(map, Some(Style::DeepObject), None, "a%5Bb%5D=1&a%5Bc%5D=d");
+        check(
+            json!({"b": {"c": [1, 2]}}),
+            Some(Style::DeepObject),
+            None,
+            "a%5Bb%5D%5Bc%5D%5B%5D=1&a%5Bb%5D%5Bc%5D%5B%5D=2",
+        );
     }
 }

@@ -1,18 +1,21 @@
-//! One request, built from a call: method, address, headers and body.
+//! One request, built from a call: method, address, headers and body; and its answer, read within its limits: JSON as JSON, text as
+//! text, anything else as base64, and what its errors mean.
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, COOKIE};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use reqwest::Url;
+use reqwest::{Response, Url};
 use serde_json::{Map, Value, json};
+use tokio::time::{Instant, timeout_at};
 
-use super::path::Template;
-use super::text::{encode, form, pairs, plain, simple};
+use super::values::{Template, encode, form, pairs, plain, simple};
 use crate::catalog::Tool;
 use crate::config::Server;
-use crate::exec::backend::{BackendError, BackendRequest};
+use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Environment, FilledSecrets};
-use crate::tool::{ArgumentPlace, HttpBackend, Location};
+use crate::tool::{ArgumentPlace, Effect, HttpBackend, Location};
 
 /// Headers that arguments may not set: the connection sets them.
 const RESERVED_HEADERS: [&str; 13] = [
@@ -206,28 +209,28 @@ fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Back
 
 /// The arguments of a call, in the parts of the request where they go.
 #[derive(Default)]
-pub(super) struct Parts<'o> {
+struct Parts<'o> {
     /// Values by their names in the template.
-    pub(super) path: Map<String, Value>,
-    pub(super) query: Vec<Part<'o>>,
-    pub(super) headers: Vec<Part<'o>>,
-    pub(super) cookies: Vec<Part<'o>>,
-    pub(super) body: Vec<Part<'o>>,
-    pub(super) whole_body: Option<&'o Value>,
+    path: Map<String, Value>,
+    query: Vec<Part<'o>>,
+    headers: Vec<Part<'o>>,
+    cookies: Vec<Part<'o>>,
+    body: Vec<Part<'o>>,
+    whole_body: Option<&'o Value>,
 }
 
 /// One argument in its place.
-pub(super) struct Part<'o> {
+struct Part<'o> {
     /// Its name in the schema of the tool.
-    pub(super) argument: &'o str,
+    argument: &'o str,
     /// Its name in the request.
-    pub(super) name: &'o str,
-    pub(super) value: &'o Value,
-    pub(super) place: Option<&'o ArgumentPlace>,
+    name: &'o str,
+    value: &'o Value,
+    place: Option<&'o ArgumentPlace>,
 }
 
 impl<'o> Parts<'o> {
-    pub(super) fn new(
+    fn new(
         backend: &'o HttpBackend,
         template: &Template,
         arguments: &'o Value,
@@ -259,7 +262,7 @@ impl<'o> Parts<'o> {
 }
 
 /// The location of an argument: as the backend says; else the path, if it has this variable; else as the method says.
-pub(super) fn location(backend: &HttpBackend, template: &Template, argument: &str) -> Location {
+fn location(backend: &HttpBackend, template: &Template, argument: &str) -> Location {
     if let Some(place) = backend.arguments.get(argument) {
         return place.location;
     }
@@ -273,7 +276,7 @@ pub(super) fn location(backend: &HttpBackend, template: &Template, argument: &st
 }
 
 /// The argument for a variable of the path.
-pub(super) fn argument_of<'b>(backend: &'b HttpBackend, variable: &'b str) -> &'b str {
+fn argument_of<'b>(backend: &'b HttpBackend, variable: &'b str) -> &'b str {
     let named = |(_, place): &(&String, &ArgumentPlace)| {
         place.location == Location::Path && place.name.as_deref() == Some(variable)
     };
@@ -288,15 +291,15 @@ const MULTIPART: &str = "multipart/form-data";
 /// A body, with its media type.
 #[derive(Debug, PartialEq)]
 pub(super) struct Body {
-    pub(super) content_type: String,
+    content_type: String,
     pub(super) content: Vec<u8>,
     /// The body as a dry run shows it.
-    pub(super) preview: Value,
+    preview: Value,
 }
 
 impl Body {
     /// The body made of arguments; `None` without any. With `is_expected`, no arguments make an empty object.
-    pub(super) fn new(
+    fn new(
         content_type: Option<&str>,
         parts: &Parts<'_>,
         tool: &Tool,
@@ -304,44 +307,31 @@ impl Body {
     ) -> Result<Option<Self>, BackendError> {
         let content_type = content_type.unwrap_or(JSON);
         let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        if let Some(value) = parts.whole_body {
-            return Ok(Some(Self::whole(content_type, is_json(&essence), value)));
-        }
-        if parts.body.is_empty() && !is_expected {
-            return Ok(None);
-        }
-        let body = match essence.as_str() {
-            FORM => Self::form(content_type, &parts.body),
-            MULTIPART => Self::multipart(&parts.body, tool),
-            media if is_json(media) => Self::json(content_type, fields(&parts.body)),
-            _ => {
+        let of = |content: String, preview| Self {
+            content_type: content_type.into(),
+            content: content.into(),
+            preview,
+        };
+        let json = |value: Value| of(value.to_string(), value);
+        Ok(match (parts.whole_body, essence.as_str()) {
+            (Some(Value::String(text)), media) if !is_json(media) => {
+                Some(of(text.clone(), text.as_str().into()))
+            }
+            (Some(value), _) => Some(json(value.clone())),
+            (None, _) if parts.body.is_empty() && !is_expected => None,
+            (None, FORM) => {
+                let pairs = parts.body.iter().flat_map(|part| pairs(part.name, part.value, part.place));
+                let text = form(&pairs.collect::<Vec<_>>());
+                Some(of(text.clone(), text.into()))
+            }
+            (None, MULTIPART) => Some(Self::multipart(&parts.body, tool)),
+            (None, media) if is_json(media) => Some(json(fields(&parts.body))),
+            (None, media) => {
                 return Err(BackendError::unconfigured(format!(
-                    "nothing here writes {essence} from arguments"
+                    "nothing here writes {media} from arguments"
                 )));
             }
-        };
-        Ok(Some(body))
-    }
-
-    fn whole(content_type: &str, is_json: bool, value: &Value) -> Self {
-        match value {
-            Value::String(text) if !is_json => Self {
-                content_type: content_type.into(),
-                content: text.clone().into(),
-                preview: value.clone(),
-            },
-            value => Self::json(content_type, value.clone()),
-        }
-    }
-
-    fn json(content_type: &str, value: Value) -> Self {
-        Self { content_type: content_type.into(), content: value.to_string().into(), preview: value }
-    }
-
-    fn form(content_type: &str, parts: &[Part<'_>]) -> Self {
-        let text =
-            form(&parts.iter().flat_map(|part| pairs(part.name, part.value, part.place)).collect::<Vec<_>>());
-        Self { content_type: content_type.into(), content: text.clone().into(), preview: text.into() }
+        })
     }
 
     /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
@@ -394,4 +384,249 @@ fn is_file(tool: &Tool, argument: &str) -> bool {
     let schema = &tool.parameters.schema()["properties"][argument];
     let of = |schema: &Value| schema["format"] == "binary" || schema["contentEncoding"] == "binary";
     of(schema) || of(&schema["items"])
+}
+
+// The answer of a server.
+
+/// Bytes that are read of an error's body.
+const MAX_ERROR: usize = 64 << 10;
+
+/// The bytes of a body, and the reason why reading ended.
+struct Content {
+    bytes: Vec<u8>,
+    ended: Ended,
+}
+
+enum Ended {
+    Whole,
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+/// Reads a successful answer of the server with this name.
+pub(super) async fn answer(
+    response: Response,
+    (name, server): (&str, &Server),
+    effect: Effect,
+    deadline: Instant,
+) -> Result<BackendResponse, BackendError> {
+    let max_bytes = server.max_bytes;
+    let media = Media::of(&response);
+    let content = content(response, max_bytes, deadline).await;
+    let warning = match content.ended {
+        Ended::Whole => None,
+        Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
+        Ended::TooSlow if media.is_stream() => Some("the answer was cut: it goes on without an end".into()),
+        Ended::TooSlow => return Err(too_slow(name)),
+        Ended::Broken => return Err(connection_lost(name)),
+    };
+    let (mut response, is_as_said) = media.decode(content.bytes, warning.is_none());
+    if !is_as_said {
+        // A proxy may have written this in place of the server's answer.
+        if effect != Effect::Read {
+            return Err(unreadable(name));
+        }
+        response.warnings.push("the answer is declared as JSON, and is not".into());
+    }
+    response.warnings.extend(warning);
+    Ok(response)
+}
+
+async fn content(mut response: Response, max_bytes: usize, deadline: Instant) -> Content {
+    let mut bytes = Vec::new();
+    let ended = loop {
+        match timeout_at(deadline, response.chunk()).await {
+            Ok(Ok(None)) => break Ended::Whole,
+            Ok(Ok(Some(chunk))) => {
+                let room = max_bytes - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    break Ended::TooLarge;
+                }
+            }
+            Ok(Err(_)) => break Ended::Broken,
+            Err(_) => break Ended::TooSlow,
+        }
+    };
+    Content { bytes, ended }
+}
+
+/// The media type of an answer.
+struct Media {
+    /// Without parameters, in lower case; empty if the answer has no media type.
+    essence: String,
+    is_latin: bool,
+    is_encoded: bool,
+}
+
+impl Media {
+    fn of(response: &Response) -> Self {
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let said = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
+        let encoding = header(CONTENT_ENCODING).unwrap_or("identity");
+        Self {
+            essence: said.split(';').next().unwrap_or_default().trim().to_string(),
+            is_latin: said.contains("charset=iso-8859-1"),
+            is_encoded: !encoding.eq_ignore_ascii_case("identity"),
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        matches!(self.essence.as_str(), "application/json" | "text/json") || self.essence.ends_with("+json")
+    }
+
+    fn is_text(&self) -> bool {
+        const TEXTS: [&str; 6] = ["xml", "yaml", "javascript", "x-www-form-urlencoded", "ndjson", "graphql"];
+        self.essence.is_empty()
+            || self.essence.starts_with("text/")
+            || TEXTS.iter().any(|text| self.essence.ends_with(text))
+    }
+
+    /// Whether the answer is a stream that may never end.
+    fn is_stream(&self) -> bool {
+        matches!(self.essence.as_str(), "text/event-stream" | "application/x-ndjson" | "application/jsonl")
+    }
+
+    /// The content, and whether it fits its media type.
+    fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> (BackendResponse, bool) {
+        if bytes.is_empty() {
+            return (BackendResponse::new(Value::Null), true);
+        }
+        let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
+        if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
+        {
+            if let Ok(value) = serde_json::from_slice(&bytes) {
+                return (BackendResponse::new(value), true);
+            }
+            return (BackendResponse::new(self.text(bytes)), !self.is_json());
+        }
+        let is_text = self.is_json() || self.is_text() || self.is_stream();
+        if !self.is_encoded && is_text {
+            return (BackendResponse::new(self.text(bytes)), true);
+        }
+        let media = if self.essence.is_empty() { "application/octet-stream" } else { &self.essence };
+        let mut content =
+            json!({ "media_type": media, "bytes": bytes.len(), "base64": STANDARD.encode(&bytes) });
+        if self.is_encoded {
+            content["compressed"] = true.into();
+        }
+        (BackendResponse::new(content), true)
+    }
+
+    fn text(&self, bytes: Vec<u8>) -> Value {
+        if self.is_latin {
+            return bytes.into_iter().map(char::from).collect::<String>().into();
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
+        }
+    }
+}
+
+/// Bytes of a body that an error repeats: a model reads it.
+const MAX_EXCERPT: usize = 2048;
+
+/// The error of a response that is no success.
+pub(super) async fn error(
+    response: Response,
+    name: &str,
+    effect: Effect,
+    secrets: &FilledSecrets,
+    deadline: Instant,
+) -> BackendError {
+    let status = response.status().as_u16();
+    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let retry_after_seconds: Option<u64> = header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());
+    let mut answer = json!({ "status": status });
+    if let Some(seconds) = retry_after_seconds {
+        answer["retry_after_seconds"] = seconds.into();
+    }
+    if let Some(location) = header(LOCATION) {
+        answer["location"] = secrets.line(location).into();
+    }
+    let body = content(response, MAX_ERROR, deadline).await.bytes;
+    let body = String::from_utf8_lossy(&body);
+    if !body.trim().is_empty() {
+        answer["body"] = excerpt(&body, secrets);
+    }
+    let (what, next) = meaning(status, retry_after_seconds, effect);
+    let kind = match status {
+        // Only these two say that the call was not run.
+        429 | 503 => BackendErrorKind::Busy,
+        // A gateway got no answer from the server behind it.
+        502 | 504 => BackendErrorKind::ConnectionLost,
+        _ => BackendErrorKind::Failed,
+    };
+    let error = BackendError::new(kind, format!("the server `{name}` {what} (status {status})"), next);
+    BackendError { status: Some(status), retry_after_seconds, ..error.with_answer(answer) }
+}
+
+/// What a status means, and the next step.
+fn meaning(status: u16, retry_after_seconds: Option<u64>, effect: Effect) -> (&'static str, String) {
+    let again = "sending the same call again changes nothing";
+    match status {
+        300..=399 => (
+            "redirects, which is not followed",
+            "tell the operator, who can correct `url` or allow `redirects` of this server".into(),
+        ),
+        401 => (
+            "does not accept the credentials of this call",
+            format!("the client has to send valid credentials; {again}"),
+        ),
+        403 => ("does not allow this", format!("choose something else, or tell the user; {again}")),
+        404 | 410 => (
+            "has nothing under these arguments",
+            "check the ids: list or search for them, rather than guessing".into(),
+        ),
+        409 | 412 => {
+            ("reports a conflict with the current data", "read the current data, and decide again".into())
+        }
+        400 | 415 | 422 => (
+            "does not accept these arguments",
+            "correct the arguments as `body` says, with the tool's doc".into(),
+        ),
+        429 => {
+            let wait = retry_after_seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
+            ("has had too many calls", format!("wait {wait} before the next call"))
+        }
+        500.. if effect > Effect::Read => (
+            "failed",
+            "it may have done a part of the work: check that before you send the call again".into(),
+        ),
+        500.. => ("failed", "try again later, or tell the user".into()),
+        _ => ("refuses", format!("do as `body` says, or tell the user; {again}")),
+    }
+}
+
+/// The body of an error: JSON where it is JSON and short, else its beginning.
+fn excerpt(body: &str, secrets: &FilledSecrets) -> Value {
+    let body = secrets.hide(body);
+    if body.len() <= MAX_EXCERPT {
+        return secrets.hide_in(serde_json::from_str(&body).unwrap_or(Value::String(body)));
+    }
+    let end = body.floor_char_boundary(MAX_EXCERPT);
+    format!("{}...", &body[..end]).into()
+}
+
+/// The error of a request without an answer in time.
+pub(super) fn too_slow(name: &str) -> BackendError {
+    let message = format!("the server `{name}` did not answer in time; it may have run the call");
+    BackendError::timed_out(message)
+}
+
+/// The error of a success with a body that cannot be read.
+fn unreadable(name: &str) -> BackendError {
+    let message = format!(
+        "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
+    );
+    BackendError::connection_lost(message)
+}
+
+/// The error of a request whose connection broke.
+pub(super) fn connection_lost(name: &str) -> BackendError {
+    let message =
+        format!("the connection to the server `{name}` broke after the call was sent; it may have been run");
+    BackendError::connection_lost(message)
 }
