@@ -21,7 +21,7 @@ use crate::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use crate::exec::Caller;
 use crate::exec::results::is_longer_json;
 use crate::sources::mcp::{
-    Connections, Endpoint, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask, bound,
+    Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask, bound,
 };
 use crate::tool::Effect;
 
@@ -119,12 +119,14 @@ impl CalledServer<'_> {
     /// where the server is called with the caller's token.
     fn endpoint(&self, root: &Path) -> Result<Endpoint, BackendError> {
         let Self { name, configured, caller } = *self;
-        let token = caller_token((name, configured), caller)?;
         let session = caller.session.as_ref().filter(|_| configured.per_session);
-        let session = session.map(|session| format!("{}\n{session}", caller.name));
-        let client = caller.origin.as_ref().and_then(|origin| origin.session());
-        let endpoint = Endpoint::for_call((name, configured), root, &caller.headers, session)?;
-        Ok(endpoint.of_caller(token).of_client(client))
+        let user = EndpointUser {
+            token: caller_token((name, configured), caller)?,
+            session: session.map(|session| format!("{}\n{session}", caller.name)),
+            client: caller.origin.as_ref().and_then(|origin| origin.session()).cloned(),
+            ..EndpointUser::default()
+        };
+        Ok(Endpoint::new(name, configured, root).for_call(user, &caller.headers)?)
     }
 
     /// The session with the server, unless its sign-in is for others.
@@ -229,9 +231,9 @@ fn read_result(
         fields.shift_remove("resultType");
     }
     if is_error {
-        return Err(error(session.hide_in(original), server, session, max_bytes));
+        return Err(error(session.secrets.hide_in(original), server, session, max_bytes));
     }
-    let (original, warning) = session.hide_in_result(original);
+    let (original, warning) = session.secrets.hide_in_result(original);
     let is_too_long = is_longer_json(&original, max_bytes);
     let mut response = match value_of(&original) {
         content if is_too_long => within(content, max_bytes),
@@ -244,11 +246,12 @@ fn read_result(
 
 /// The error of a server that refuses a call.
 fn refused_result(error: ErrorData, server: &str, session: &Session) -> BackendError {
-    let message = format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
+    let message =
+        format!("the MCP server `{server}` refuses the call: {}", session.secrets.line(&error.message));
     let next = "correct the call as the message says, or tell the user";
-    let (code, data) = (error.code.0, error.data.map(|data| session.hide_in(data)));
+    let (code, data) = (error.code.0, error.data.map(|data| session.secrets.hide_in(data)));
     let original =
-        McpAnswer::Error { code, message: session.without_secrets(&error.message), data: data.clone() };
+        McpAnswer::Error { code, message: session.secrets.hide(&error.message), data: data.clone() };
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
     error.with_answer(json!({ "code": code, "data": data })).with_original(original)
 }
@@ -275,7 +278,7 @@ fn error(original: Value, server: &str, session: &Session, max_bytes: usize) -> 
     let blocks = original.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<&str> =
         blocks.filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
-    let message = match session.hide(&texts.join(" ")).as_str() {
+    let message = match session.secrets.line(&texts.join(" ")).as_str() {
         "" => format!("the tool of the MCP server `{server}` failed, and does not say why"),
         said => format!("the tool of the MCP server `{server}` failed: {said}"),
     };

@@ -1,8 +1,10 @@
 //! The requests of MCP, answered from the current catalog and by the live servers behind it.
-#![expect(deprecated, reason = "the older wire has levels of log messages")]
+#![expect(
+    deprecated,
+    reason = "the older protocol has levels of log messages, and subscriptions to one resource"
+)]
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -12,19 +14,21 @@ use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
     ReadResourceRequestParams, ReadResourceResponse, Reference, ServerConfig, SetLevelRequestMethod,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    SetLevelRequestParams, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::service::{MAX_WATCHED, McpService, caller, scope};
-use super::{
-    FRESH_FOR, forwarding, notifications, prompts, resources, skills, tools, upstream_resources, uri,
-};
-use crate::guard::{MISTAKE, guarded};
-use crate::sources::mcp::{ClientInput, RequestOrigin};
+use super::resources::{after_cursor, is_ours, one_page};
+use super::service::{MAX_WATCHED, McpService, Requester, answered, client_input, locked, too_many_watched};
+use super::{FRESH_FOR, McpResult, notifications, resources, tools, upstreams};
+use crate::sources::mcp::Session;
 
-/// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
+type McpContext = RequestContext<RoleServer>;
+type PageRequest = Option<PaginatedRequestParams>;
+
+/// Methods with parameters that may be wrong; without the methods that the newer protocol has removed, which are unknown
 /// there.
 const KNOWN: [&str; 10] = [
     "tools/list",
@@ -39,12 +43,6 @@ const KNOWN: [&str; 10] = [
     "subscriptions/listen",
 ];
 
-/// The answer to a request, also after a panic: without one the client would wait forever.
-async fn answered<T>(answering: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
-    let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
-    guarded(answering).await.unwrap_or_else(mistake)
-}
-
 impl ServerHandler for McpService {
     fn get_info(&self) -> ServerConfig {
         self.config()
@@ -53,49 +51,42 @@ impl ServerHandler for McpService {
     async fn initialize(
         &self,
         request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        answered(async move {
+        context: McpContext,
+    ) -> McpResult<InitializeResult> {
+        let work = async |requester: Requester| {
             context.peer.set_peer_info(request.clone());
-            self.begin_session(&request.capabilities, &context);
+            self.begin_session(&request.capabilities, &context.peer, &requester);
             let mut result = self.negotiate_initialize(&request)?;
-            result.instructions = Some(self.instructions(&context).await);
-            if self.ended.is_none() {
-                // Over HTTP this wire has no stream for notifications.
+            result.instructions = Some(self.instructions(requester).await);
+            if self.connection.is_none() {
+                // Over HTTP the older protocol has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
                 result.capabilities.tools = Some(Default::default());
                 result.capabilities.prompts = Some(Default::default());
                 result.capabilities.logging = None;
             }
             Ok(result)
-        })
-        .await
+        };
+        self.answer_plain(&context, work).await
     }
 
-    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        answered(async move {
-            let (_, scope) = self.view(&context);
-            let info = self.get_info().with_instructions(self.instructions(&context).await);
+    async fn discover(&self, context: McpContext) -> McpResult<DiscoverResult> {
+        let work = async |requester: Requester| {
+            let scope = requester.scope();
+            let info = self.get_info().with_instructions(self.instructions(requester).await);
             let versions = self.supported_protocol_versions().into_owned();
-            Ok(DiscoverResult::from_server_info(versions, info)
-                .with_ttl_ms(FRESH_FOR)
-                .with_cache_scope(scope))
-        })
-        .await
+            let result = DiscoverResult::from_server_info(versions, info);
+            Ok(result.with_ttl_ms(FRESH_FOR).with_cache_scope(scope))
+        };
+        self.answer_plain(&context, work).await
     }
 
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        answered(async move {
-            let after = uri::after_cursor(request)?;
-            let (caller, catalog) = (caller(&context), self.whole_catalog(&context, Duration::MAX).await);
-            let scope = scope(&caller, &catalog);
-            tools::list(catalog.cache(&caller), after.as_deref(), scope)
-        })
-        .await
+    async fn list_tools(&self, request: PageRequest, context: McpContext) -> McpResult<ListToolsResult> {
+        let work = async |requester: Requester| {
+            let after = after_cursor(request)?;
+            tools::list(&self.with_all_listed(requester, Duration::MAX).await, after.as_deref())
+        };
+        self.answer_plain(&context, work).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -105,231 +96,181 @@ impl ServerHandler for McpService {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        answered(self.run_tool(request, context)).await
+        context: McpContext,
+    ) -> McpResult<CallToolResponse> {
+        self.run_tool(request, context).await
     }
 
     async fn list_resources(
         &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let work = async |origin: &Arc<RequestOrigin>| {
-            let (view, scope) = self.view(&context);
-            let after = uri::after_cursor(request)?;
-            let ours = resources::list(&view, after.as_deref(), scope)?;
-            if after.is_some() {
-                return Ok(ours);
+        request: PageRequest,
+        context: McpContext,
+    ) -> McpResult<ListResourcesResult> {
+        let work = async |requester: Requester| {
+            let after = after_cursor(request)?;
+            let mut ours = resources::list(&requester, after.as_deref())?;
+            if after.is_none() {
+                self.connection.iter().for_each(|connection| connection.follow_lists(&context.peer));
+                let theirs =
+                    upstreams::resources(&requester, Session::resources, |found| &mut found.uri).await;
+                theirs.put_before(&mut ours.resources, &mut ours.ttl_ms, &mut ours.cache_scope);
             }
-            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            self.follow_lists(&context.peer);
-            Ok(upstream_resources::add_to_list(&catalog, &caller, ours).await)
+            Ok(ours)
         };
-        answered(self.forwarded(&context, ClientInput::default(), work)).await
+        self.answer_plain(&context, work).await
     }
 
     async fn list_resource_templates(
         &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let work = async |origin: &Arc<RequestOrigin>| {
-            uri::one_page(request)?;
-            let (view, scope) = self.view(&context);
-            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            let ours = resources::templates(&view, scope);
-            Ok(upstream_resources::add_to_templates(&catalog, &caller, ours).await)
+        request: PageRequest,
+        context: McpContext,
+    ) -> McpResult<ListResourceTemplatesResult> {
+        let work = async |requester: Requester| {
+            one_page(request)?;
+            let mut ours = resources::templates(&requester);
+            let listed = Session::resource_templates;
+            let theirs = upstreams::resources(&requester, listed, |found| &mut found.uri_template).await;
+            theirs.put_before(&mut ours.resource_templates, &mut ours.ttl_ms, &mut ours.cache_scope);
+            Ok(ours)
         };
-        answered(self.forwarded(&context, ClientInput::default(), work)).await
+        self.answer_plain(&context, work).await
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
-        let work = async |origin: &Arc<RequestOrigin>| {
-            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            if request.uri.starts_with(uri::SKILLS) {
-                let (view, scope) = self.view(&context);
-                if let Some(file) = skills::read(&view, &request.uri, scope) {
-                    return Ok(file.into());
-                }
-            }
-            if upstream_resources::is_upstream(&request.uri) {
-                return upstream_resources::read(&catalog, &caller, request, origin).await;
-            }
-            let (view, scope) = self.view(&context);
-            resources::read(&view, &request.uri, scope).map(Into::into)
+        context: McpContext,
+    ) -> McpResult<ReadResourceResponse> {
+        let input = client_input(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        let work = async |requester: Requester| match resources::read_skill(&requester, &request.uri) {
+            Some(file) => Ok(file.into()),
+            None if is_ours(&request.uri) => resources::read(&requester, &request.uri).map(Into::into),
+            None => upstreams::read(&requester, request).await,
         };
-        answered(self.forwarded(&context, input, work)).await
+        self.answer(&context, input, work).await
     }
 
-    async fn list_skills(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListSkillsResult, ErrorData> {
-        answered(async move {
-            let (view, scope) = self.view(&context);
-            skills::list(&view, uri::after_cursor(request)?.as_deref(), scope)
-        })
-        .await
+    async fn list_skills(&self, request: PageRequest, context: McpContext) -> McpResult<ListSkillsResult> {
+        let work = async |requester: Requester| {
+            resources::list_skills(&requester, after_cursor(request)?.as_deref())
+        };
+        self.answer_plain(&context, work).await
     }
 
     async fn get_skill(
         &self,
         request: GetSkillRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetSkillResult, ErrorData> {
-        answered(async move {
-            let (view, scope) = self.view(&context);
-            skills::get(&view, &request.uri, scope)
-        })
-        .await
+        context: McpContext,
+    ) -> McpResult<GetSkillResult> {
+        self.answer_plain(&context, async |requester: Requester| resources::skill(&requester, &request.uri))
+            .await
     }
 
     async fn read_resource_directory(
         &self,
         request: ReadResourceDirectoryRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
-        answered(async move {
-            let (view, scope) = self.view(&context);
-            skills::read_folder(&view, &request.uri, scope)
+        context: McpContext,
+    ) -> McpResult<ReadResourceDirectoryResult> {
+        self.answer_plain(&context, async |requester: Requester| {
+            resources::skill_folder(&requester, &request.uri)
         })
         .await
     }
 
-    async fn list_prompts(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        let work = async |origin: &Arc<RequestOrigin>| {
-            uri::one_page(request)?;
-            let (_, scope) = self.view(&context);
-            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            self.follow_lists(&context.peer);
-            prompts::list(&catalog, &caller, scope).await
+    async fn list_prompts(&self, request: PageRequest, context: McpContext) -> McpResult<ListPromptsResult> {
+        let work = async |requester: Requester| {
+            one_page(request)?;
+            self.connection.iter().for_each(|connection| connection.follow_lists(&context.peer));
+            Ok(upstreams::list_prompts(&requester).await)
         };
-        answered(self.forwarded(&context, ClientInput::default(), work)).await
+        self.answer_plain(&context, work).await
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
-        let work = async |origin: &Arc<RequestOrigin>| {
-            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            prompts::get(&catalog, &caller, request, origin).await
-        };
-        answered(self.forwarded(&context, input, work)).await
+        context: McpContext,
+    ) -> McpResult<GetPromptResponse> {
+        let input = client_input(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        self.answer(&context, input, async |requester: Requester| {
+            upstreams::get_prompt(&requester, request).await
+        })
+        .await
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        let work = async |origin: &Arc<RequestOrigin>| {
-            let (caller, catalog) = (Self::asking(&context, origin), self.request_catalog(&context));
-            match request.r#ref.clone() {
-                Reference::Prompt(prompt) => {
-                    prompts::complete(&catalog, &caller, &prompt.name, request, origin).await
-                }
-                Reference::Resource(template) if upstream_resources::is_upstream(&template.uri) => {
-                    upstream_resources::complete(&catalog, &caller, &template.uri, request, origin).await
-                }
-                Reference::Resource(_) => Ok(uri::complete(&self.view(&context).0, &request)),
-                _ => Ok(CompleteResult::default()),
+        context: McpContext,
+    ) -> McpResult<CompleteResult> {
+        let work = async |requester: Requester| match &request.r#ref {
+            Reference::Resource(template) if is_ours(&template.uri) => {
+                Ok(resources::complete(requester.view(), &request))
             }
+            _ => upstreams::complete(&requester, request).await,
         };
-        answered(self.forwarded(&context, ClientInput::default(), work)).await
+        self.answer_plain(&context, work).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
             let has_servers = self.has_live_servers();
-            uris.retain(|uri| has_servers || uri.starts_with(uri::ROOT));
+            uris.retain(|uri| has_servers || is_ours(uri));
             uris.truncate(MAX_WATCHED);
         }
         Some(accepted)
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    async fn listen(&self, context: SubscriptionContext) -> McpResult<()> {
         answered(async move {
             let Ok(_place) = Arc::clone(&self.permits).try_acquire_owned() else {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
-            let request = context.request_context();
-            let (caller, catalog) = (caller(request), self.request_catalog(request));
-            notifications::listen(catalog.for_session(), self.ended.clone(), &context, &caller).await;
+            let requester = self.requester(context.request_context());
+            let ended = self.connection.as_ref().map(|connection| connection.ended.clone());
+            notifications::listen(&context, requester, ended).await;
             Ok(())
         })
         .await
     }
 
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        answered(async move {
-            if self.ended.is_none() {
-                return Err(ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>());
+    async fn subscribe(&self, request: SubscribeRequestParams, context: McpContext) -> McpResult<()> {
+        let work = async |requester: Requester| {
+            let Some(connection) = &self.connection else {
+                return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+            };
+            if !is_ours(&request.uri) && self.has_live_servers() {
+                return connection.follow_resource(request.uri, &context.peer).await;
             }
-            if upstream_resources::is_upstream(&request.uri) && self.has_live_servers() {
-                return self.follow_resource(request.uri, &context.peer).await;
-            }
-            let (view, _) = self.view(&context);
-            uri::find(&view, &request.uri)?;
-            let version = resources::version(&view, &request.uri);
-            let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+            resources::find(requester.view(), &request.uri)?;
+            let version = resources::version(requester.view(), &request.uri);
+            let mut watched = locked(&connection.watched);
             if watched.len() >= MAX_WATCHED && !watched.contains_key(&request.uri) {
-                return Err(ErrorData::invalid_params("one client watches at most 1,000 resources", None));
+                return Err(too_many_watched());
             }
             watched.insert(request.uri, version);
             Ok(())
-        })
-        .await
+        };
+        self.answer_plain(&context, work).await
     }
 
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
-        self.forget_resource(&request.uri);
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: McpContext) -> McpResult<()> {
+        self.connection.iter().for_each(|connection| connection.forget_resource(&request.uri));
         Ok(())
     }
 
-    async fn set_level(
-        &self,
-        request: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn set_level(&self, request: SetLevelRequestParams, _: McpContext) -> McpResult<()> {
         if !self.has_live_servers() {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.set_log_level(request.level);
+        self.connection.iter().for_each(|connection| connection.set_level(request.level));
         Ok(())
     }
 
     /// The SDK treats a request with unreadable parameters as an unknown one.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let is_known = KNOWN.contains(&request.method.as_str());
-        Err(match is_known {
+    async fn on_custom_request(&self, request: CustomRequest, _: McpContext) -> McpResult<CustomResult> {
+        Err(match KNOWN.contains(&request.method.as_str()) {
             true => {
                 ErrorData::invalid_params(format!("the parameters of {} do not fit", request.method), None)
             }
@@ -338,12 +279,6 @@ impl ServerHandler for McpService {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Some(ended) = &self.ended else { return };
-        let is_older_wire = context.peer.peer_info().is_some();
-        if is_older_wire && !self.tells.swap(true, Ordering::Relaxed) {
-            let Some(owner) = self.owner() else { return };
-            let watched = Arc::clone(&self.watched);
-            tokio::spawn(notifications::send_notifications(owner, ended.clone(), context.peer, watched));
-        }
+        self.connection.iter().for_each(|connection| connection.notify(&context.peer));
     }
 }

@@ -1,9 +1,9 @@
 //! The endpoint for a router: streamable HTTP without sessions, so that any replica can answer any request. In front of
-//! live servers, clients of the older wire get [sessions](HttpSessions).
+//! live servers, clients of the older protocol get [sessions](HttpSessions).
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,10 +15,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use super::McpService;
-use super::tools::NotesBySession;
 use super::upstreams::has_live_servers;
 use crate::exec::Caller;
 use crate::serve::{LiveCatalog, RequestCatalog};
@@ -73,35 +71,25 @@ pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
         config = config.enforce_origin_validation();
     }
     config.max_request_body_bytes = options.max_body;
-    let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let limiter = super::service::call_limiter(&live);
-    let notes = Arc::new(NotesBySession::default());
-    let door = {
-        let live = Arc::clone(&live);
-        move || {
-            let (live, permits) = (Arc::clone(&live), Arc::clone(&permits));
-            McpService::stateless(live, permits, Arc::clone(&limiter), Arc::clone(&notes))
-        }
-    };
-    let sessions = HttpSessions::new(door.clone(), config.clone());
+    let handler = McpService::stateless(Arc::clone(&live), MAX_SUBSCRIPTIONS);
+    let sessions = HttpSessions::new(handler.clone(), config.clone());
     let never = Arc::new(NeverSessionManager::default());
-    let requests = StreamableHttpService::new(move || Ok(door()), never, config.clone());
+    let requests = StreamableHttpService::new(move || Ok(handler.clone()), never, config.clone());
     Service { config, live, requests, sessions }
 }
 
 impl Service {
     /// Answers a request: within a session of its client, else by itself.
     async fn answer(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
-        let catalog = self.live.current();
-        let has_servers = has_live_servers(&catalog.unrestricted_view().catalog().config);
-        let request = match has_servers {
-            true => match self.sessions.answer(request, self.config.max_request_body_bytes).await {
-                Ok(answer) => return Ok(answer),
-                Err(request) => request,
-            },
-            false => request,
+        let generation = self.live.current();
+        let answer = match has_live_servers(&generation.unrestricted_view().catalog().config) {
+            true => self.sessions.answer(request, self.config.max_request_body_bytes).await,
+            false => Err(request),
         };
-        Ok(self.requests.handle(request).await.map(Body::new))
+        Ok(match answer {
+            Ok(answer) => answer,
+            Err(request) => self.requests.handle(request).await.map(Body::new),
+        })
     }
 }
 
@@ -133,7 +121,7 @@ const MAX_ENDED: usize = 10_000;
 
 /// The sessions of one endpoint.
 #[derive(Clone)]
-pub(super) struct HttpSessions {
+struct HttpSessions {
     service: StreamableHttpService<McpService, LocalSessionManager>,
     manager: Arc<LocalSessionManager>,
     /// Sessions that their clients have ended.
@@ -143,53 +131,45 @@ pub(super) struct HttpSessions {
 }
 
 impl HttpSessions {
-    /// Sessions without any client, whose handlers are made from `door`.
-    pub(super) fn new(
-        door: impl Fn() -> McpService + Send + Sync + 'static,
-        config: StreamableHttpServerConfig,
-    ) -> Self {
+    /// Sessions without any client, each with a handler made from this one.
+    fn new(handler: McpService, config: StreamableHttpServerConfig) -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(LONGEST_SILENCE);
         let manager = Arc::new(manager);
         let config = config.with_legacy_session_mode(true).with_json_response(false);
         let service =
-            StreamableHttpService::new(move || Ok(door().in_session()), Arc::clone(&manager), config);
+            StreamableHttpService::new(move || Ok(handler.in_session()), Arc::clone(&manager), config);
         let key = Arc::new(*blake3::hash(random_id("key").as_bytes()).as_bytes());
         Self { service, manager, ended: Arc::default(), key }
     }
 
     /// Answers a request that belongs to a session or begins one; gives back any other.
-    pub(super) async fn answer(
+    async fn answer(
         &self,
         mut request: Request<Body>,
         max_body: usize,
     ) -> Result<Response<Body>, Request<Body>> {
         let sign = self.sign(&request);
-        let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_string);
-        let own = id.as_deref().and_then(|id| id.strip_suffix(&sign)?.strip_suffix('.')).map(str::to_string);
-        match (id, own) {
-            (Some(_), Some(own)) if self.is_known(&own).await => {
+        if let Some(id) = request.headers().get(SESSION) {
+            let own = id.to_str().ok().and_then(|id| id.strip_suffix(&sign)?.strip_suffix('.'));
+            let Some(own) = own.map(str::to_string) else { return Err(request) };
+            if self.manager.has_session(&Arc::from(own.as_str())).await.unwrap_or(false) {
                 set(request.headers_mut(), &own);
                 if request.method() == Method::DELETE {
                     self.end(&own);
                 }
-                Ok(self.within(request, &sign).await)
+                return Ok(self.within(request, &sign).await);
             }
-            (Some(_), Some(own)) if self.is_ended(&own) => Ok(not_found()),
-            (Some(_), _) => Err(request),
-            (None, _) if may_begin(&request) => {
-                let (head, body) = request.into_parts();
-                let body = to_bytes(body, max_body).await.unwrap_or_default();
-                let request = Request::from_parts(head, Body::from(body.clone()));
-                let has_room = self.manager.sessions.read().await.len() < MAX_SESSIONS;
-                if has_room && is_initialize(&body) {
-                    Ok(self.within(request, &sign).await)
-                } else {
-                    Err(request)
-                }
-            }
-            (None, _) => Err(request),
+            return if self.ended().contains(&own) { Ok(not_found()) } else { Err(request) };
         }
+        if !may_begin(&request) {
+            return Err(request);
+        }
+        let (head, body) = request.into_parts();
+        let body = to_bytes(body, max_body).await.unwrap_or_default();
+        let begins = is_initialize(&body) && self.manager.sessions.read().await.len() < MAX_SESSIONS;
+        let request = Request::from_parts(head, Body::from(body));
+        if begins { Ok(self.within(request, &sign).await) } else { Err(request) }
     }
 
     /// The answer of a session, whose id is shown with its sign.
@@ -202,16 +182,12 @@ impl HttpSessions {
         answer
     }
 
-    async fn is_known(&self, own: &str) -> bool {
-        self.manager.has_session(&Arc::from(own)).await.unwrap_or(false)
-    }
-
-    fn is_ended(&self, own: &str) -> bool {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains(own)
+    fn ended(&self) -> MutexGuard<'_, IndexSet<String>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn end(&self, own: &str) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.ended();
         if ended.len() >= MAX_ENDED {
             ended.shift_remove_index(0);
         }
@@ -227,7 +203,7 @@ impl HttpSessions {
     }
 }
 
-/// Whether a request may be the first of a client of the older wire.
+/// Whether a request may be the first of a client of the older protocol.
 fn may_begin(request: &Request<Body>) -> bool {
     let version = request.headers().get(VERSION).and_then(|version| version.to_str().ok());
     request.method() == Method::POST && version.is_none_or(|version| version < "2026")

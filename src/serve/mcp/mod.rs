@@ -1,40 +1,37 @@
-//! The MCP door: functions as tools, docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
+//! MCP: functions as tools, docs as resources, in both protocols (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
-//! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`]. It alone knows the SDK's
-//!    `ServerHandler`.
+//! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`], which also passes on what live
+//!    servers say to the client meanwhile. The handler alone knows the SDK's `ServerHandler`.
 //! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
-//!    and reads the docs, page by page, and [`skills`] made of them.
-//! 3. [`upstreams`] are the live servers behind us; their [`prompts`] and resources ([`upstream_resources`]) pass through,
-//!    and what they say to the client meanwhile ([`forwarding`]).
-//! 4. [`prompts`] explains this server to a model; [`notifications`] announces changes to clients, ours and theirs.
+//!    and reads the docs, page by page, and the skills made of them.
+//! 3. [`upstreams`] are the live servers behind us; their prompts and resources pass through.
+//! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients, ours and theirs.
 //! 5. [`http`] is the endpoint for a router, with sessions where servers may ask; [`mod@stdio`] the same over the standard
 //!    streams.
 
-mod forwarding;
 mod handler;
 mod http;
+mod instructions;
 mod notifications;
-mod prompts;
 mod resources;
 mod service;
-mod skills;
 mod stdio;
 mod tools;
-mod upstream_resources;
 mod upstreams;
-mod uri;
 
 use axum::http::StatusCode;
 use rmcp::ErrorData;
-use rmcp::model::{JsonObject, MetaObject, RequestId};
+use rmcp::model::RequestId;
 use serde_json::json;
 
-use crate::functions::CatalogView;
 use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 
 pub use http::{Options, Service, service};
 pub use service::McpService;
 pub use stdio::{stdio, streams};
+
+/// The answer to a request, or its error.
+type McpResult<T> = Result<T, ErrorData>;
 
 /// The answer to a request that the SDK would misread or pass over, and its status.
 pub(super) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {
@@ -76,9 +73,3 @@ fn bad_request(bad: BadLine) -> (Option<RequestId>, ErrorData) {
 /// Milliseconds that a client may cache a list, a doc or our instructions. Clients obey it to the letter, and not all
 /// of them listen for changes, so this is how stale they may become.
 const FRESH_FOR: u64 = 5_000;
-
-/// Metadata of results: the registry version of their catalog.
-fn meta(view: &CatalogView) -> MetaObject {
-    let version = view.catalog().version.as_str();
-    MetaObject(JsonObject::from_iter([("toolcrib/registry_version".to_string(), version.into())]))
-}

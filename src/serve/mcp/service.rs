@@ -1,26 +1,29 @@
-//! One connection of a client over stdio, one session over HTTP, or one request: the state behind all answers.
-#![expect(deprecated, reason = "the older wire has levels of log messages")]
+//! The state behind all answers: of one connection over stdio, of one session over HTTP, or of single requests.
+#![expect(deprecated, reason = "the older protocol has levels of log messages")]
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, LoggingLevel,
-    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientResult, Implementation,
+    InputResponses, LoggingLevel, MetaObject, ProgressToken, SKILLS_EXTENSION_ID, ServerCapabilities,
+    ServerConfig, ServerNotification, ServerRequest, SubscribeRequestMethod, SubscriptionFilter,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServiceError};
 use rmcp::{ErrorData, Peer, RoleServer};
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
 
-use super::notifications::{Followed, Follower};
-use super::tools::NotesBySession;
-use super::{forwarding, notifications, prompts, skills, tools, upstreams};
+use super::notifications::{Follower, Recipient, Subscriptions, end};
+use super::tools::{self, NotesBySession};
+use super::{McpResult, instructions, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
+use crate::guard::{MISTAKE, guarded};
 use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};
-use crate::sources::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
+use crate::sources::mcp::{ClientInput, ClientSession, RequestOrigin, ServerMessage, to_client};
 use crate::state::{Session, random_id};
 
 /// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
@@ -35,198 +38,315 @@ pub(super) const MAX_WATCHED: usize = 1_000;
 /// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
 
-/// One connection over stdio, or one request over HTTP, which has no connections.
-#[derive(Debug)]
+/// Answers MCP requests: those of one connection, or single requests, between which nothing is kept.
+#[derive(Clone, Debug)]
 pub struct McpService {
     pub(super) live: Arc<LiveCatalog>,
-    /// Turns true when the connection ends; `None` over HTTP.
-    pub(super) ended: Option<watch::Receiver<bool>>,
-    /// Docs that a client of the older wire subscribed to, with the versions it knows.
-    pub(super) watched: Arc<Mutex<HashMap<String, Option<String>>>>,
-    pub(super) tells: AtomicBool,
     /// Places for subscriptions.
     pub(super) permits: Arc<Semaphore>,
     /// The limiter of calls where the HTTP layer has none for them.
     limiter: Arc<CallLimiter>,
-    /// The session of calls without one, where there are connections.
-    session: Option<Arc<str>>,
     /// The notes on calls that sessions have got.
     notes: Arc<NotesBySession>,
-    /// The client of the connection, where servers can ask it.
+    /// `None` for single requests.
+    pub(super) connection: Option<Arc<ClientConnection>>,
+}
+
+/// The state of a connection over stdio, or of a session over HTTP.
+#[derive(Debug)]
+pub(super) struct ClientConnection {
+    /// Turns true, or loses its sender, when the connection ends.
+    pub(super) ended: watch::Receiver<bool>,
+    /// The sender of `ended` for a session over HTTP, which ends with its handler.
+    end: Option<watch::Sender<bool>>,
+    /// The session of calls without one.
+    session: Option<Arc<str>>,
+    /// The client, where servers can ask it.
     client: OnceLock<Arc<ClientSession>>,
     /// The catalog and the caller of the handshake.
     owner: OnceLock<(SessionCatalog, Caller)>,
     /// The level of log messages that the client has set.
     level: Mutex<Option<LoggingLevel>>,
+    /// Docs that a client of the older protocol subscribed to, with the versions it knows.
+    pub(super) watched: Arc<Mutex<Subscriptions>>,
     /// Resources of live servers that the client subscribed to; a subscription ends when its sender is dropped.
     subscribed: Mutex<HashMap<String, oneshot::Sender<()>>>,
-    /// Whether the lists of live servers are followed.
-    follows: AtomicBool,
-    /// The sender of `ended`, for a session that ends with its handler.
-    _end: Option<watch::Sender<bool>>,
+    /// Whether the client gets notifications of the catalog, and of the lists of live servers.
+    is_notified: AtomicBool,
+    follows_lists: AtomicBool,
 }
 
-impl McpService {
-    /// A handler for single requests, which share the `permits` of subscriptions, the `limiter` of calls and
-    /// the `notes` of sessions.
-    pub(super) fn stateless(
-        live: Arc<LiveCatalog>,
-        permits: Arc<Semaphore>,
-        limiter: Arc<CallLimiter>,
-        notes: Arc<NotesBySession>,
+impl ClientConnection {
+    fn new(
+        ended: watch::Receiver<bool>,
+        end: Option<watch::Sender<bool>>,
+        session: Option<Arc<str>>,
     ) -> Self {
         Self {
-            live,
-            ended: None,
-            watched: Arc::default(),
-            tells: AtomicBool::new(false),
-            permits,
-            limiter,
-            session: None,
-            notes,
+            ended,
+            end,
+            session,
             client: OnceLock::new(),
             owner: OnceLock::new(),
             level: Mutex::default(),
+            watched: Arc::default(),
             subscribed: Mutex::default(),
-            follows: AtomicBool::new(false),
-            _end: None,
+            is_notified: AtomicBool::default(),
+            follows_lists: AtomicBool::default(),
         }
     }
 
-    /// A handler for one connection, and the sender that signals its end.
+    /// The client of the handshake, which follows changes.
+    fn follower(&self, client: &Peer<RoleServer>) -> Option<Follower> {
+        let (catalog, caller) = self.owner.get()?.clone();
+        let origin = Arc::new(RequestOrigin::of_session(self.client.get().cloned()));
+        let caller = Caller { origin: Some(origin), ..caller };
+        Some(Follower { catalog, caller, recipient: Recipient::Connection(client.clone()) })
+    }
+
+    /// Announces each new catalog to a client of the older protocol.
+    pub(super) fn notify(&self, client: &Peer<RoleServer>) {
+        let Some(follower) = self.follower(client) else { return };
+        if client.peer_info().is_some() && !self.is_notified.swap(true, Relaxed) {
+            let watched = Arc::clone(&self.watched);
+            let lists = SubscriptionFilter::builder().tools_list_changed().resources_list_changed().build();
+            self.spawn(async move { follower.announce(&lists, &watched).await });
+        }
+    }
+
+    /// Follows the lists of live servers, once the client of the older protocol has asked for one.
+    pub(super) fn follow_lists(&self, client: &Peer<RoleServer>) {
+        let Some(follower) = self.follower(client) else { return };
+        if !self.follows_lists.swap(true, Relaxed) {
+            let lists = SubscriptionFilter::builder().prompts_list_changed().resources_list_changed().build();
+            self.spawn(follower.follow(lists));
+        }
+    }
+
+    /// Runs a task until it ends, or the connection does.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let ended = self.ended.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = task => {}
+                () = end(Some(ended)) => {}
+            }
+        });
+    }
+
+    /// Subscribes a client of the older protocol to a resource of a live server.
+    pub(super) async fn follow_resource(&self, uri: String, client: &Peer<RoleServer>) -> McpResult<()> {
+        let not_found = ErrorData::method_not_found::<SubscribeRequestMethod>;
+        let follower = self.follower(client).ok_or_else(not_found)?;
+        if locked(&self.subscribed).len() >= MAX_WATCHED {
+            return Err(too_many_watched());
+        }
+        let (stop, stopped) = oneshot::channel();
+        follower.subscribe(uri.clone(), stopped).await?;
+        locked(&self.subscribed).insert(uri, stop);
+        Ok(())
+    }
+
+    /// Ends the subscription to a resource.
+    pub(super) fn forget_resource(&self, uri: &str) {
+        locked(&self.watched).remove(uri);
+        locked(&self.subscribed).remove(uri);
+    }
+
+    /// Sets the level of log messages for the client.
+    pub(super) fn set_level(&self, level: LoggingLevel) {
+        *locked(&self.level) = Some(level);
+        if let Some(client) = self.client.get() {
+            client.set_level(level);
+        }
+    }
+}
+
+/// One request, with the catalog and the caller that it is answered for.
+pub(super) struct Requester {
+    pub(super) catalog: RequestCatalog,
+    pub(super) caller: Caller,
+}
+
+impl Requester {
+    /// The catalog view of the caller.
+    pub(super) fn view(&self) -> &Arc<CatalogView> {
+        self.catalog.view(&self.caller)
+    }
+
+    /// The scope in which the answer may be cached.
+    pub(super) fn scope(&self) -> CacheScope {
+        let is_public = self.caller.roles.is_none() && self.catalog.is_shared();
+        if is_public { CacheScope::Public } else { CacheScope::Private }
+    }
+
+    /// Metadata of results: the registry version of their catalog.
+    pub(super) fn meta(&self) -> MetaObject {
+        let version = self.view().catalog().version.as_str();
+        MetaObject([("toolcrib/registry_version".to_string(), version.into())].into_iter().collect())
+    }
+}
+
+impl McpService {
+    /// A handler for single requests, which share places for so many subscriptions.
+    pub(super) fn stateless(live: Arc<LiveCatalog>, subscriptions: usize) -> Self {
+        let generation = live.current();
+        let limits = &generation.unrestricted_view().catalog().config.serve.limits;
+        let limiter = Arc::new(CallLimiter::new(limits, Arc::default()));
+        let permits = Arc::new(Semaphore::new(subscriptions));
+        Self { live, permits, limiter, notes: Arc::default(), connection: None }
+    }
+
+    /// A handler for one connection over stdio.
     pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
-        let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        let limiter = call_limiter(&live);
-        let session = Some(random_id("s").into());
-        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter, Arc::default()) }
+        let connection = ClientConnection::new(ended, None, Some(random_id("s").into()));
+        Self { connection: Some(Arc::new(connection)), ..Self::stateless(live, MAX_SUBSCRIPTIONS) }
     }
 
     /// The same handler for a session over HTTP, which ends with it.
-    pub(super) fn in_session(self) -> Self {
+    pub(super) fn in_session(&self) -> Self {
         let (end, ended) = watch::channel(false);
-        let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        Self { ended: Some(ended), _end: Some(end), permits, ..self }
+        let connection = Some(Arc::new(ClientConnection::new(ended, Some(end), None)));
+        Self { connection, permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)), ..self.clone() }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
-    pub(super) fn call_limiter<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
+    fn call_limiter<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
         let parts = context.extensions.get::<http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.limiter)
     }
 
-    /// The catalog of the request: as the HTTP layer has loaded it, else the current one.
-    pub(super) fn request_catalog(&self, context: &RequestContext<RoleServer>) -> RequestCatalog {
+    /// The catalog and the caller of a request: as the HTTP layer has found them, else the current catalog, and the client
+    /// that has started this process for its person.
+    pub(super) fn requester(&self, context: &RequestContext<RoleServer>) -> Requester {
         let parts = context.extensions.get::<http::request::Parts>();
         let loaded = parts.and_then(|parts| parts.extensions.get::<RequestCatalog>()).cloned();
-        loaded.unwrap_or_else(|| self.live.for_request())
-    }
-
-    /// The catalog view of the caller, and the scope in which the answer may be cached.
-    pub(super) fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
-        let (caller, catalog) = (caller(context), self.request_catalog(context));
-        (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
-    }
-
-    /// The catalog of a request, once the live servers have listed their tools, or have had this time for it.
-    pub(super) async fn whole_catalog(
-        &self,
-        context: &RequestContext<RoleServer>,
-        patience: Duration,
-    ) -> RequestCatalog {
-        let catalog = self.request_catalog(context);
-        self.live.listed_within(patience).await;
-        match catalog.generation().awaited {
-            Some(_) => catalog.for_session().now().unwrap_or(catalog),
-            None => catalog,
-        }
-    }
-
-    pub(super) async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
-        let (caller, catalog) = (caller(context), self.whole_catalog(context, PATIENCE).await);
-        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
-        prompts::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
-    }
-
-    pub(super) async fn run_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let mut caller = caller(&context);
-        match context.meta.0.get(SESSION) {
-            Some(id) => {
-                let invalid = |why| {
-                    let message = format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {why}");
-                    ErrorData::invalid_params(message, None)
-                };
-                caller.session = Some(Session::named(id.as_str().unwrap_or_default()).map_err(invalid)?);
-            }
-            None => caller.session = caller.session.or_else(|| self.session.clone()),
-        }
-        let catalog = self.request_catalog(&context);
-        let input = forwarding::input(request.input_responses.as_ref(), request.request_state.as_deref())?;
-        let is_batch = Function::spelled(&request.name).is_some_and(Function::runs_several_tools);
-        let call = async |origin: &Arc<RequestOrigin>| {
-            if is_batch {
-                origin.refuse_input();
-            }
-            caller.origin = Some(Arc::clone(origin));
-            let answer =
-                tools::call(&catalog, &caller, (self.call_limiter(&context), &self.notes), request).await;
-            match origin.take_required_input() {
-                Some(question) => Ok(question.into()),
-                None => answer.map(Into::into),
-            }
+        let caller = match parts {
+            Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_default(),
+            None => Caller { asks_its_person: true, ..Caller::default() },
         };
-        self.forwarded(&context, input, call).await
+        Requester { catalog: loaded.unwrap_or_else(|| self.live.for_request()), caller }
     }
 
-    /// Does the work for a request that a live server may answer.
-    pub(super) async fn forwarded<T>(
+    /// Does the work for a request, and passes on what live servers say to its client meanwhile. A panic is an error:
+    /// without an answer the client would wait forever.
+    pub(super) async fn answer<T>(
         &self,
         context: &RequestContext<RoleServer>,
         input: ClientInput,
-        work: impl AsyncFnOnce(&Arc<RequestOrigin>) -> Result<T, ErrorData>,
-    ) -> Result<T, ErrorData> {
-        let is_connected = self.ended.is_some();
-        let work = async |origin: &Arc<RequestOrigin>| {
+        work: impl AsyncFnOnce(Requester) -> McpResult<T>,
+    ) -> McpResult<T> {
+        let connection = self.connection.as_deref();
+        let (messages, received) = to_client();
+        let mut meta = context.meta.clone();
+        if let Some(level) = connection.and_then(|connection| *locked(&connection.level)) {
+            // A client of the older protocol sets its level once.
+            meta.set_log_level(level);
+        }
+        let client = connection.and_then(|connection| connection.client.get().cloned());
+        let mut requester = self.requester(context);
+        let origin = RequestOrigin::new(meta, client, messages).of_caller(&requester.caller.name);
+        let origin = Arc::new(origin.with_input(input));
+        requester.caller.origin = Some(Arc::clone(&origin));
+        let work = async {
             tokio::select! {
-                answer = work(origin) => answer,
+                answer = work(requester) => answer,
                 () = context.ct.cancelled() => {
                     // Over HTTP the client may be gone without a wish, and a write goes on in its own task.
-                    if is_connected {
+                    if connection.is_some() {
                         origin.cancel();
                     }
                     Err(ErrorData::internal_error("the request was cancelled", None))
                 }
             }
         };
-        let level = *self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        let caller = caller(context).name;
-        forwarding::forwarded(context, (&caller, self.client.get(), level), input, work).await
+        answered(with_messages(context, received, work)).await
     }
 
-    /// Begins a session of the older wire. Over stdio all connections are for its client; over HTTP a client that servers
-    /// can ask gets connections of its own.
+    /// The same for a request in which the client gives no input.
+    pub(super) async fn answer_plain<T>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl AsyncFnOnce(Requester) -> McpResult<T>,
+    ) -> McpResult<T> {
+        self.answer(context, ClientInput::default(), work).await
+    }
+
+    /// The request with the whole catalog, once the live servers have listed their tools, or have had this time for it.
+    pub(super) async fn with_all_listed(&self, requester: Requester, patience: Duration) -> Requester {
+        self.live.listed_within(patience).await;
+        match requester.catalog.generation().awaited {
+            Some(_) => {
+                let catalog = requester.catalog.for_session().now().unwrap_or(requester.catalog);
+                Requester { catalog, ..requester }
+            }
+            None => requester,
+        }
+    }
+
+    /// The instructions that a model gets when it connects.
+    pub(super) async fn instructions(&self, requester: Requester) -> String {
+        let Requester { catalog, caller } = &self.with_all_listed(requester, PATIENCE).await;
+        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
+        instructions::of(catalog.view(caller), catalog.cache(caller).listing(), awaited)
+    }
+
+    /// Runs the tool or function of a call.
+    pub(super) async fn run_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> McpResult<CallToolResponse> {
+        let input = client_input(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        let own_session = self.connection.as_ref().and_then(|connection| connection.session.clone());
+        let call = async |mut requester: Requester| {
+            requester.caller.session = match context.meta.0.get(SESSION) {
+                Some(id) => {
+                    let invalid = |why| {
+                        let message = format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {why}");
+                        ErrorData::invalid_params(message, None)
+                    };
+                    Some(Session::named(id.as_str().unwrap_or_default()).map_err(invalid)?)
+                }
+                None => requester.caller.session.or(own_session),
+            };
+            let origin = requester.caller.origin.clone();
+            if Function::spelled(&request.name).is_some_and(Function::runs_several_tools) {
+                origin.iter().for_each(|origin| origin.refuse_input());
+            }
+            let limits = (self.call_limiter(&context), &*self.notes);
+            let answer = tools::call(&requester, limits, request).await;
+            match origin.and_then(|origin| origin.take_required_input()) {
+                Some(question) => Ok(question.into()),
+                None => answer.map(Into::into),
+            }
+        };
+        self.answer(&context, input, call).await
+    }
+
+    /// Begins a session of the older protocol. Over stdio all connections are for its client; over HTTP a client that
+    /// servers can ask gets connections of its own.
     pub(super) fn begin_session(
         &self,
         capabilities: &ClientCapabilities,
-        context: &RequestContext<RoleServer>,
+        peer: &Peer<RoleServer>,
+        requester: &Requester,
     ) {
-        if self.ended.is_none() {
-            return;
-        }
-        let catalog = self.request_catalog(context);
-        let is_only = self._end.is_none();
+        let Some(connection) = &self.connection else { return };
+        let is_only = connection.end.is_none();
         let (messages, received) = to_client();
         let client = Arc::new(ClientSession::new(capabilities.clone(), messages, is_only));
-        if self.has_live_servers() && (is_only || client.can_answer()) && self.client.set(client).is_ok() {
-            tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
-            if let Some(client) = self.client.get().filter(|_| is_only) {
-                catalog.services().backends.serve_client(client);
+        if self.has_live_servers()
+            && (is_only || client.can_answer())
+            && connection.client.set(Arc::clone(&client)).is_ok()
+        {
+            tokio::spawn(forward_all(peer.clone(), received));
+            if is_only {
+                requester.catalog.services().backends.serve_client(&client);
             }
         }
-        let _ = self.owner.set((catalog.for_session(), caller(context)));
+        let caller = Caller { origin: None, ..requester.caller.clone() };
+        let _ = connection.owner.set((requester.catalog.for_session(), caller));
     }
 
     /// Our name, and our capabilities together with those that a live server may have.
@@ -240,7 +360,8 @@ impl McpService {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
-        capabilities.extensions = Some([(SKILLS_EXTENSION_ID.to_string(), skills::settings())].into());
+        let skills = [("directoryRead".to_string(), true.into())].into_iter().collect();
+        capabilities.extensions = Some([(SKILLS_EXTENSION_ID.to_string(), skills)].into());
         if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
             tools.list_changed = Some(true);
         }
@@ -259,92 +380,100 @@ impl McpService {
     pub(super) fn has_live_servers(&self) -> bool {
         upstreams::has_live_servers(&self.live.current().unrestricted_view().catalog().config)
     }
+}
 
-    /// Sets the level of log messages for the client.
-    pub(super) fn set_log_level(&self, level: LoggingLevel) {
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
-        if let Some(client) = self.client.get() {
-            client.set_level(level);
-        }
-    }
+/// The input of a request, unless its client has changed the state.
+pub(super) fn client_input(
+    responses: Option<&InputResponses>,
+    state: Option<&str>,
+) -> McpResult<ClientInput> {
+    ClientInput::read(responses.cloned(), state).ok_or_else(|| {
+        let message =
+            "VALIDATION_ERROR: `requestState` is not the one of the question; send it back unchanged";
+        ErrorData::invalid_params(message, None)
+    })
+}
 
-    /// Follows the lists of live servers, once the client of the older wire has asked for one.
-    pub(super) fn follow_lists(&self, client: &Peer<RoleServer>) {
-        let (Some(ended), Some(followed)) = (self.ended.clone(), self.followed(client)) else { return };
-        if self.follows.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let wanted = SubscriptionFilter::builder().prompts_list_changed().resources_list_changed().build();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = followed.follow(wanted) => {}
-                () = notifications::end(Some(ended)) => {}
+/// The error for one subscription too many.
+pub(super) fn too_many_watched() -> ErrorData {
+    ErrorData::invalid_params("one client watches at most 1,000 resources", None)
+}
+
+/// The answer of some work, also after a panic.
+pub(super) async fn answered<T>(work: impl Future<Output = McpResult<T>>) -> McpResult<T> {
+    let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
+    guarded(work).await.unwrap_or_else(mistake)
+}
+
+pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// Messages of live servers, passed on to a client.
+
+/// Does the work for a request, and passes on the messages that it causes.
+async fn with_messages<T>(
+    context: &RequestContext<RoleServer>,
+    mut received: mpsc::Receiver<ServerMessage>,
+    work: impl Future<Output = T>,
+) -> T {
+    let (client, token) = (&context.peer, context.meta.get_progress_token());
+    let mut work = std::pin::pin!(work);
+    let mut questions = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            // Comes first: messages without end must not keep the work from its timeout.
+            done = &mut work => {
+                while let Ok(ServerMessage::Notification(notification)) = received.try_recv() {
+                    notify(client, *notification, token.as_ref()).await;
+                }
+                return done;
             }
-        });
-    }
-
-    /// Subscribes a client of the older wire to a resource of a live server.
-    pub(super) async fn follow_resource(
-        &self,
-        uri: String,
-        client: &Peer<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let not_found = ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>;
-        let followed = self.followed(client).ok_or_else(not_found)?;
-        if self.lock_subscribed().len() >= MAX_WATCHED {
-            return Err(ErrorData::invalid_params("one client watches at most 1,000 resources", None));
+            Some(message) = received.recv() => match message {
+                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
+                ServerMessage::Request(question, answer) => {
+                    questions.spawn(ask(client.clone(), *question, answer));
+                }
+            },
         }
-        let (stop, stopped) = oneshot::channel();
-        followed.subscribed(uri.clone(), stopped).await?;
-        self.lock_subscribed().insert(uri, stop);
-        Ok(())
-    }
-
-    /// Ends the subscription to a resource of a live server.
-    pub(super) fn forget_resource(&self, uri: &str) {
-        self.lock_subscribed().remove(uri);
-    }
-
-    fn lock_subscribed(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<()>>> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The catalog and the caller of the handshake.
-    pub(super) fn owner(&self) -> Option<(SessionCatalog, Caller)> {
-        self.owner.get().cloned()
-    }
-
-    /// The servers as the client of the handshake follows them.
-    fn followed(&self, client: &Peer<RoleServer>) -> Option<Followed> {
-        let (catalog, caller) = self.owner.get()?.clone();
-        let origin = Arc::new(RequestOrigin::of_session(self.client.get().cloned()));
-        let caller = Caller { origin: Some(origin), ..caller };
-        Some(Followed { catalog, caller, follower: Follower::Client(client.clone()) })
-    }
-
-    /// The caller, with the request that servers get to know.
-    pub(super) fn asking(context: &RequestContext<RoleServer>, origin: &Arc<RequestOrigin>) -> Caller {
-        Caller { origin: Some(Arc::clone(origin)), ..caller(context) }
     }
 }
 
-/// Scope in which an answer may be cached.
-pub(super) fn scope(caller: &Caller, catalog: &RequestCatalog) -> CacheScope {
-    let is_public = caller.roles.is_none() && catalog.is_shared();
-    if is_public { CacheScope::Public } else { CacheScope::Private }
-}
-
-/// A limiter with the configured limits of the catalog.
-pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
-    let generation = live.current();
-    let limits = &generation.unrestricted_view().catalog().config.serve.limits;
-    Arc::new(CallLimiter::new(limits, Arc::default()))
-}
-
-/// The caller: as the HTTP layer found it, or the client that has started this process for its person.
-pub(super) fn caller(context: &RequestContext<RoleServer>) -> Caller {
-    match context.extensions.get::<http::request::Parts>() {
-        Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_default(),
-        None => Caller { asks_its_person: true, ..Caller::default() },
+/// Passes on messages that belong to no request, as long as there is somebody to send any.
+async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Receiver<ServerMessage>) {
+    while let Some(message) = received.recv().await {
+        match message {
+            ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
+            ServerMessage::Request(question, answer) => {
+                tokio::spawn(ask(client.clone(), *question, answer));
+            }
+        }
     }
+}
+
+/// Sends a notification to the client. Progress is for the token of the client's own request.
+async fn notify(
+    client: &Peer<RoleServer>,
+    mut notification: ServerNotification,
+    token: Option<&ProgressToken>,
+) {
+    if let ServerNotification::ProgressNotification(progress) = &mut notification {
+        let Some(token) = token else { return };
+        progress.params.progress_token = token.clone();
+    }
+    let _ = client.send_notification(notification).await;
+}
+
+/// Asks the client a question of a server.
+async fn ask(
+    client: Peer<RoleServer>,
+    question: ServerRequest,
+    answer: oneshot::Sender<McpResult<ClientResult>>,
+) {
+    let given = client.send_request(question).await.map_err(|error| match error {
+        ServiceError::McpError(error) => error,
+        other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
+    });
+    let _ = answer.send(given);
 }

@@ -1,8 +1,8 @@
-//! The door over the standard streams: one client, one connection, and the process ends with it.
+//! MCP over the standard streams: one client, one connection, and the process ends with it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion, RequestId,
@@ -14,7 +14,7 @@ use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{ErrorData, RoleServer, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Duration, Instant, timeout_at};
 
 use super::{McpService, bad_request};
@@ -42,11 +42,11 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (end, ended) = watch::channel(false);
-    let door = McpService::connected(live, ended);
+    let handler = McpService::connected(live, ended);
     let lines = LineTransport::new(read, write, end.clone());
     let mut stop = std::pin::pin!(stop);
     let begun = tokio::select! {
-        begun = door.serve(lines) => begun,
+        begun = handler.serve(lines) => begun,
         () = &mut stop => return Ok(()),
     };
     let session = match begun {
@@ -84,7 +84,7 @@ type Refused = (Option<RequestId>, ErrorData);
 type OnBadLine = Box<dyn FnMut(BadLine) -> bool + Send>;
 
 /// One connection.
-pub(super) struct LineTransport<R, W>
+struct LineTransport<R, W>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite,
@@ -92,7 +92,7 @@ where
     lines: AsyncRwTransport<RoleServer, LineCheck<R, OnBadLine>, W>,
     /// Lines that are no message, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
-    in_flight: Arc<InFlight>,
+    in_flight: watch::Sender<InFlight>,
     has_begun: bool,
     ended: watch::Sender<bool>,
     /// Time at which the connection is given up, once input has ended.
@@ -105,7 +105,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     /// Reads and writes lines; `ended` turns true at the end of input, or when no more is to be read.
-    pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
+    fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
         let (to, refused) = unbounded_channel();
         let on_bad: OnBadLine = Box::new(move |bad| {
             let is_message = matches!(bad.problem, LineProblem::KeyTwice(_) | LineProblem::WrongField(_));
@@ -118,7 +118,8 @@ where
         });
         let read = LineCheck::new(read, MAX_LINE, on_bad);
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
-        Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
+        let in_flight = watch::Sender::default();
+        Self { lines, refused, in_flight, has_begun: false, ended, until: None }
     }
 
     /// Whether a message is to be handled. Before a handshake, only requests are; the SDK would hang up at others.
@@ -131,13 +132,13 @@ where
         match message {
             ClientJsonRpcMessage::Request(request) => {
                 let lasts = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
-                self.in_flight.begin(request.id.clone(), lasts);
+                self.in_flight.send_modify(|requests| _ = requests.insert(request.id.clone(), lasts));
             }
             ClientJsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.in_flight.finish(id);
+                    finish(&self.in_flight, id);
                 }
             }
             _ => {}
@@ -146,7 +147,7 @@ where
     }
 }
 
-/// Whether a request begins a session: the handshake of the older wire, or a request of the newer one.
+/// Whether a request begins a session: the handshake of the older protocol, or a request of the newer one.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -177,18 +178,18 @@ where
             _ => None,
         };
         let sending = self.lines.send(message);
-        let in_flight = Arc::clone(&self.in_flight);
+        let in_flight = self.in_flight.clone();
         async move {
             let sent = sending.await;
-            answered.iter().for_each(|id| in_flight.finish(id));
+            answered.iter().for_each(|id| finish(&in_flight, id));
             sent
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let mut ended = self.ended.subscribe();
+        let (mut ended, mut in_flight) = (self.ended.subscribe(), self.in_flight.subscribe());
         while self.until.is_none() {
-            self.in_flight.wait(Requests::has_room).await;
+            let _ = in_flight.wait_for(has_room).await;
             let received = tokio::select! {
                 Some(refused) = self.refused.recv() => Err(refused),
                 received = self.lines.receive() => Ok(received),
@@ -207,8 +208,7 @@ where
             }
         }
         // The SDK sends nothing after `None`, so open requests are answered first.
-        let answered = self.in_flight.wait(Requests::is_empty);
-        let _ = timeout_at(self.until?, answered).await;
+        let _ = timeout_at(self.until?, in_flight.wait_for(HashMap::is_empty)).await;
         None
     }
 
@@ -217,59 +217,14 @@ where
     }
 }
 
-/// Requests that were read and have no answer yet.
-#[derive(Default)]
-struct InFlight {
-    requests: Mutex<Requests>,
-    landed: Notify,
+/// Requests that were read and have no answer yet, and whether each is a subscription, which lasts as long as the
+/// connection.
+type InFlight = HashMap<RequestId, bool>;
+
+fn has_room(requests: &InFlight) -> bool {
+    requests.values().filter(|lasts| !**lasts).count() < MAX_IN_FLIGHT
 }
 
-#[derive(Default)]
-struct Requests {
-    short: HashSet<RequestId>,
-    /// Subscriptions: they last as long as the connection.
-    lasting: HashSet<RequestId>,
-}
-
-impl Requests {
-    fn has_room(&self) -> bool {
-        self.short.len() < MAX_IN_FLIGHT
-    }
-
-    fn is_empty(&self) -> bool {
-        self.short.is_empty() && self.lasting.is_empty()
-    }
-}
-
-impl InFlight {
-    fn requests(&self) -> MutexGuard<'_, Requests> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin(&self, id: RequestId, lasts: bool) {
-        let mut requests = self.requests();
-        if lasts {
-            requests.lasting.insert(id)
-        } else {
-            requests.short.insert(id)
-        };
-    }
-
-    fn finish(&self, id: &RequestId) {
-        let mut requests = self.requests();
-        if requests.short.remove(id) | requests.lasting.remove(id) {
-            self.landed.notify_one();
-        }
-    }
-
-    /// Waits for a state of the requests in flight.
-    async fn wait(&self, state: fn(&Requests) -> bool) {
-        loop {
-            let landed = self.landed.notified();
-            if state(&self.requests()) {
-                return;
-            }
-            landed.await;
-        }
-    }
+fn finish(in_flight: &watch::Sender<InFlight>, id: &RequestId) {
+    in_flight.send_if_modified(|requests| requests.remove(id).is_some());
 }

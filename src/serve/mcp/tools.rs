@@ -7,12 +7,14 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use indexmap::IndexMap;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ErrorCode, ListToolsResult, MetaObject,
-    ResultType, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResult, ContentBlock, ErrorCode, ListToolsResult, MetaObject, ResultType,
+    Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
 
-use super::{FRESH_FOR, meta, uri};
+use super::resources::{ROOT, invalid_cursor, page_of};
+use super::service::Requester;
+use super::{FRESH_FOR, McpResult};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Mode;
 use crate::exec::Caller;
@@ -22,10 +24,9 @@ use crate::functions::{
     Answer, CatalogView, ClientAnswer, ClientBlock, Function, FunctionContext, GivenNotes, ToolCall,
 };
 use crate::provider::{self, Provider};
+use crate::serve::CallLimiter;
 use crate::serve::listed_tools::ListedTools;
 use crate::serve::metrics::LimitReached;
-use crate::serve::response::ResponseCache;
-use crate::serve::{CallLimiter, RequestCatalog};
 use crate::state::Session;
 use crate::tool::{DescriptionMode, quoted};
 
@@ -62,32 +63,29 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 });
 
 /// One page of the list: the functions, then the catalog's tools.
-pub(super) fn list(
-    cache: &ResponseCache,
-    after: Option<&str>,
-    scope: CacheScope,
-) -> Result<ListToolsResult, ErrorData> {
-    let (shown, bound) = (cache.listing(), cache.listed_tools());
-    let is_listed = |name: &str| Function::named(name).is_some_and(|function| shown.lists(function));
+pub(super) fn list(requester: &Requester, after: Option<&str>) -> McpResult<ListToolsResult> {
+    let cache = requester.catalog.cache(&requester.caller);
+    let bound = cache.listed_tools();
+    let is_listed =
+        |name: &str| Function::named(name).is_some_and(|function| cache.listing().lists(function));
     // A listed tool of the catalog keeps its name.
     let functions =
         FUNCTIONS.iter().filter(|tool| is_listed(&tool.name) && bound.place(&tool.name).is_none());
     let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
-    let to = all.len().min(from + PER_PAGE);
-    let tools = all[from..to].iter().map(|&tool| tool.clone()).collect();
-    let mut result = ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
-    let last = all[from..to].last().filter(|_| to < all.len());
-    result.next_cursor = last.map(|last| uri::cursor_after(&format!("{}list/{to}/{}", uri::ROOT, last.name)));
-    Ok(result)
+    let address = |to: usize, last: &&Tool| format!("{ROOT}list/{to}/{}", last.name);
+    let (shown, next_cursor) = page_of(&all, from, PER_PAGE, address);
+    let tools = shown.iter().map(|&tool| tool.clone()).collect();
+    let result = ListToolsResult { next_cursor, ..ListToolsResult::with_all_items(tools) };
+    Ok(result.with_ttl_ms(FRESH_FOR).with_cache_scope(requester.scope()))
 }
 
 /// Index at which a list continues: after the last listed tool, or at its place when it is gone.
-fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
-    let position = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
+fn following(all: &[&Tool], after: &str) -> McpResult<usize> {
+    let position = after.strip_prefix(ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
     let (place, name) = position
         .and_then(|(place, name)| Some((place.parse::<usize>().ok()?, name)))
-        .ok_or_else(uri::invalid_cursor)?;
+        .ok_or_else(invalid_cursor)?;
     let known = all.iter().position(|tool| tool.name == name).map(|position| position + 1);
     Ok(known.unwrap_or(place).min(all.len()))
 }
@@ -99,22 +97,24 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 
 /// Answers a call. An error in the arguments is a result for the model; an unknown tool is a protocol error.
 pub(super) async fn call(
-    catalog: &RequestCatalog,
-    caller: &Caller,
+    requester: &Requester,
     (limiter, notes): (&CallLimiter, &NotesBySession),
     request: CallToolRequestParams,
-) -> Result<CallToolResult, ErrorData> {
-    let (context, bound) = (&catalog.context(caller), catalog.cache(caller).listed_tools());
+) -> McpResult<CallToolResult> {
+    let Requester { catalog, caller } = requester;
+    let context = &catalog.context(caller);
+    let bound = catalog.cache(caller).listed_tools();
     let given = request.arguments.map_or(Value::Null, Value::Object);
     let (answer, function, session) = match call_target(&context.view, bound, &request.name) {
         Some(CallTarget::Function(function)) => {
             let named = given.get("session").and_then(Value::as_str).and_then(|id| Session::named(id).ok());
-            (answer(limiter, context, function, given).await, function, named)
+            let answer = async { limiter.acquire(function)?.call(context, given).await };
+            (answer.await, function, named)
         }
         Some(CallTarget::Tool(function, call)) => {
             let arguments = if given.is_null() { json!({}) } else { given };
             let call = ToolCall { arguments, as_is: true, ..call };
-            let answer = run_tool(limiter, context, function, call).await;
+            let answer = async { limiter.acquire(function)?.call_tool(context, call).await }.await;
             if let Ok(answer) = &answer
                 && let Some(original) = answer.original(0)
             {
@@ -124,7 +124,7 @@ pub(super) async fn call(
         }
         None => return Err(unknown(&context.view, &request.name)),
     };
-    let mut about = meta(&context.view);
+    let mut about = requester.meta();
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     let mut result = match answer {
         Ok(answer) => {
@@ -148,12 +148,8 @@ pub(super) async fn call(
     Ok(result)
 }
 
-/// The answer of an MCP server as it came. Our metadata is beside its own.
-fn passed_on(
-    original: &McpAnswer,
-    answer: &Answer,
-    context: &FunctionContext,
-) -> Result<CallToolResult, ErrorData> {
+/// The answer of an MCP server, unchanged, with our metadata next to its own.
+fn passed_on(original: &McpAnswer, answer: &Answer, context: &FunctionContext) -> McpResult<CallToolResult> {
     let mut result: CallToolResult = match original {
         McpAnswer::Result(result) => serde_json::from_value(result.clone()).unwrap_or_default(),
         McpAnswer::Error { code, message, data } => {
@@ -173,7 +169,7 @@ fn passed_on(
     Ok(result)
 }
 
-/// The session that the call names, else that of its door.
+/// The session that the call names, else that of its transport.
 fn named_or_own(named: Option<Arc<str>>, caller: &Caller) -> Option<Session> {
     let id = named.or_else(|| caller.session.clone())?;
     Some(Session { caller: Arc::clone(&caller.name), id })
@@ -202,24 +198,6 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
     }
 }
 
-async fn answer(
-    limiter: &CallLimiter,
-    context: &FunctionContext,
-    function: &'static Function,
-    given: Value,
-) -> Result<Answer, LimitReached> {
-    limiter.acquire(function)?.call(context, given).await
-}
-
-async fn run_tool(
-    limiter: &CallLimiter,
-    context: &FunctionContext,
-    function: &'static Function,
-    call: ToolCall<'_>,
-) -> Result<Answer, LimitReached> {
-    limiter.acquire(function)?.call_tool(context, call).await
-}
-
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     let shown = quoted(name);
     let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
@@ -230,7 +208,7 @@ fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-/// The error of a call over a limit, with the codes of the HTTP door. The model reads it, and can wait or ask for
+/// The error of a call over a limit, with the codes of HTTP. The model reads it, and can wait or ask for
 /// less.
 fn limit_result(stopped: LimitReached) -> CallToolResult {
     let (code, message) = (stopped.code(), stopped.to_string());

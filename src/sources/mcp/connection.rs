@@ -1,19 +1,17 @@
 //! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rmcp::service::Subscription;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::connections::Remembered;
+use super::connections::{Remembered, locked};
 use super::endpoint::{Endpoint, Problem};
-use super::request_origin::{CurrentClient, until_client};
+use super::requests::{CurrentClient, until_client};
 use super::session::{InProgress, Session};
-use super::tools::end;
-use crate::config::{Server, Start};
+use crate::config::Start;
 use crate::credentials::{Credentials, SignInVersion};
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
@@ -40,28 +38,33 @@ pub(super) struct Connection {
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
     pub(super) last_use: LastUse,
-    sign_in: SignInWatch,
+    surroundings: Surroundings,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
 
 impl Connection {
     /// A connection that is not open, with the list that is remembered.
-    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, credentials: &Arc<Credentials>) -> Self {
-        let (status, since) = (Status::NotStarted, Instant::now());
-        let (ends, failed_starts) = (0, 0);
-        let last_use = LastUse::now(&endpoint);
-        let sign_in = SignInWatch::new(&endpoint, credentials);
-        let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
+    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, surroundings: Surroundings) -> Self {
+        let state = State {
+            session: None,
+            listing,
+            status: Status::NotStarted,
+            since: Instant::now(),
+            ends: 0,
+            failed_starts: 0,
+            listed_since: None,
+            sign_in: None,
+        };
         Self {
-            endpoint,
             state: watch::Sender::new(state),
             wanted: Notify::new(),
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
-            last_use,
-            sign_in,
+            last_use: LastUse::now(&endpoint),
+            surroundings,
             dropped: watch::Sender::new(None),
+            endpoint,
         }
     }
 
@@ -127,8 +130,7 @@ impl Connection {
 
     fn open(&self) -> Option<Arc<Session>> {
         let state = self.state.borrow();
-        let is_usable = |session: &&Arc<Session>| !session.is_closed() && !session.is_replaced();
-        state.session.as_ref().filter(is_usable).map(Arc::clone)
+        state.session.as_ref().filter(|session| session.is_usable()).map(Arc::clone)
     }
 
     /// Has the server contacted again, where the operator has signed in or out since.
@@ -136,11 +138,35 @@ impl Connection {
         let open = self.open();
         match open.filter(|session| session.is_outdated()) {
             Some(session) => session.replace(),
-            None if self.sign_in.is_new(&self.state.borrow().status) => {
+            None if self.has_new_sign_in() => {
                 self.set_status(Status::Starting);
                 self.at_once.notify_one();
             }
             None => {}
+        }
+    }
+
+    /// The sign-in of the operator to the server, as it is now.
+    fn sign_in(&self) -> Option<SignInVersion> {
+        let Endpoint { name, server, .. } = &self.endpoint;
+        self.surroundings.credentials.sign_in_version((name, server))
+    }
+
+    /// Whether the server is away for want of a sign-in, and the operator has signed in since.
+    fn has_new_sign_in(&self) -> bool {
+        let known = match &*self.state.borrow() {
+            State { status: Status::Failed(Problem { sign_in: Some(_), .. }), sign_in, .. } => {
+                sign_in.clone()
+            }
+            _ => return false,
+        };
+        self.sign_in() != known
+    }
+
+    /// Waits until the operator signs in to the server, if it is away for want of that.
+    async fn until_new_sign_in(&self) {
+        while !self.has_new_sign_in() {
+            sleep(SOON).await;
         }
     }
 
@@ -154,11 +180,10 @@ impl Connection {
     }
 
     /// Keeps the connection until it is dropped.
-    pub(super) async fn keep(self: Arc<Self>, surroundings: Surroundings) {
+    pub(super) async fn keep(self: Arc<Self>) {
         let mut dropped = self.dropped.subscribe();
-        let mut subscription = None;
         tokio::select! {
-            () = self.open_again_and_again(&surroundings, &mut subscription) => {}
+            () = self.open_again_and_again() => {}
             () = self.last_use.until_unused(|| self.is_busy()) => {}
             _ = dropped.wait_for(Option::is_some) => {}
         }
@@ -170,29 +195,24 @@ impl Connection {
                 }
             };
             let _ = timeout(patience, done).await;
-            end(&session, &mut subscription).await;
+            session.close().await;
         }
     }
 
-    async fn open_again_and_again(
-        &self,
-        surroundings: &Surroundings,
-        subscription: &mut Option<Subscription>,
-    ) {
+    async fn open_again_and_again(&self) {
         let mut backoff = Backoff::default();
         let mut pause = Duration::ZERO;
         loop {
             self.until_wanted(pause).await;
             let start = Instant::now();
             self.set_status(Status::Starting);
-            let ended = guarded(self.visit(surroundings, subscription)).await;
-            let problem = ended.unwrap_or_else(|_| MISTAKE.into());
+            let problem = guarded(self.visit()).await.unwrap_or_else(|_| MISTAKE.into());
             let was_open = self.state.borrow().session.is_some();
             pause = backoff.pause(was_open, start.elapsed());
             let session = self.fail(problem.clone(), pause);
-            self.publish(surroundings, |last| Listing { problem: Some(problem.to_string()), ..last });
+            self.publish(|last| Listing { problem: Some(problem.to_string()), ..last });
             if let Some(session) = session {
-                end(&session, subscription).await;
+                session.close().await;
             }
         }
     }
@@ -212,19 +232,19 @@ impl Connection {
             tokio::select! {
                 () = due => return,
                 () = self.at_once.notified() => return,
-                () = self.sign_in.until_new(&self.state) => return,
+                () = self.until_new_sign_in() => return,
                 () = self.wanted.notified() => {}
             }
         }
     }
 
     /// One session, from beginning to end; returns the reason for the end.
-    async fn visit(&self, surroundings: &Surroundings, subscription: &mut Option<Subscription>) -> Problem {
-        let client = &surroundings.client;
+    async fn visit(&self) -> Problem {
+        let Surroundings { credentials, client, .. } = &self.surroundings;
         loop {
             let has_client = client.borrow().is_some();
             let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
-            let opening = Session::open(&self.endpoint, &surroundings.credentials, client, is_older);
+            let opening = Session::open(&self.endpoint, credentials, client, is_older);
             let opened = tokio::select! {
                 opened = timeout(self.endpoint.timeout, opening) => opened,
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,
@@ -236,49 +256,36 @@ impl Connection {
             };
             self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
             tokio::select! {
-                problem = self.stay(&session, surroundings, subscription) => return problem,
+                problem = self.stay(&session) => return problem,
                 () = until_client(client, |client| !session.suits(client)) => {}
                 () = session.until_replaced() => {}
             }
             self.state.send_modify(|state| state.session = None);
-            end(&session, subscription).await;
+            session.close().await;
         }
     }
 
     /// Keeps a session; returns the reason for its end.
-    async fn stay(
-        &self,
-        session: &Session,
-        surroundings: &Surroundings,
-        subscription: &mut Option<Subscription>,
-    ) -> Problem {
+    async fn stay(&self, session: &Session) -> Problem {
         loop {
             let mut interval = None;
             if self.is_listed() {
-                interval = match self.list(session, surroundings, subscription).await {
+                interval = match self.list(session).await {
                     Ok(interval) => Some(interval),
                     Err(problem) => return problem,
                 }
             }
             self.set_status(Status::Ready);
-            if let Err(problem) = self.until_changed(session, subscription, interval).await {
+            if let Err(problem) = self.until_changed(session, interval).await {
                 return problem;
             }
         }
     }
 
     /// Lists the tools, and publishes the list; returns the time for which it holds.
-    async fn list(
-        &self,
-        session: &Session,
-        surroundings: &Surroundings,
-        subscription: &mut Option<Subscription>,
-    ) -> Result<Duration, Problem> {
+    async fn list(&self, session: &Session) -> Result<Duration, Problem> {
         // Listens before listing, so that no change is missed in between.
-        if subscription.is_none() {
-            *subscription =
-                timeout(self.endpoint.timeout.min(SOON), session.subscribe()).await.ok().flatten();
-        }
+        session.subscribe(self.endpoint.timeout.min(SOON)).await;
         let mut was_silent = false;
         let listed = loop {
             let answers = session.answers.load(Relaxed);
@@ -290,24 +297,13 @@ impl Connection {
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
         };
-        surroundings.remember(&self.endpoint, &listed.listing, self.listing());
-        self.publish(surroundings, |_| listed.listing);
+        self.remember(&listed.listing);
+        self.publish(|_| listed.listing);
         Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
-    async fn until_changed(
-        &self,
-        session: &Session,
-        subscription: &mut Option<Subscription>,
-        interval: Option<Duration>,
-    ) -> Result<(), Problem> {
-        let next = async {
-            match subscription.as_mut() {
-                Some(subscription) => subscription.next().await.ok().flatten().is_some(),
-                None => std::future::pending().await,
-            }
-        };
+    async fn until_changed(&self, session: &Session, interval: Option<Duration>) -> Result<(), Problem> {
         let due = async {
             match interval {
                 Some(interval) => sleep(interval).await,
@@ -322,17 +318,13 @@ impl Connection {
                 }
             }
         };
-        let is_subscribed = tokio::select! {
-            is_subscribed = next => is_subscribed,
-            () = session.changed() => true,
-            () = due => true,
-            () = closed => true,
-        };
+        tokio::select! {
+            () = session.changed() => {}
+            () = due => {}
+            () = closed => {}
+        }
         if session.is_closed() {
             return Err(session.end_message().await);
-        }
-        if !is_subscribed {
-            *subscription = None;
         }
         if interval.is_some() {
             sleep(GATHERING).await;
@@ -340,12 +332,26 @@ impl Connection {
         Ok(())
     }
 
+    /// Writes a list to the folder of remembered lists, unless it is the one that is known.
+    fn remember(&self, listing: &Listing) {
+        let is_known = self
+            .listing()
+            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let Some(remembered) = self.surroundings.remembered.clone().filter(|_| !is_known) else { return };
+        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = remembered.write(&endpoint, &listing) {
+                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+            }
+        });
+    }
+
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
     fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
-        self.sign_in.note();
         let mut session = None;
+        let sign_in = self.sign_in();
         self.state.send_modify(|state| {
-            session = state.session.take();
+            (session, state.sign_in) = (state.session.take(), sign_in);
             state.status = Status::Failed(problem.until(std::time::Instant::now() + pause));
             (state.since, state.ends) = (Instant::now(), state.ends + 1);
             state.failed_starts += u64::from(session.is_none());
@@ -363,7 +369,7 @@ impl Connection {
         });
     }
 
-    fn publish(&self, surroundings: &Surroundings, listing: impl FnOnce(Listing) -> Listing) {
+    fn publish(&self, listing: impl FnOnce(Listing) -> Listing) {
         if !self.is_listed() {
             return;
         }
@@ -374,26 +380,26 @@ impl Connection {
             is_new
         });
         if is_new {
-            (surroundings.changed)();
+            (self.surroundings.changed)();
         }
     }
 }
 
 /// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
 /// stable.
-pub(super) const SOON: Duration = Duration::from_secs(1);
-pub(super) const AT_LAST: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(1);
+const AT_LAST: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_secs(10);
 
 /// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
 #[derive(Default)]
-pub(super) struct Backoff {
+struct Backoff {
     next: Duration,
 }
 
 impl Backoff {
     /// The pause after a connection that lasted so long.
-    pub(super) fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
+    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
         if was_open && lasted > A_WHILE {
             self.next = Duration::ZERO;
         }
@@ -404,17 +410,19 @@ impl Backoff {
 }
 
 /// The state of a connection.
-pub(super) struct State {
-    pub(super) session: Option<Arc<Session>>,
+struct State {
+    session: Option<Arc<Session>>,
     /// The last result of listing; `None` until the server was asked.
-    pub(super) listing: Option<Listing>,
-    pub(super) status: Status,
-    pub(super) since: Instant,
+    listing: Option<Listing>,
+    status: Status,
+    since: Instant,
     /// Number of times that the connection ended, and of starts without a connection.
-    pub(super) ends: u64,
-    pub(super) failed_starts: u64,
+    ends: u64,
+    failed_starts: u64,
     /// The time from which on the list is wanted.
-    pub(super) listed_since: Option<Instant>,
+    listed_since: Option<Instant>,
+    /// The sign-in of the operator when the connection ended last.
+    sign_in: Option<SignInVersion>,
 }
 
 /// The status of a server.
@@ -437,45 +445,40 @@ const UNUSED: Duration = Duration::from_secs(600);
 pub(super) struct LastUse {
     /// `None` after the connection has ended for want of use.
     at: Mutex<Option<Instant>>,
-    /// Whether it ends for want of use. Servers may keep state for a session of a client, so that its connection stays.
-    may_end: bool,
-    patience: Duration,
+    /// The time without use after which it ends; `None` where it stays, since servers may keep state for the session of a
+    /// client.
+    patience: Option<Duration>,
 }
 
 impl LastUse {
-    pub(super) fn now(endpoint: &Endpoint) -> Self {
-        Self {
-            at: Mutex::new(Some(Instant::now())),
-            may_end: endpoint.is_of_caller_alone(),
-            patience: UNUSED,
-        }
+    fn now(endpoint: &Endpoint) -> Self {
+        let patience = endpoint.is_of_caller_alone().then_some(UNUSED);
+        Self { at: Mutex::new(Some(Instant::now())), patience }
     }
 
     /// Notes a use, unless the connection has ended for want of it.
     pub(super) fn is_kept(&self) -> bool {
-        let mut at = self.locked();
+        let mut at = locked(&self.at);
         *at = at.map(|_| Instant::now());
         at.is_some()
     }
 
     /// Whether the connection has ended for want of use.
     pub(super) fn has_ended(&self) -> bool {
-        self.locked().is_none()
+        locked(&self.at).is_none()
     }
 
     /// Waits until there was no use for long, and ends it.
-    pub(super) async fn until_unused(&self, is_busy: impl Fn() -> bool) {
-        if !self.may_end {
-            return std::future::pending().await;
-        }
-        let mut due = Instant::now() + self.patience;
+    async fn until_unused(&self, is_busy: impl Fn() -> bool) {
+        let Some(patience) = self.patience else { return std::future::pending().await };
+        let mut due = Instant::now() + patience;
         loop {
             sleep_until(due).await;
-            let mut at = self.locked();
+            let mut at = locked(&self.at);
             let now = Instant::now();
             due = match *at {
-                Some(last) if last + self.patience > now => last + self.patience,
-                _ if is_busy() => now + self.patience,
+                Some(last) if last + patience > now => last + patience,
+                _ if is_busy() => now + patience,
                 _ => {
                     *at = None;
                     return;
@@ -483,74 +486,16 @@ impl LastUse {
             };
         }
     }
-
-    fn locked(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.at.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// The sign-in to one server.
-pub(super) struct SignInWatch {
-    credentials: Arc<Credentials>,
-    name: String,
-    server: Server,
-    noted: Mutex<Option<SignInVersion>>,
-}
-
-impl SignInWatch {
-    pub(super) fn new(endpoint: &Endpoint, credentials: &Arc<Credentials>) -> Self {
-        let (name, server) = (endpoint.name.clone(), endpoint.server.clone());
-        Self { credentials: Arc::clone(credentials), name, server, noted: Mutex::default() }
-    }
-
-    /// Notes the sign-in as it is now.
-    pub(super) fn note(&self) {
-        let now = self.now();
-        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = now;
-    }
-
-    /// Whether a server is away for want of a sign-in, and the operator has signed in since.
-    pub(super) fn is_new(&self, status: &Status) -> bool {
-        let has_changed = || self.now() != *self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(status, Status::Failed(problem) if problem.sign_in.is_some() && has_changed())
-    }
-
-    /// Waits until the operator signs in to a server that is away for want of that.
-    pub(super) async fn until_new(&self, state: &watch::Sender<State>) {
-        while !self.is_new(&state.borrow().status) {
-            sleep(SOON).await;
-        }
-    }
-
-    fn now(&self) -> Option<SignInVersion> {
-        self.credentials.sign_in_version((&self.name, &self.server))
-    }
-}
-
-/// The surroundings of all connections.
-#[derive(Clone)]
+/// The surroundings of a connection.
 pub(super) struct Surroundings {
     pub(super) credentials: Arc<Credentials>,
-    /// Called when the list of a server changes, or when one goes away or comes back.
-    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    /// Called when the list of the server changes, or when it goes away or comes back.
+    pub(super) changed: Box<dyn Fn() + Send + Sync>,
     pub(super) remembered: Option<Remembered>,
     /// The client of the connection, once it is known, where it has one for itself.
     pub(super) client: CurrentClient,
-}
-
-impl Surroundings {
-    /// Writes a list to the folder of remembered lists, unless it is the one that is known.
-    pub(super) fn remember(&self, endpoint: &Endpoint, listing: &Listing, known: Option<Listing>) {
-        let is_known =
-            known.is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
-        let Some(remembered) = self.remembered.clone().filter(|_| !is_known) else { return };
-        let (endpoint, listing) = (endpoint.clone(), listing.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = remembered.write(&endpoint, &listing) {
-                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
-            }
-        });
-    }
 }
 
 #[cfg(test)]
@@ -560,15 +505,17 @@ mod tests {
 
     use futures_util::FutureExt;
 
+    use super::super::endpoint::EndpointUser;
     use super::*;
     use crate::config::Server;
     use crate::credentials::{CallerToken, SecretToken};
 
     fn last_use(token: Option<&str>) -> LastUse {
         let caller = |token| CallerToken { name: "amy".into(), token: Some(SecretToken::new(token)) };
+        let user = EndpointUser { token: token.map(caller), ..EndpointUser::default() };
         let endpoint = Endpoint::new("hosted", &Server::default(), Path::new("."));
-        let last_use = LastUse::now(&endpoint.of_caller(token.map(caller)));
-        LastUse { patience: Duration::ZERO, ..last_use }
+        let last_use = LastUse::now(&endpoint.for_call(user, &Default::default()).unwrap());
+        LastUse { patience: last_use.patience.map(|_| Duration::ZERO), ..last_use }
     }
 
     #[test]

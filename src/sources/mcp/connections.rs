@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fs, io};
 
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::{Handle, Runtime};
@@ -14,9 +15,8 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, Status, Surroundings};
 use super::endpoint::{Endpoint, Problem};
-use super::request_origin::ClientSession;
-use super::session::Session;
-use super::tools::{MAX_BYTES, MAX_TOOLS};
+use super::requests::ClientSession;
+use super::session::{MAX_BYTES, MAX_TOOLS, Session};
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
 use crate::credentials::Credentials;
@@ -83,10 +83,15 @@ impl std::fmt::Debug for Connections {
 impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
-        let (own, known, listener) = Default::default();
-        let client = watch::Sender::new(None);
-        let credentials = Arc::new(Credentials::new(environment));
-        Self { credentials, handle: None, own, known, remembered: None, listener, client }
+        Self {
+            credentials: Arc::new(Credentials::new(environment)),
+            handle: None,
+            own: Mutex::default(),
+            known: Mutex::default(),
+            remembered: None,
+            listener: Arc::default(),
+            client: watch::Sender::new(None),
+        }
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -183,12 +188,7 @@ impl Connections {
     /// Closes all connections; servers get a short time to end.
     pub async fn close(&self) {
         let tasks = self.drop_all();
-        let ended = async {
-            for task in tasks {
-                let _ = task.await;
-            }
-        };
-        let _ = timeout(ENDING, ended).await;
+        let _ = timeout(ENDING, join_all(tasks)).await;
     }
 
     fn drop_all(&self) -> Vec<JoinHandle<()>> {
@@ -234,10 +234,10 @@ impl Connections {
         }
         let remembered = self.remembered.as_ref().filter(|_| !endpoint.is_private());
         let listing = remembered.and_then(|remembered| remembered.read(endpoint));
-        let connection = Arc::new(Connection::new(endpoint.clone(), listing, &self.credentials));
+        let connection = Arc::new(Connection::new(endpoint.clone(), listing, self.surroundings(endpoint)));
         known.connections.push(Arc::clone(&connection));
         known.tasks.retain(|task| !task.is_finished());
-        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings(endpoint))));
+        known.tasks.push(handle.spawn(Arc::clone(&connection).keep()));
         Ok(connection)
     }
 
@@ -249,12 +249,16 @@ impl Connections {
                 listener();
             }
         };
-        let (credentials, remembered) = (Arc::clone(&self.credentials), self.remembered.clone());
-        let client = match &endpoint.client {
+        let client = match &endpoint.user.client {
             Some(client) => watch::channel(Some(Arc::clone(client))).1,
             None => self.client.subscribe(),
         };
-        Surroundings { credentials, changed: Arc::new(changed), remembered, client }
+        Surroundings {
+            credentials: Arc::clone(&self.credentials),
+            changed: Box::new(changed),
+            remembered: self.remembered.clone(),
+            client,
+        }
     }
 
     fn runtime(&self) -> Result<Handle, Problem> {
@@ -281,12 +285,7 @@ impl Drop for Connections {
         if Handle::try_current().is_ok() {
             return runtime.shutdown_background();
         }
-        let ended = async {
-            for task in tasks {
-                let _ = task.await;
-            }
-        };
-        let _ = runtime.block_on(async { timeout(ENDING, ended).await });
+        let _ = runtime.block_on(async { timeout(ENDING, join_all(tasks)).await });
         // Tasks that have not ended by now are dropped, with their processes.
         runtime.shutdown_timeout(Duration::from_millis(250));
     }
@@ -331,7 +330,7 @@ fn is_configured(server: &Server, config: &Config) -> bool {
     config.servers.values().chain(live).any(|configured| configured == server)
 }
 
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

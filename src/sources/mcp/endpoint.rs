@@ -8,12 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::Environment;
-use super::request_origin::ClientSession;
+use super::http::{Signing, explain, http_error, status_of};
+use super::requests::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
-use super::signed_client::{Signing, innermost};
 use crate::config::Server;
 use crate::credentials::{CallerToken, SignInProblem};
 use crate::tool::clean_line;
@@ -41,14 +40,20 @@ pub(crate) struct Endpoint {
     pub(crate) server: Server,
     pub(super) root: PathBuf,
     pub(crate) timeout: Duration,
-    /// The caller's headers that it is sent; `None` when there are none.
-    caller: Option<HeaderMap>,
+    pub(super) user: EndpointUser,
+}
+
+/// The caller or client that has a connection for itself; the default for a connection that all share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct EndpointUser {
+    /// The caller's headers that the server is sent; `None` when there are none.
+    pub(crate) headers: Option<HeaderMap>,
     /// The caller whose token the connection carries; `None` for the operator.
-    caller_token: Option<CallerToken>,
+    pub(crate) token: Option<CallerToken>,
     /// The session of the client that has a connection of its own.
-    session: Option<String>,
-    /// The client that the server can ask; `None` for a connection that many share.
-    pub(super) client: Option<Arc<ClientSession>>,
+    pub(crate) session: Option<String>,
+    /// The client that the server can ask.
+    pub(crate) client: Option<Arc<ClientSession>>,
 }
 
 impl PartialEq for Endpoint {
@@ -56,63 +61,41 @@ impl PartialEq for Endpoint {
         // A sign-in is bound to the name of its server, too.
         let is_same_identity = self.server.url.is_none() || self.name == other.name;
         is_same_identity
-            && (&self.session, &self.client, &self.caller) == (&other.session, &other.client, &other.caller)
-            && (&self.root, &self.server, &self.caller_token)
-                == (&other.root, &other.server, &other.caller_token)
+            && (&self.root, &self.server, &self.user) == (&other.root, &other.server, &other.user)
     }
 }
 
 impl Endpoint {
     /// The endpoint for listing tools.
-    pub(super) fn new(name: &str, server: &Server, root: &Path) -> Self {
+    pub(crate) fn new(name: &str, server: &Server, root: &Path) -> Self {
+        // The same absolute path, however the folder was written.
+        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         Self {
             name: clean_line(name),
             server: server.clone(),
-            root: whole(root),
+            root: std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf()),
             timeout: server.timeout(),
-            caller: None,
-            caller_token: None,
-            session: None,
-            client: None,
+            user: EndpointUser::default(),
         }
     }
 
-    /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller, or a connection
-    /// for each `session` of a client.
-    pub(crate) fn for_call(
-        (name, server): (&str, &Server),
-        root: &Path,
-        caller: &HeaderMap,
-        session: Option<String>,
-    ) -> Result<Self, Missing> {
-        let caller = Some(wanted(&server.headers, caller)?).filter(|headers| !headers.is_empty());
-        let session = session.filter(|_| server.per_session);
-        Ok(Self { caller, session, ..Self::new(name, server, root) })
+    /// The endpoint for a call: the same as for listing, unless the server wants headers of the caller, or the connection
+    /// is for one caller or client.
+    pub(crate) fn for_call(self, user: EndpointUser, caller: &HeaderMap) -> Result<Self, Missing> {
+        let headers = Some(wanted(&self.server.headers, caller)?).filter(|headers| !headers.is_empty());
+        // The only client of the process shares its connections with nobody.
+        let client = user.client.filter(|client| !client.is_only());
+        Ok(Self { user: EndpointUser { headers, client, ..user }, ..self })
     }
 
     /// Whether one caller or client has this connection for itself.
     pub(super) fn is_private(&self) -> bool {
-        self.caller.is_some()
-            || self.caller_token.is_some()
-            || self.session.is_some()
-            || self.client.is_some()
+        self.user != EndpointUser::default()
     }
 
     /// Whether one caller has this connection for itself, and no session of a client.
     pub(super) fn is_of_caller_alone(&self) -> bool {
-        (self.caller.is_some() || self.caller_token.is_some())
-            && self.session.is_none()
-            && self.client.is_none()
-    }
-
-    /// The same endpoint with the token of a caller. Callers with equal tokens share a connection.
-    pub(crate) fn of_caller(self, caller_token: Option<CallerToken>) -> Self {
-        Self { caller_token, ..self }
-    }
-
-    /// The caller whose token the connection carries.
-    pub(super) fn caller_token(&self) -> Option<&CallerToken> {
-        self.caller_token.as_ref()
+        self.is_private() && self.user.session.is_none() && self.user.client.is_none()
     }
 
     /// The way to the server: `stdio` or `http`.
@@ -120,35 +103,19 @@ impl Endpoint {
         if self.server.url.is_some() { "http" } else { "stdio" }
     }
 
-    /// The same endpoint for a client that the server can ask.
-    pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
-        Self { client: client.filter(|client| !client.is_only()).cloned(), ..self }
-    }
-
     pub(crate) fn too_slow(&self) -> String {
         let seconds = self.timeout.as_secs();
         format!("no answer within {seconds} second{}", if seconds == 1 { "" } else { "s" })
-    }
-
-    /// The whole environment of the command.
-    pub(super) fn variables(
-        &self,
-        environment: &Environment,
-        secrets: &mut FilledSecrets,
-    ) -> Result<HashMap<String, String>, Missing> {
-        let mut variables: HashMap<String, String> = inherited(environment).collect();
-        variables.extend(secrets.fill(&self.server.env, environment, None)?);
-        Ok(variables)
     }
 
     pub(super) fn headers(
         &self,
         environment: &Environment,
         secrets: &mut FilledSecrets,
-    ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    ) -> Result<HashMap<HeaderName, HeaderValue>, Problem> {
         let mut headers = HashMap::new();
-        let filled = secrets.fill_headers(&self.server.headers, environment, self.caller.as_ref());
-        for (name, value) in filled.map_err(|missing| missing.to_string())? {
+        let caller = self.user.headers.as_ref();
+        for (name, value) in secrets.fill_headers(&self.server.headers, environment, caller)? {
             let header =
                 HeaderName::try_from(&name).map_err(|_| format!("\"{name}\" is no name of a header"))?;
             let mut value = HeaderValue::try_from(value)
@@ -163,12 +130,6 @@ impl Endpoint {
     pub(super) fn folder(&self) -> PathBuf {
         self.server.cwd.as_ref().map_or_else(|| self.root.clone(), |cwd| self.root.join(cwd))
     }
-}
-
-/// A folder as an absolute path: the same one, however it was written.
-fn whole(folder: &Path) -> PathBuf {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf())
 }
 
 // The reason why a server gives no connection or no list, with the next step.
@@ -215,7 +176,9 @@ impl Problem {
     pub(super) fn of(error: &(dyn Error + 'static), signing: Option<&Signing>) -> Self {
         let problem = signing.and_then(|signing| Some((signing.name().into(), signing.problem_of(error)?)));
         let is_new = problem.as_ref().is_none_or(|(_, problem)| problem.is_first_sign_in());
-        let reason = match (refused(error), &problem) {
+        // With these, a server asks for a token.
+        let status = http_error(error).and_then(status_of).map(|(status, _)| status);
+        let reason = match (status.filter(|status| matches!(status, 401 | 403)), &problem) {
             (Some(status), _) if is_new => format!("it wants a token: it answered {status}"),
             (_, Some((_, problem))) => problem.to_string(),
             (_, None) => return explain(error).into(),
@@ -227,6 +190,12 @@ impl Problem {
 impl From<String> for Problem {
     fn from(reason: String) -> Self {
         Self { reason, wants_token: false, sign_in: None, next_try: None }
+    }
+}
+
+impl From<Missing> for Problem {
+    fn from(missing: Missing) -> Self {
+        missing.to_string().into()
     }
 }
 
@@ -242,35 +211,5 @@ impl fmt::Display for Problem {
             Some(advice) => write!(to, "{}; {advice}", self.reason),
             None => to.write_str(&self.reason),
         }
-    }
-}
-
-/// The status with which a server asks for a token.
-fn refused(error: &(dyn Error + 'static)) -> Option<u16> {
-    match innermost(error).downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
-        StreamableHttpError::AuthRequired(_) => Some(401),
-        StreamableHttpError::InsufficientScope(_) => Some(403),
-        StreamableHttpError::HttpStatus(reply) => Some(reply.status),
-        StreamableHttpError::Client(error) => error.status().map(|status| status.as_u16()),
-        StreamableHttpError::UnexpectedServerResponse(text) => {
-            let status = text.strip_prefix("HTTP ")?;
-            status.get(..3)?.parse().ok()
-        }
-        _ => None,
-    }
-    .filter(|status| matches!(status, 401 | 403))
-}
-
-/// Reason why a server does not answer, in one line, without its address.
-pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
-    let error = innermost(error);
-    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-        Some(StreamableHttpError::Client(error)) => match error.status() {
-            Some(status) => format!("it answered {status}"),
-            None if error.is_timeout() => "it took too long".into(),
-            None if error.is_connect() => "no connection".into(),
-            None => "the connection broke".into(),
-        },
-        _ => error.to_string(),
     }
 }

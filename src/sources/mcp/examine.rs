@@ -75,70 +75,79 @@ pub fn examine(
     waiting: &dyn Fn(&[String]),
 ) -> (Vec<Examined>, Listings) {
     let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
+    let mut listings = Listings::default();
     if servers.is_empty() {
-        return (Vec::new(), Listings::default());
+        return (Vec::new(), listings);
     }
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
+    let answers = match runtime() {
+        Ok(runtime) => {
+            let answers = runtime.block_on(ask_all(workspace, servers, credentials, waiting));
+            runtime.shutdown_timeout(ENDING);
+            answers
+        }
         Err(problem) => {
-            let failed = |(index, endpoint): &(usize, Endpoint)| {
-                (
-                    examined(workspace, *index, endpoint, Err(problem.clone().into())),
-                    Listing::problem(&problem),
-                )
+            let failed = |(source, endpoint)| ServerAnswer {
+                source,
+                endpoint,
+                outcome: Err(problem.clone()),
+                took: Duration::ZERO,
             };
-            return numbered(servers.iter().map(failed).collect());
+            servers.into_iter().map(failed).collect()
         }
     };
-    let answers = runtime.block_on(async {
-        let mut asked = JoinSet::new();
-        let mut names = BTreeMap::new();
-        for (index, endpoint) in servers {
-            names.insert(index, name(workspace, index, &endpoint.server));
-            let credentials = Arc::clone(credentials);
-            asked.spawn(async move {
-                let start = Instant::now();
-                let answer = list_once(&endpoint, &credentials).await;
-                (index, endpoint, answer, start.elapsed())
-            });
-        }
-        let mut answers = BTreeMap::new();
-        loop {
-            waiting(&names.values().cloned().collect::<Vec<_>>());
-            // A task that panicked has no number; its server is then one that was not contacted.
-            match asked.join_next().await {
-                Some(Ok((index, endpoint, answer, took))) => {
-                    names.remove(&index);
-                    let (outcome, listing) = match answer {
-                        Ok((facts, listing)) => (Ok(Answered { tools: listing.count, facts }), listing),
-                        Err(problem) => (Err(problem.clone()), Listing::problem(problem.to_string())),
-                    };
-                    let examined = Examined { took, ..examined(workspace, index, &endpoint, outcome) };
-                    answers.insert(index, (examined, listing));
-                }
-                Some(Err(_)) => {}
-                None => return answers.into_values().collect(),
-            }
-        }
+    let examined = answers.into_iter().map(|ServerAnswer { source, endpoint, outcome, took }| {
+        let (outcome, listing) = match outcome {
+            Ok((facts, listing)) => (Ok(Answered { tools: listing.count, facts }), listing),
+            Err(problem) => (Err(problem.clone()), Listing::problem(problem.to_string())),
+        };
+        listings.by_source.insert(source, listing);
+        let name = name(workspace, source, &endpoint.server);
+        Examined { name, source, transport: endpoint.transport(), outcome, took }
     });
-    runtime.shutdown_timeout(ENDING);
-    numbered(answers)
+    (examined.collect(), listings)
 }
 
-fn numbered(answers: Vec<(Examined, Listing)>) -> (Vec<Examined>, Listings) {
-    let listings = answers.iter().map(|(examined, listing)| (examined.source, listing.clone())).collect();
-    let listings = Listings { by_source: listings, ..Listings::default() };
-    (answers.into_iter().map(|(examined, _)| examined).collect(), listings)
-}
-
-fn examined(
-    workspace: &Workspace,
+/// The answer of a server to the question for its list.
+struct ServerAnswer {
     source: usize,
-    endpoint: &Endpoint,
-    outcome: Result<Answered, Problem>,
-) -> Examined {
-    let name = name(workspace, source, &endpoint.server);
-    Examined { name, source, transport: endpoint.transport(), outcome, took: Duration::ZERO }
+    endpoint: Endpoint,
+    outcome: Result<(SessionFacts, Listing), Problem>,
+    took: Duration,
+}
+
+/// Asks all servers at the same time.
+async fn ask_all(
+    workspace: &Workspace,
+    servers: Vec<(usize, Endpoint)>,
+    credentials: &Arc<Credentials>,
+    waiting: &dyn Fn(&[String]),
+) -> Vec<ServerAnswer> {
+    let mut asked = JoinSet::new();
+    let mut names = BTreeMap::new();
+    for (source, endpoint) in servers {
+        names.insert(source, name(workspace, source, &endpoint.server));
+        let credentials = Arc::clone(credentials);
+        asked.spawn(async move {
+            let start = Instant::now();
+            let outcome = list_once(&endpoint, &credentials).await;
+            ServerAnswer { source, endpoint, outcome, took: start.elapsed() }
+        });
+    }
+    let mut answers = Vec::new();
+    loop {
+        waiting(&names.values().cloned().collect::<Vec<_>>());
+        // A task that panicked has no number; its server is then one that was not contacted.
+        match asked.join_next().await {
+            Some(Ok(answer)) => {
+                names.remove(&answer.source);
+                answers.push(answer);
+            }
+            Some(Err(_)) => {}
+            None => break,
+        }
+    }
+    answers.sort_by_key(|answer| answer.source);
+    answers
 }
 
 async fn list_once(

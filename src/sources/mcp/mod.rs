@@ -1,30 +1,25 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
-//! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either version of the protocol, with the token of the server ([`signed_client`]);
-//!    [`tools`] lists all pages within limits.
-//! 3. [`list_all`] does that once, for all servers of a workspace at the same time ([`mod@examine`]).
+//! 1. [`endpoint`] is the address of a server: a command with its environment ([`process`]), or a URL with its headers
+//!    ([`http`]). A [`Problem`] is the reason why it cannot be used.
+//! 2. A [`Session`] is one open connection, in either version of the protocol: it calls tools, lists them page by page within
+//!    limits, and follows changes. [`line_check`] checks lines before the SDK reads them.
+//! 3. [`list_all`] lists the tools once, of all servers of a workspace at the same time ([`mod@examine`]).
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
-//!    while it is away; the next program reads that list too ([`connections`]). [`line_check`] checks lines before the SDK
-//!    reads them.
-//! 5. A [`Session`] also calls tools and follows changes of lists ([`tools`]), and sends all other [`requests`]. A
-//!    [`Problem`] is the reason why there is none.
-//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`requests`] takes messages of the
-//!    server back to its client.
-//! 7. [`Listings`](super::Listings) are read like dumps.
+//!    while it is away; the next program reads that list too ([`connections`]).
+//! 5. [`requests`] sends all other requests of clients, and takes messages of servers back to their clients.
+//! 6. [`Listings`](super::Listings) are read like dumps.
 
 mod connection;
 mod connections;
 mod endpoint;
 mod examine;
+mod http;
 mod line_check;
 mod process;
-mod request_origin;
 mod requests;
 mod secrets;
 mod session;
-mod signed_client;
-mod tools;
 
 use std::time::Duration;
 
@@ -36,17 +31,15 @@ pub use crate::config::Environment;
 pub use connection::Status;
 pub use connections::{Connections, ServerState};
 pub use endpoint::Problem;
-pub(crate) use endpoint::{Endpoint, inherited};
+pub(crate) use endpoint::{Endpoint, EndpointUser, inherited};
 pub use examine::{Answered, Examined, examine, list_all};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub(crate) use process::with_its_children;
-pub use request_origin::{ClientInput, ClientSession, RequestOrigin};
-pub(crate) use request_origin::{ServerMessage, bound, to_client};
-pub(crate) use requests::{ServerList, ask};
+pub use requests::{ClientInput, ClientSession, RequestOrigin};
+pub(crate) use requests::{ServerList, ServerMessage, ask, bound, to_client};
 pub(crate) use secrets::{FilledSecrets, Missing};
-pub(crate) use session::Session;
 pub use session::SessionFacts;
-pub(crate) use tools::{Changes, McpCallError};
+pub(crate) use session::{Changes, McpCallError, Session};
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);
@@ -72,7 +65,7 @@ fn name(workspace: &Workspace, index: usize, server: &Server) -> String {
     clean_line(&shown)
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
+fn runtime() -> Result<tokio::runtime::Runtime, Problem> {
     let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    built.map_err(|error| format!("it cannot be contacted: {error}"))
+    built.map_err(|error| format!("it cannot be contacted: {error}").into())
 }

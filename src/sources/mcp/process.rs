@@ -1,7 +1,6 @@
 //! A server process that we start: in a process group of its own, which ends when it is no longer needed.
 
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
@@ -10,7 +9,7 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
 use super::Environment;
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Problem, inherited};
 use super::secrets::FilledSecrets;
 
 /// Wait for it to end by itself after its stdin is closed, and again after SIGTERM; and for the rest of its stderr.
@@ -27,16 +26,14 @@ impl Process {
         endpoint: &Endpoint,
         environment: &Environment,
         secrets: &mut FilledSecrets,
-    ) -> Result<(Self, ChildStdout, ChildStdin), String> {
-        let filled = secrets.fill_texts(&endpoint.server.command, environment);
-        let filled = filled.map_err(|missing| missing.to_string())?;
+    ) -> Result<(Self, ChildStdout, ChildStdin), Problem> {
+        let filled = secrets.fill_texts(&endpoint.server.command, environment)?;
         let (program, arguments) = filled.split_first().ok_or("it has no command")?;
         let is_path = program.contains(std::path::is_separator);
         let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
         command.args(arguments).current_dir(endpoint.folder());
-        command
-            .env_clear()
-            .envs(endpoint.variables(environment, secrets).map_err(|missing| missing.to_string())?);
+        command.env_clear().envs(inherited(environment));
+        command.envs(secrets.fill(&endpoint.server.env, environment, None)?);
         let mut child = with_its_children(command)
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
@@ -88,49 +85,40 @@ const MAX_LINE: u64 = 2000;
 const MAX_LOGGED: usize = 100;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The last line of a process on stderr, and whether there may be more.
+/// The last line of a process on stderr, closed at the end.
 #[derive(Clone)]
-pub(super) struct Stderr {
-    last_line: Arc<Mutex<String>>,
-    /// Closed at the end.
-    more: watch::Receiver<()>,
-}
+pub(super) struct Stderr(watch::Receiver<String>);
 
 impl Stderr {
     /// Reads all of it, so that the server never waits for a reader.
-    pub(super) fn read(
+    fn read(
         pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
         server: &str,
         secrets: &FilledSecrets,
     ) -> Self {
-        let (reading, more) = watch::channel(());
-        let stderr = Self { last_line: Arc::default(), more };
+        let (last_line, lines) = watch::channel(String::new());
         if let Some(pipe) = pipe {
-            let last_line = Arc::clone(&stderr.last_line);
             let log = Log { server: server.to_string(), secrets: secrets.clone(), ..Log::default() };
-            tokio::spawn(async move {
-                listen(pipe, &last_line, log).await;
-                drop(reading);
-            });
+            tokio::spawn(listen(pipe, last_line, log));
         }
-        stderr
+        Self(lines)
     }
 
     /// The last line so far.
     pub(super) fn last_line(&self) -> String {
-        self.last_line.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.borrow().clone()
     }
 
     /// The last line; the rest of a process that has just ended is read first.
     pub(super) async fn end(&self) -> String {
-        let mut more = self.more.clone();
-        let ended = async { while more.changed().await.is_ok() {} };
+        let mut lines = self.0.clone();
+        let ended = async { while lines.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(GRACE, ended).await;
         self.last_line()
     }
 }
 
-async fn listen(stderr: impl AsyncRead + Unpin, last_line: &Mutex<String>, mut log: Log) {
+async fn listen(stderr: impl AsyncRead + Unpin, last_line: watch::Sender<String>, mut log: Log) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     let mut is_rest = false;
@@ -145,7 +133,7 @@ async fn listen(stderr: impl AsyncRead + Unpin, last_line: &Mutex<String>, mut l
         let text = String::from_utf8_lossy(&line);
         if is_beginning && !text.trim().is_empty() {
             log.write(text.trim());
-            *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text.trim().to_string();
+            last_line.send_replace(text.trim().to_string());
         }
     }
 }

@@ -1,37 +1,283 @@
-//! Requests of clients, sent on: with their metadata, progress and cancellation, and rounds of questions.
-
-#![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
+//! Requests of clients, sent on to servers, and what servers say to their clients meanwhile.
+//!
+//! 1. A [`RequestOrigin`] is the client's request behind one of ours: its metadata, its answers to earlier questions, and
+//!    the way back to the client. A [`ClientSession`] is a client that servers can ask.
+//! 2. A [`Session`] sends a request with it, in rounds where the server asks, and cancels it.
+//! 3. [`RequestRoutes`] finds the client of each message of a server.
+#![expect(deprecated, reason = "the older protocol has roots, sampling, log levels and subscriptions")]
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotificationParam, ClientConfig, ClientJsonRpcMessage, ClientRequest, ClientResult, ConstString,
-    CreateMessageRequest, CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult,
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, ErrorData,
-    GetExtensions, GetMeta, Implementation, InputRequest, InputRequiredResult, InputResponses,
-    ListRootsRequest, ListRootsRequestMethod, ListRootsResult, ProgressToken, Prompt, RequestId, Resource,
-    ResourceTemplate, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerCapabilities,
-    ServerJsonRpcMessage, ServerNotification, ServerRequest, ServerResult, SetLevelRequestParams,
+    CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientJsonRpcMessage, ClientRequest,
+    ClientResult, ConstString, CreateMessageRequestMethod, ElicitationCreateRequestMethod, ErrorCode,
+    ErrorData, GetExtensions, GetMeta, Implementation, InputRequest, InputRequiredResult, InputResponses,
+    ListRootsRequest, ListRootsRequestMethod, LoggingLevel, ProgressToken, Prompt, RequestId,
+    RequestMetaObject, Resource, ResourceTemplate, ServerCapabilities, ServerJsonRpcMessage,
+    ServerNotification, ServerRequest, ServerResult, SetLevelRequestParams,
 };
 use rmcp::service::{
-    InboundStreamOrigin, NotificationContext, Peer, PeerRequestOptions, RequestContext, ServiceError,
+    InboundStreamOrigin, NotificationContext, Peer, PeerRequestOptions, RequestContext, Service, ServiceError,
 };
 use rmcp::transport::Transport;
-use rmcp::{ClientHandler, RoleClient};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, broadcast, oneshot};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
 
-use super::endpoint::explain;
-use super::request_origin::{
-    CallerName, ClientSession, CurrentClient, RequestOrigin, ServerMessage, ToClient, bound,
-};
+use super::http::explain;
 use super::session::{InProgress, Session};
+
+/// Most messages that wait for a client; further ones are dropped.
+const MAX_WAITING: usize = 1_024;
+
+/// The beginning of the keys in `_meta` that only the newer protocol has.
+const RESERVED: &str = "io.modelcontextprotocol/";
+
+/// The beginning of our own keys in `_meta`.
+const OURS: &str = "toolcrib/";
+
+/// A message of a server for a client.
+#[derive(Debug)]
+pub(crate) enum ServerMessage {
+    /// A notification.
+    Notification(Box<ServerNotification>),
+    /// A question, and the place for its answer.
+    Request(Box<ServerRequest>, oneshot::Sender<Result<ClientResult, ErrorData>>),
+}
+
+/// The way of messages to a client.
+pub(crate) type ToClient = mpsc::Sender<ServerMessage>;
+
+/// A channel of messages to a client.
+pub(crate) fn to_client() -> (ToClient, mpsc::Receiver<ServerMessage>) {
+    mpsc::channel(MAX_WAITING)
+}
+
+/// A session of a client that servers can ask. Such a client has connections of its own, which declare what it can.
+#[derive(Debug)]
+pub struct ClientSession {
+    capabilities: ClientCapabilities,
+    messages: ToClient,
+    /// Whether this is the only client of the process, so that all connections are for it.
+    is_only: bool,
+    levels: watch::Sender<Option<LoggingLevel>>,
+}
+
+impl ClientSession {
+    /// A session with a client of the older protocol.
+    pub(crate) fn new(capabilities: ClientCapabilities, messages: ToClient, is_only: bool) -> Self {
+        Self { capabilities, messages, is_only, levels: watch::channel(None).0 }
+    }
+
+    /// Whether servers may ask the client anything.
+    pub(crate) fn can_answer(&self) -> bool {
+        let ClientCapabilities { elicitation, sampling, roots, .. } = &self.capabilities;
+        elicitation.is_some() || sampling.is_some() || roots.is_some()
+    }
+
+    /// Whether all connections are for this client.
+    pub(super) fn is_only(&self) -> bool {
+        self.is_only
+    }
+
+    /// Sets the level of log messages of its connections, also of those that open later.
+    pub(crate) fn set_level(&self, level: LoggingLevel) {
+        self.levels.send_replace(Some(level));
+    }
+}
+
+impl PartialEq for ClientSession {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ClientSession {}
+
+/// The client of a connection, as soon as it is known.
+pub(super) type CurrentClient = watch::Receiver<Option<Arc<ClientSession>>>;
+
+/// Waits until there is a client like this.
+pub(super) async fn until_client(client: &CurrentClient, is_like: impl Fn(&ClientSession) -> bool) {
+    if client.clone().wait_for(|client| client.as_deref().is_some_and(&is_like)).await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// The request of a client, as far as a server is concerned.
+#[derive(Debug)]
+pub struct RequestOrigin {
+    meta: RequestMetaObject,
+    session: Option<Arc<ClientSession>>,
+    messages: ToClient,
+    /// The name of the caller; empty where callers have none.
+    caller: Arc<str>,
+    rounds: Mutex<Rounds>,
+    cancelled: watch::Sender<bool>,
+}
+
+/// A client's answers to a question of a server, on the newer protocol.
+#[derive(Debug, Default)]
+pub struct ClientInput {
+    responses: Option<InputResponses>,
+    /// The server that asked, and the state that it gave.
+    asking: Option<(String, Option<String>)>,
+}
+
+impl ClientInput {
+    /// The input of a request; `None` if its state is not one that [`bound`] made.
+    pub(crate) fn read(responses: Option<InputResponses>, state: Option<&str>) -> Option<Self> {
+        let asking = state.map(serde_json::from_str).transpose().ok()?;
+        Some(Self { responses, asking })
+    }
+}
+
+/// Questions of servers on the newer protocol, and the answers to earlier ones.
+#[derive(Debug, Default)]
+struct Rounds {
+    given: ClientInput,
+    /// The question of the server, for the client.
+    required: Option<InputRequiredResult>,
+    /// Number of calls of tools so far.
+    calls: usize,
+    /// Whether no server may ask for input: the request runs several tools.
+    is_of_many: bool,
+}
+
+impl PartialEq for RequestOrigin {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for RequestOrigin {}
+
+impl RequestOrigin {
+    /// A request with this metadata. Messages of servers go to `messages`.
+    pub(crate) fn new(
+        meta: RequestMetaObject,
+        session: Option<Arc<ClientSession>>,
+        messages: ToClient,
+    ) -> Self {
+        let (caller, rounds, cancelled) = (Arc::default(), Mutex::default(), watch::Sender::default());
+        Self { meta, session, messages, caller, rounds, cancelled }
+    }
+
+    /// The same request of this caller.
+    pub(crate) fn of_caller(self, name: &Arc<str>) -> Self {
+        Self { caller: Arc::clone(name), ..self }
+    }
+
+    /// The same request with the client's answers to an earlier question of the server.
+    pub(crate) fn with_input(self, given: ClientInput) -> Self {
+        self.rounds().given = given;
+        self
+    }
+
+    /// Lets no server ask for input: the request would be run again from its beginning, with tools that ran already.
+    pub(crate) fn refuse_input(&self) {
+        self.rounds().is_of_many = true;
+    }
+
+    /// Counts a call of a tool.
+    pub(crate) fn begin_call(&self) {
+        self.rounds().calls += 1;
+    }
+
+    /// Whether the server of the latest call may ask for input: no other call ran for this request.
+    pub(crate) fn may_require_input(&self) -> bool {
+        let rounds = self.rounds();
+        !rounds.is_of_many && rounds.calls == 1
+    }
+
+    /// No request at all, within a session.
+    pub(crate) fn of_session(session: Option<Arc<ClientSession>>) -> Self {
+        Self::new(RequestMetaObject::new(), session, to_client().0)
+    }
+
+    /// The session of the client, where servers can ask it.
+    pub(crate) fn session(&self) -> Option<&Arc<ClientSession>> {
+        self.session.as_ref()
+    }
+
+    /// Sends the client of a session something that belongs to no request.
+    pub(crate) async fn tell(&self, said: ServerNotification) {
+        if let Some(session) = &self.session {
+            let _ = session.messages.send(ServerMessage::Notification(Box::new(said))).await;
+        }
+    }
+
+    /// Tells the server that the client has cancelled its request.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.send_replace(true);
+    }
+
+    async fn cancelled(&self) {
+        let _ = self.cancelled.subscribe().wait_for(|cancelled| *cancelled).await;
+    }
+
+    /// The client's answers to questions of this server, and the state that the server gave with them.
+    fn input(&self, server: &str) -> (Option<InputResponses>, Option<String>) {
+        let Rounds { given: ClientInput { responses, asking }, is_of_many, .. } = &*self.rounds();
+        match asking {
+            Some((asking, state)) if asking == server && !is_of_many => (responses.clone(), state.clone()),
+            _ => (None, None),
+        }
+    }
+
+    /// Takes the client's answers to a question of our own about a server, which has this state.
+    pub(crate) fn take_own_input(&self, server: &str, state: &str) -> Option<InputResponses> {
+        let given = &mut self.rounds().given;
+        let asking = given.asking.as_ref().map(|(asking, state)| (asking.as_str(), state.as_deref()));
+        let is_ours = asking == Some((server, Some(state)));
+        is_ours.then(|| std::mem::take(given).responses.unwrap_or_default())
+    }
+
+    /// Whether the client has said that it opens addresses for its person.
+    pub(crate) fn takes_addresses(&self) -> bool {
+        let declared = match &self.session {
+            Some(session) => Some(session.capabilities.clone()),
+            None => self.meta.client_capabilities(),
+        };
+        declared.and_then(|client| client.elicitation).is_some_and(|elicitation| elicitation.url.is_some())
+    }
+
+    /// Keeps the question of a server, as the answer to the client's request.
+    pub(crate) fn require_input(&self, required: InputRequiredResult) {
+        self.rounds().required = Some(required);
+    }
+
+    /// The question of a server, if it has one.
+    pub(crate) fn take_required_input(&self) -> Option<InputRequiredResult> {
+        self.rounds().required.take()
+    }
+
+    fn rounds(&self) -> MutexGuard<'_, Rounds> {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client's metadata for a server of either protocol, without fields of the connection to the client.
+    fn meta_for(&self, is_newer_wire: bool) -> RequestMetaObject {
+        let mut meta = RequestMetaObject::new();
+        let kept = |key: &str| match key.strip_prefix(RESERVED) {
+            Some(reserved) => is_newer_wire && matches!(reserved, "clientCapabilities" | "logLevel"),
+            None => key != "progressToken" && !key.starts_with(OURS),
+        };
+        let entries = self.meta.0.0.iter().filter(|(key, _)| kept(key));
+        meta.0.0.extend(entries.map(|(key, value)| (key.clone(), value.clone())));
+        meta
+    }
+}
+
+/// The state of a server's question, as its client gets it: with the name of the server, which alone gets the answers.
+pub(crate) fn bound(server: &str, state: Option<String>) -> String {
+    serde_json::json!([server, state]).to_string()
+}
 
 /// Most rounds of questions for one request.
 const MAX_ROUNDS: usize = 10;
@@ -49,17 +295,37 @@ pub(crate) struct ServerList<T> {
     pub(crate) is_private: bool,
 }
 
+impl<T> Default for ServerList<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), ttl_ms: None, is_private: false }
+    }
+}
+
+impl<T> ServerList<T> {
+    /// Holds the list no longer than one of its parts.
+    pub(crate) fn limit_caching(&mut self, ttl_ms: Option<u64>, is_private: bool) {
+        self.ttl_ms = self.ttl_ms.into_iter().chain(ttl_ms).min();
+        self.is_private |= is_private;
+    }
+
+    /// The same list with other items in place of its own.
+    pub(crate) fn map<U>(self, item: impl FnMut(T) -> Option<U>) -> ServerList<U> {
+        let Self { items, ttl_ms, is_private } = self;
+        ServerList { items: items.into_iter().filter_map(item).collect(), ttl_ms, is_private }
+    }
+}
+
 /// Takes all pages of a list.
 macro_rules! list_all {
     ($session:expr, $method:ident, $items:ident) => {{
-        let mut list = ServerList { items: Vec::new(), ttl_ms: None, is_private: false };
+        let mut list = ServerList::default();
         let listing = async {
             let mut cursor = None;
             loop {
                 let params = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
-                let page = $session.peer().$method(Some(params)).await?;
-                list.ttl_ms = list.ttl_ms.into_iter().chain(page.ttl_ms).min();
-                list.is_private |= page.cache_scope == Some(rmcp::model::CacheScope::Private);
+                let page = $session.peer.$method(Some(params)).await?;
+                let is_private = page.cache_scope == Some(rmcp::model::CacheScope::Private);
+                list.limit_caching(page.ttl_ms, is_private);
                 let is_empty = page.$items.is_empty();
                 list.items.extend(page.$items);
                 match page.next_cursor.filter(|next| !next.is_empty()) {
@@ -79,18 +345,18 @@ macro_rules! list_all {
 impl Session {
     /// The capabilities of the server.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        self.peer().peer_info().map(|info| info.capabilities.clone()).unwrap_or_default()
+        self.peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default()
     }
 
     /// The name that the server gives itself.
     pub(crate) fn server_name(&self) -> Option<String> {
-        let info = self.peer().peer_info()?;
+        let info = self.peer.peer_info()?;
         Some(info.server_info.as_ref()?.name.clone())
     }
 
-    /// Whether the connection speaks the newer wire.
+    /// Whether the connection speaks the newer protocol.
     pub(crate) fn is_newer_wire(&self) -> bool {
-        self.peer().peer_info().is_some_and(|info| !info.protocol_version.has_initialize())
+        self.peer.peer_info().is_some_and(|info| !info.protocol_version.has_initialize())
     }
 
     pub(crate) async fn resources(&self) -> Result<ServerList<Resource>, ServiceError> {
@@ -114,12 +380,11 @@ impl Session {
         let mut options = PeerRequestOptions::no_options();
         if let Some(origin) = origin {
             options.meta = Some(origin.meta_for(self.is_newer_wire()));
-            request.extensions_mut().insert::<ToClient>(origin.messages().clone());
-            request.extensions_mut().insert(origin.caller().clone());
+            request.extensions_mut().insert(Arc::clone(origin));
         }
         let _call = InProgress::start(&self.calls);
-        let handle = self.peer().send_request_with_option(request, options).await?;
-        let mut waiting = Waiting { peer: self.peer(), routes: &self.routes, id: Some(handle.id.clone()) };
+        let handle = self.peer.send_request_with_option(request, options).await?;
+        let mut waiting = Waiting { peer: &self.peer, routes: &self.routes, id: Some(handle.id.clone()) };
         let answer = tokio::select! {
             answer = handle.await_response() => answer,
             () = cancelled(origin) => return Err(ServiceError::Cancelled { reason: None }),
@@ -129,8 +394,8 @@ impl Session {
         answer
     }
 
-    /// Sends a request on that a server may answer with questions. A client of the older wire is asked here; one of the
-    /// newer wire gets the questions as the answer.
+    /// Sends a request on that a server may answer with questions. A client of the older protocol is asked here; one of the
+    /// newer protocol gets the questions as the answer.
     pub(crate) async fn request_with_input(
         &self,
         request: ClientRequest,
@@ -152,10 +417,10 @@ impl Session {
 
     /// A value of the server without secrets.
     pub(crate) fn without_secrets_in<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
-        if !self.has_secrets() {
+        if self.secrets.is_empty() {
             return value;
         }
-        let hidden = serde_json::to_value(&value).map(|value| self.hide_in(value));
+        let hidden = serde_json::to_value(&value).map(|value| self.secrets.hide_in(value));
         hidden.and_then(serde_json::from_value).unwrap_or(value)
     }
 
@@ -163,14 +428,14 @@ impl Session {
     pub(crate) fn request_error(&self, error: ServiceError) -> ErrorData {
         match error {
             ServiceError::McpError(mut error) => {
-                error.message = self.hide(&error.message).into();
-                error.data = error.data.map(|data| self.hide_in(data));
+                error.message = self.secrets.line(&error.message).into();
+                error.data = error.data.map(|data| self.secrets.hide_in(data));
                 error
             }
             other => {
                 let name = self.server_name().unwrap_or_default();
                 let message = format!("the MCP server `{name}` does not answer: {}", explain(&other));
-                ErrorData::internal_error(self.hide(&message), None)
+                ErrorData::internal_error(self.secrets.line(&message), None)
             }
         }
     }
@@ -182,22 +447,23 @@ fn with_input(
     responses: Option<InputResponses>,
     state: Option<String>,
 ) -> ClientRequest {
-    match &mut request {
+    let (given, given_state) = match &mut request {
         ClientRequest::CallToolRequest(request) => {
-            (request.params.input_responses, request.params.request_state) = (responses, state);
+            (&mut request.params.input_responses, &mut request.params.request_state)
         }
         ClientRequest::GetPromptRequest(request) => {
-            (request.params.input_responses, request.params.request_state) = (responses, state);
+            (&mut request.params.input_responses, &mut request.params.request_state)
         }
         ClientRequest::ReadResourceRequest(request) => {
-            (request.params.input_responses, request.params.request_state) = (responses, state);
+            (&mut request.params.input_responses, &mut request.params.request_state)
         }
-        _ => {}
-    }
+        _ => return request,
+    };
+    (*given, *given_state) = (responses, state);
     request
 }
 
-/// The answers of a client of the older wire to the questions of a server on the newer one.
+/// The answers of a client of the older protocol to the questions of a server on the newer one.
 async fn answered(
     origin: &RequestOrigin,
     question: InputRequiredResult,
@@ -210,24 +476,25 @@ async fn answered(
             InputRequest::ListRoots(_) => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
             _ => continue,
         };
-        responses.insert(name, value(ask(origin, request).await?));
+        responses.insert(name, serde_json::to_value(ask(origin, request).await?).unwrap_or_default());
     }
     Ok((Some(responses), question.request_state))
 }
 
-fn value(result: ClientResult) -> Value {
-    serde_json::to_value(result).unwrap_or_default()
-}
-
-/// Asks the client of a request, on the older wire.
+/// Asks the client of a request, on the older protocol.
 pub(crate) async fn ask(
     origin: &RequestOrigin,
     request: ServerRequest,
 ) -> Result<ClientResult, ServiceError> {
+    let answer = ask_client(&origin.messages, request).await.ok_or(ServiceError::TransportClosed)?;
+    answer.map_err(ServiceError::McpError)
+}
+
+/// The answer of a client; `None` when the client is gone.
+async fn ask_client(to_client: &ToClient, request: ServerRequest) -> Option<Result<ClientResult, ErrorData>> {
     let (answer, answered) = oneshot::channel();
-    let message = ServerMessage::Request(Box::new(request), answer);
-    origin.messages().send(message).await.map_err(|_| ServiceError::TransportClosed)?;
-    answered.await.map_err(|_| ServiceError::TransportClosed)?.map_err(ServiceError::McpError)
+    to_client.send(ServerMessage::Request(Box::new(request), answer)).await.ok()?;
+    answered.await.ok()
 }
 
 async fn cancelled(origin: Option<&Arc<RequestOrigin>>) {
@@ -263,19 +530,16 @@ const MAX_ROUTES: usize = 4_096;
 /// The requests in progress, with the clients that they were made for.
 #[derive(Debug)]
 pub(super) struct RequestRoutes {
-    routes: Mutex<IndexMap<RequestId, Route>>,
-    callers: Mutex<Callers>,
+    routes: Mutex<Routes>,
     /// The client of the whole connection, where there is one.
     client: CurrentClient,
 }
 
-/// The callers who have used a connection.
 #[derive(Debug, Default)]
-enum Callers {
-    #[default]
-    None,
-    One(CallerName),
-    Several,
+struct Routes {
+    in_progress: IndexMap<RequestId, Route>,
+    /// The first two callers who have used the connection.
+    callers: Vec<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -286,49 +550,39 @@ struct Route {
 }
 
 impl RequestRoutes {
-    pub(super) fn new(client: CurrentClient) -> Self {
-        Self { routes: Mutex::default(), callers: Mutex::default(), client }
+    fn new(client: CurrentClient) -> Self {
+        Self { routes: Mutex::default(), client }
     }
 
-    /// Notes a caller of this connection.
-    fn used_by(&self, caller: CallerName) {
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        *callers = match std::mem::take(&mut *callers) {
-            Callers::None => Callers::One(caller),
-            Callers::One(known) if known == caller => Callers::One(known),
-            Callers::One(_) | Callers::Several => Callers::Several,
-        };
-    }
-
-    fn has_several_callers(&self) -> bool {
-        matches!(*self.callers.lock().unwrap_or_else(PoisonError::into_inner), Callers::Several)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, IndexMap<RequestId, Route>> {
+    fn lock(&self) -> MutexGuard<'_, Routes> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The client of this request, else of the latest one.
-    pub(super) fn to_client(&self, request: Option<&RequestId>) -> Option<ToClient> {
-        let routes = self.lock();
+    fn to_client(&self, request: Option<&RequestId>) -> Option<ToClient> {
+        let routes = &self.lock().in_progress;
         let named = request.and_then(|id| routes.get(id)?.to_client.clone());
         named.or_else(|| routes.values().rev().find_map(|route| route.to_client.clone()))
     }
 
     fn sent(&self, message: &ClientJsonRpcMessage) {
         let ClientJsonRpcMessage::Request(sent) = message else { return };
-        let to_client = sent.request.extensions().get::<ToClient>().cloned();
+        let origin = sent.request.extensions().get::<Arc<RequestOrigin>>();
         // Other requests of our own, such as lists and subscriptions, cause no messages.
-        if to_client.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
+        if origin.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
             return;
         }
-        self.used_by(sent.request.extensions().get().cloned().unwrap_or_default());
-        let mut routes = self.lock();
-        if routes.len() >= MAX_ROUTES {
-            routes.shift_remove_index(0);
+        let Routes { in_progress, callers } = &mut *self.lock();
+        let caller = origin.map(|origin| Arc::clone(&origin.caller)).unwrap_or_default();
+        if callers.len() < 2 && !callers.contains(&caller) {
+            callers.push(caller);
         }
-        let token = to_client.as_ref().and_then(|_| sent.request.get_meta().get_progress_token());
-        routes.insert(sent.id.clone(), Route { token, to_client });
+        if in_progress.len() >= MAX_ROUTES {
+            in_progress.shift_remove_index(0);
+        }
+        let token = origin.and_then(|_| sent.request.get_meta().get_progress_token());
+        let to_client = origin.map(|origin| origin.messages.clone());
+        in_progress.insert(sent.id.clone(), Route { token, to_client });
     }
 
     /// Routes progress, which names its request. A log message names none: it is for the client of the connection, or for
@@ -339,34 +593,34 @@ impl RequestRoutes {
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let mut routes = self.lock();
+        let Routes { in_progress: routes, callers } = &mut *self.lock();
         if let Some(id) = ended {
             routes.shift_remove(id);
         }
         let ServerJsonRpcMessage::Notification(message) = message else { return };
+        let client = self.client.borrow();
+        let mut of_client = None;
         let route = match &message.notification {
             ServerNotification::ProgressNotification(progress) => {
                 let token = Some(&progress.params.progress_token);
                 routes.values().find(|route| route.token.as_ref() == token)
             }
             ServerNotification::LoggingMessageNotification(_) => {
-                let is_only = routes.len() == 1 && !self.has_several_callers();
-                let is_certain = is_only || self.client.borrow().is_some();
+                of_client = client.as_ref().map(|client| &client.messages);
+                let is_certain = of_client.is_some() || (routes.len() == 1 && callers.len() < 2);
                 routes.values().rfind(|route| route.to_client.is_some()).filter(|_| is_certain)
             }
             _ => return,
         };
-        let is_log = matches!(message.notification, ServerNotification::LoggingMessageNotification(_));
-        let of_client = || Some(self.client.borrow().as_ref().filter(|_| is_log)?.messages().clone());
-        if let Some(to_client) = route.and_then(|route| route.to_client.clone()).or_else(of_client) {
+        if let Some(to_client) = route.and_then(|route| route.to_client.as_ref()).or(of_client) {
             let _ = to_client.try_send(ServerMessage::Notification(Box::new(message.notification.clone())));
         }
     }
 
     /// Ends the route of a request that nobody waits for. The server may work on it still: it stays among the requests in
     /// progress, so that no log message of it goes to another client.
-    pub(super) fn forget(&self, id: &RequestId) {
-        if let Some(route) = self.lock().get_mut(id) {
+    fn forget(&self, id: &RequestId) {
+        if let Some(route) = self.lock().in_progress.get_mut(id) {
             route.to_client = None;
         }
     }
@@ -413,7 +667,7 @@ pub(super) struct Client {
     /// The client that the server can ask, where the connection is for one.
     client: CurrentClient,
     /// The client whose capabilities are declared.
-    declared: Option<Arc<ClientSession>>,
+    pub(super) declared: Option<Arc<ClientSession>>,
 }
 
 impl Client {
@@ -423,98 +677,61 @@ impl Client {
         let declared = client.borrow().clone();
         Self { changed: Arc::default(), routes, announcements, client, declared }
     }
+}
 
-    fn announce(&self, notification: ServerNotification) {
-        let _ = self.announcements.send(notification);
-    }
-
+impl Service<RoleClient> for Client {
     /// Asks the client of the request in progress, else the client of the connection.
-    async fn ask<M: ConstString>(
+    async fn handle_request(
         &self,
         request: ServerRequest,
-        context: &RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
-        let client = self.client.borrow().clone().filter(|_| self.declared.is_some());
-        let Some(client) = client else { return Err(ErrorData::method_not_found::<M>()) };
+        let method = match &request {
+            ServerRequest::PingRequest(_) => return Ok(ClientResult::empty(())),
+            ServerRequest::CreateMessageRequest(_) => CreateMessageRequestMethod::VALUE,
+            ServerRequest::ListRootsRequest(_) => ListRootsRequestMethod::VALUE,
+            ServerRequest::ElicitRequest(_) => ElicitationCreateRequestMethod::VALUE,
+            ServerRequest::CustomRequest(request) => &request.method,
+            _ => "",
+        };
+        let is_known = !matches!(request, ServerRequest::CustomRequest(_)) && self.declared.is_some();
+        let client = self.client.borrow().clone().filter(|_| is_known);
+        let Some(client) = client else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None));
+        };
         let of = match context.extensions.get::<InboundStreamOrigin>() {
             Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
             _ => None,
         };
-        let to_client = self.routes.to_client(of).unwrap_or_else(|| client.messages().clone());
-        let gone = |_| ErrorData::internal_error("the client is gone", None);
-        let (answer, answered) = oneshot::channel();
-        let asked = to_client.send(ServerMessage::Request(Box::new(request), answer)).await;
-        asked.map_err(|_| gone(()))?;
+        let to_client = self.routes.to_client(of).unwrap_or_else(|| client.messages.clone());
+        let gone = || Err(ErrorData::internal_error("the client is gone", None));
         tokio::select! {
-            answer = answered => answer.map_err(|_| gone(()))?,
-            () = context.ct.cancelled() => Err(gone(())),
+            answer = ask_client(&to_client, request) => answer.unwrap_or_else(gone),
+            () = context.ct.cancelled() => gone(),
         }
     }
-}
 
-/// The error for an answer that does not fit its question.
-fn unfit() -> ErrorData {
-    ErrorData::internal_error("the answer of the client does not fit the question", None)
-}
+    async fn handle_notification(
+        &self,
+        notification: ServerNotification,
+        _: NotificationContext<RoleClient>,
+    ) -> Result<(), ErrorData> {
+        match notification {
+            ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
+            ServerNotification::ResourceUpdatedNotification(_)
+            | ServerNotification::ResourceListChangedNotification(_)
+            | ServerNotification::PromptListChangedNotification(_) => {
+                let _ = self.announcements.send(notification);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
 
-impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        let capabilities = self.declared.as_ref().map(|client| client.capabilities().clone());
+        let capabilities = self.declared.as_ref().map(|client| client.capabilities.clone());
         ClientConfig::new(capabilities.unwrap_or_default(), name)
-    }
-
-    async fn create_message(
-        &self,
-        params: CreateMessageRequestParams,
-        context: RequestContext<RoleClient>,
-    ) -> Result<CreateMessageResult, ErrorData> {
-        let request = ServerRequest::CreateMessageRequest(CreateMessageRequest::new(params));
-        match self.ask::<CreateMessageRequestMethod>(request, &context).await? {
-            ClientResult::CreateMessageResult(result) => Ok(*result),
-            _ => Err(unfit()),
-        }
-    }
-
-    async fn list_roots(&self, context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        let request = ServerRequest::ListRootsRequest(ListRootsRequest::default());
-        match self.ask::<ListRootsRequestMethod>(request, &context).await? {
-            ClientResult::ListRootsResult(result) => Ok(result),
-            _ => Err(unfit()),
-        }
-    }
-
-    async fn create_elicitation(
-        &self,
-        params: ElicitRequestParams,
-        context: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
-        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
-        match self.ask::<ElicitationCreateRequestMethod>(request, &context).await? {
-            ClientResult::ElicitResult(result) => Ok(result),
-            _ => Err(unfit()),
-        }
-    }
-
-    async fn on_resource_updated(
-        &self,
-        params: ResourceUpdatedNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
-        let updated = ResourceUpdatedNotification::new(params);
-        self.announce(ServerNotification::ResourceUpdatedNotification(updated));
-    }
-
-    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.announce(ServerNotification::ResourceListChangedNotification(Default::default()));
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
-
-    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.announce(ServerNotification::PromptListChangedNotification(Default::default()));
     }
 }
 
@@ -529,7 +746,7 @@ pub(super) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClie
     let Ok(Some(client)) = client.wait_for(Option::is_some).await.map(|client| client.clone()) else {
         return;
     };
-    let mut levels = client.levels();
+    let mut levels = client.levels.subscribe();
     while !peer.is_transport_closed() {
         let level = *levels.borrow_and_update();
         if let Some(level) = level {
@@ -545,21 +762,19 @@ pub(super) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClie
 mod tests {
     use rmcp::model::{CallToolRequest, CallToolRequestParams, NumberOrString};
     use serde_json::json;
-    use tokio::sync::watch;
 
-    use super::super::request_origin::to_client;
     use super::*;
 
     /// A call of this caller, sent and answered.
     fn called(
         routes: &RequestRoutes,
         id: i64,
-        caller: &CallerName,
+        caller: &Arc<str>,
     ) -> tokio::sync::mpsc::Receiver<ServerMessage> {
         let (messages, received) = to_client();
         let mut call = CallToolRequest::new(CallToolRequestParams::new("read"));
-        call.extensions.insert::<ToClient>(messages);
-        call.extensions.insert(caller.clone());
+        let origin = RequestOrigin::new(RequestMetaObject::new(), None, messages).of_caller(caller);
+        call.extensions.insert(Arc::new(origin));
         let id = NumberOrString::Number(id);
         routes.sent(&ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(call), id));
         received
@@ -578,7 +793,7 @@ mod tests {
     #[test]
     fn a_late_log_message_reaches_no_other_caller() {
         let routes = RequestRoutes::new(watch::channel(None).1);
-        let (amy, bob) = (CallerName::named("amy"), CallerName::named("bob"));
+        let (amy, bob) = (Arc::from("amy"), Arc::from("bob"));
         let mut first = called(&routes, 1, &amy);
         log(&routes);
         assert!(first.try_recv().is_ok());
@@ -594,5 +809,40 @@ mod tests {
         let mut again = called(&routes, 4, &amy);
         log(&routes);
         assert!(again.try_recv().is_err());
+    }
+
+    fn with_answers() -> RequestOrigin {
+        let state = bound("sky", Some("state".into()));
+        let input = ClientInput::read(Some(InputResponses::new()), Some(&state)).unwrap();
+        RequestOrigin::new(RequestMetaObject::new(), None, to_client().0).with_input(input)
+    }
+
+    #[test]
+    fn answers_of_a_client_go_to_the_server_that_asked_alone() {
+        let origin = with_answers();
+        assert_eq!(origin.input("sea"), (None, None));
+        assert_eq!(origin.input("sky"), (Some(InputResponses::new()), Some("state".into())));
+        for changed in ["", "state", "[]", "[\"sky\"]", "{}"] {
+            assert!(ClientInput::read(None, Some(changed)).is_none(), "{changed}");
+        }
+    }
+
+    #[test]
+    fn a_call_after_another_does_not_ask() {
+        let origin = with_answers();
+        origin.begin_call();
+        assert!(origin.may_require_input());
+        // Asking would run the first call twice.
+        origin.begin_call();
+        assert!(!origin.may_require_input());
+    }
+
+    #[test]
+    fn no_call_of_a_batch_asks_or_gets_answers() {
+        let origin = with_answers();
+        origin.refuse_input();
+        origin.begin_call();
+        assert_eq!(origin.input("sky"), (None, None));
+        assert!(!origin.may_require_input());
     }
 }

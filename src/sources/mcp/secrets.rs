@@ -1,6 +1,5 @@
 //! Values of the configuration with secrets filled in, from the environment and from the caller.
 
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use http::HeaderMap;
@@ -102,13 +101,18 @@ impl FilledSecrets {
         }
     }
 
-    /// The values and the tokens.
-    fn all(&self) -> Cow<'_, [Secret]> {
+    /// The values and tokens of this kind, the longest first: one secret may be a part of another.
+    fn texts(&self, is_meant: impl Fn(&Secret) -> bool) -> Vec<String> {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        match tokens.is_empty() {
-            true => Cow::Borrowed(&self.filled),
-            false => self.filled.iter().chain(tokens.iter()).cloned().collect(),
-        }
+        let all = self.filled.iter().chain(tokens.iter()).filter(|secret| is_meant(secret));
+        let mut texts: Vec<String> = all.map(|secret| secret.text.clone()).collect();
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        texts
+    }
+
+    /// The texts that are redacted everywhere.
+    fn long_texts(&self) -> Vec<String> {
+        self.texts(|secret| secret.text.len() >= MIN_SECRET)
     }
 
     /// Headers of a server, filled in. A header without a variable is secret as a whole.
@@ -195,44 +199,26 @@ impl FilledSecrets {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.all().is_empty()
+        self.texts(|_| true).is_empty()
     }
 
     /// A text with these secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let all = self.all();
-        let long = all.iter().map(|secret| secret.text.as_str()).filter(|secret| secret.len() >= MIN_SECRET);
-        let mut secrets: Vec<&str> = long.collect();
-        // One secret may be a part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets.into_iter().fold(text.to_string(), |text, secret| Echo::of(secret).hidden_in(&text))
+        redacted_text(text.to_string(), &self.long_texts(), &mut false)
     }
 
     /// A result without the credentials, and the warning that one stood in it.
     pub(crate) fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
-        let credentials: Vec<Secret> =
-            self.all().iter().filter(|secret| secret.is_credential()).cloned().collect();
-        if !credentials.iter().any(|secret| occurs_in(&result, &Echo::of(&secret.text))) {
-            return (result, None);
-        }
+        let mut occurs = false;
+        let result = redacted(result, &self.texts(Secret::is_credential), &mut occurs);
         let warning =
-            format!("a credential of the configuration stood in the result; it is `{REDACTED}` now");
-        (Self { filled: credentials, ..Self::default() }.hide_in(result), Some(warning))
+            || format!("a credential of the configuration stood in the result; it is `{REDACTED}` now");
+        (result, occurs.then(warning))
     }
 
     /// A value with these secrets redacted, wherever they occur.
     pub(crate) fn hide_in(&self, value: Value) -> Value {
-        if self.all().iter().all(|secret| secret.text.len() < MIN_SECRET) {
-            return value;
-        }
-        match value {
-            Value::String(text) => self.hide(&text).into(),
-            Value::Array(items) => items.into_iter().map(|item| self.hide_in(item)).collect(),
-            Value::Object(fields) => {
-                fields.into_iter().map(|(name, field)| (self.hide(&name), self.hide_in(field))).collect()
-            }
-            plain => plain,
-        }
+        redacted(value, &self.long_texts(), &mut false)
     }
 
     /// An untrusted text on one line, with these secrets redacted.
@@ -241,16 +227,30 @@ impl FilledSecrets {
     }
 }
 
-/// Whether a secret occurs anywhere in a value.
-fn occurs_in(value: &Value, secret: &Echo<'_>) -> bool {
+/// A value without these secrets; notes whether one occurs.
+fn redacted(value: Value, secrets: &[String], occurs: &mut bool) -> Value {
     match value {
-        Value::String(text) => secret.occurs_in(text),
-        Value::Array(items) => items.iter().any(|item| occurs_in(item, secret)),
+        _ if secrets.is_empty() => value,
+        Value::String(text) => redacted_text(text, secrets, occurs).into(),
+        Value::Array(items) => items.into_iter().map(|item| redacted(item, secrets, occurs)).collect(),
         Value::Object(fields) => {
-            fields.iter().any(|(name, field)| secret.occurs_in(name) || occurs_in(field, secret))
+            let fields = fields.into_iter().map(|(name, field)| {
+                (redacted_text(name, secrets, occurs), redacted(field, secrets, occurs))
+            });
+            fields.collect()
         }
-        _ => false,
+        plain => plain,
     }
+}
+
+fn redacted_text(mut text: String, secrets: &[String], occurs: &mut bool) -> String {
+    for secret in secrets.iter().map(|secret| Echo::of(secret)) {
+        if secret.occurs_in(&text) {
+            text = secret.hidden_in(&text);
+            *occurs = true;
+        }
+    }
+    text
 }
 
 fn of_caller(caller: Option<&HeaderMap>, name: &str) -> Result<String, Missing> {

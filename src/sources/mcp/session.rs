@@ -1,63 +1,80 @@
-//! One connection to a server: opened in either version of the protocol, and closed.
+//! One open connection to a server, in either version of the protocol: opened and closed, its tools called and listed page
+//! by page within limits, and changes of its lists and resources followed.
+#![expect(deprecated, reason = "the older protocol has subscriptions to one resource")]
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{ProtocolVersion, ServerNotification, SubscriptionFilter};
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, Subscription,
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ErrorData, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, ServerNotification, ServerResult,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, ServiceError,
+    Subscription,
+};
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use tokio::sync::{Notify, broadcast};
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Notify, broadcast, watch};
+use tokio::time::timeout;
 
-use super::Environment;
 use super::endpoint::{Endpoint, Problem};
+use super::http::{self, HttpError, Signing, explain, http_error};
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::{Process, Stderr};
-use super::request_origin::{ClientSession, CurrentClient};
-use super::requests::{Client, RequestRoutes, RoutedTransport, follow_level};
+use super::requests::{
+    Client, ClientSession, CurrentClient, RequestOrigin, RequestRoutes, RoutedTransport, follow_level,
+};
 use super::secrets::FilledSecrets;
-use super::signed_client::{SignedClient, Signing};
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, SignInProblem};
+use crate::sources::listings::Listing;
 
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
 /// Longest wait for a connection to close by itself.
 const CLOSING: Duration = Duration::from_secs(1);
+/// Longest wait for the end of a subscription.
+const UNSUBSCRIBING: Duration = Duration::from_millis(250);
 
 /// A connection that is open, shared by all that use its server.
 pub(crate) struct Session {
     /// The name of the server, as its operator has it.
     pub(super) name: String,
-    peer: Peer<RoleClient>,
+    /// The connection itself, for requests of every kind.
+    pub(super) peer: Peer<RoleClient>,
     /// The client whose capabilities were declared.
     declared: Option<Arc<ClientSession>>,
     /// The connection with its process, until it is closed.
     open: tokio::sync::Mutex<Option<Open>>,
-    pub(super) stderr: Option<Stderr>,
-    pub(super) secrets: FilledSecrets,
+    stderr: Option<Stderr>,
+    /// The secrets that were filled in, to be redacted in what the server says.
+    pub(crate) secrets: FilledSecrets,
     /// Calls in progress.
     pub(super) calls: AtomicUsize,
     /// Answers to calls so far.
     pub(super) answers: AtomicUsize,
     /// Whether the server is known to speak the older protocol alone.
-    pub(super) is_older: bool,
+    is_older: bool,
     changed: Arc<Notify>,
-    /// Whether another session takes its place, and the signal for that.
-    replaced: (AtomicBool, Notify),
-    pub(super) announcements: broadcast::Sender<ServerNotification>,
+    /// Whether another session takes its place.
+    replaced: watch::Sender<bool>,
+    /// Changes of resources and prompts; the handler of the connection has the sender, so that it closes with that.
+    announcements: broadcast::WeakSender<ServerNotification>,
     pub(super) routes: Arc<RequestRoutes>,
     /// The tokens of a connection over HTTP.
-    pub(super) signing: Option<Arc<Signing>>,
-    /// The followers of each resource: the older wire has one subscription for all of them.
+    signing: Option<Arc<Signing>>,
+    /// The subscription to changes of the list of tools, on the newer protocol.
+    subscription: tokio::sync::Mutex<Option<Subscription>>,
+    /// The followers of each resource: the older protocol has one subscription for all of them.
     subscribers: Mutex<HashMap<String, usize>>,
     /// The error of its last message with a repeated key.
-    pub(super) twice: Arc<Mutex<Option<String>>>,
+    key_twice: Arc<Mutex<Option<String>>>,
 }
 
 type Open = (RunningService<RoleClient, Client>, Option<Process>);
@@ -86,121 +103,109 @@ impl Session {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
+        let older = ClientLifecycleMode::Initialize;
         let mut secrets = FilledSecrets::default();
-        // A client that servers may ask has the older wire, and so have its connections.
+        // A client that servers may ask has the older protocol, and so have its connections.
         let asks_older = is_older || client.borrow().is_some();
-        let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest.clone() };
-        let begun = match Self::begin((endpoint, client), credentials, &mut secrets, mode).await {
+        let (first, other) = if asks_older { (older.clone(), newest) } else { (newest, older.clone()) };
+        let begun = Self::begin(endpoint, credentials, client, &mut secrets, first).await;
+        let second = match &begun {
             // The server speaks the newer protocol only.
-            Err(ConnectError { is_other: true, .. }) if asks_older => {
-                Self::begin((endpoint, client), credentials, &mut secrets, newest).await
-            }
+            Err(ConnectError { is_other: true, .. }) if asks_older => Some(other),
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
-            Err(ConnectError { is_older: true, .. }) => {
-                Self::begin((endpoint, client), credentials, &mut secrets, ClientLifecycleMode::Initialize)
-                    .await
-            }
-            begun => begun,
+            Err(ConnectError { is_older: true, .. }) => Some(older),
+            _ => None,
         };
-        let mut session = begun.map_err(|refusal| refusal.problem)?;
+        let begun = match second {
+            Some(mode) => Self::begin(endpoint, credentials, client, &mut secrets, mode).await,
+            None => begun,
+        };
+        let mut session = begun.map_err(|error| error.problem)?;
         session.is_older = is_older || (!asks_older && !session.is_newer_wire());
         Ok(session)
     }
 
     async fn begin(
-        (endpoint, current): (&Endpoint, &CurrentClient),
+        endpoint: &Endpoint,
         credentials: &Arc<Credentials>,
+        current: &CurrentClient,
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         let environment = credentials.environment();
-        let mut signing = None;
-        let twice = Arc::<Mutex<Option<String>>>::default();
+        let key_twice = Arc::<Mutex<Option<String>>>::default();
         let client = Client::new(current.clone());
-        let declared = current.borrow().clone();
-        let (changed, announcements) = (client.changed.clone(), client.announcements.clone());
-        let routes = Arc::clone(&client.routes);
-        let routed = Arc::clone(&routes);
-        let (service, process) = match &endpoint.server.url {
+        let (declared, changed) = (client.declared.clone(), client.changed.clone());
+        let (announcements, routes) = (client.announcements.downgrade(), Arc::clone(&client.routes));
+        let (mut signing, mut process) = (None, None);
+        let service = match &endpoint.server.url {
             Some(url) => {
                 let tokens = Arc::new(Signing::new(endpoint, credentials, secrets));
-                let inner = http((url, &tokens), endpoint, environment, secrets)?;
+                let headers = endpoint.headers(environment, secrets)?;
+                let inner = http::transport(url, headers, endpoint, &tokens)?;
                 signing = Some(tokens);
-                let transport = RoutedTransport { inner, routes: routed };
-                (client.serve_with_lifecycle(transport, mode).await, None)
+                let transport = RoutedTransport { inner, routes: Arc::clone(&routes) };
+                client.serve_with_lifecycle(transport, mode).await
             }
             None => {
-                let (process, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
-                let noted = Arc::clone(&twice);
+                let (started, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
+                process = Some(started);
+                let noted = Arc::clone(&key_twice);
                 let stdout = LineCheck::new(stdout, MAX_LINE, move |bad: BadLine| {
                     if let LineProblem::KeyTwice(problem) = bad.problem {
                         *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
                     }
                     true
                 });
-                let transport =
-                    RoutedTransport { inner: AsyncRwTransport::new_client(stdout, stdin), routes: routed };
-                (client.serve_with_lifecycle(transport, mode).await, Some(process))
+                let inner = AsyncRwTransport::new_client(stdout, stdin);
+                let transport = RoutedTransport { inner, routes: Arc::clone(&routes) };
+                client.serve_with_lifecycle(transport, mode).await
             }
         };
-        match service {
-            Ok(service) => Ok(Self {
-                peer: {
-                    tokio::spawn(follow_level(service.peer().clone(), current.clone()));
-                    service.peer().clone()
-                },
-                name: endpoint.name.clone(),
-                declared,
-                stderr: process.as_ref().map(|process| process.stderr.clone()),
-                open: tokio::sync::Mutex::new(Some((service, process))),
-                secrets: secrets.clone(),
-                calls: AtomicUsize::default(),
-                answers: AtomicUsize::default(),
-                is_older: false,
-                changed,
-                replaced: Default::default(),
-                announcements,
-                routes,
-                signing,
-                subscribers: Mutex::default(),
-                twice,
-            }),
+        let stderr = process.as_ref().map(|process| process.stderr.clone());
+        let service = match service {
+            Ok(service) => service,
             Err(error) => {
-                let is_older = matches!(
-                    error,
-                    ClientInitializeError::NoCompatibleProtocolVersion { .. }
-                        | ClientInitializeError::UncorrelatedErrorResponse { .. }
-                        | ClientInitializeError::ConflictInitResponseId(..)
-                );
-                let has_answered = match error {
-                    ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => {
-                        true
-                    }
-                    // Over HTTP an answer may be a status.
-                    ClientInitializeError::TransportError { .. } => process.is_none(),
-                    _ => is_older,
-                };
-                let stderr = process.as_ref().map(|process| process.stderr.clone());
-                let problem =
-                    with_last_stderr(Problem::of(&error, signing.as_deref()), stderr.as_ref(), secrets).await;
-                let is_refused = problem.wants_token || problem.sign_in.is_some();
-                let is_other = has_answered && !is_refused;
-                Err(ConnectError { problem, is_older, is_other })
+                let problem = Problem::of(&error, signing.as_deref());
+                let problem = with_last_stderr(problem, stderr.as_ref(), secrets).await;
+                return Err(ConnectError::of(&error, problem, process.is_none()));
             }
-        }
+        };
+        tokio::spawn(follow_level(service.peer().clone(), current.clone()));
+        Ok(Self {
+            name: endpoint.name.clone(),
+            peer: service.peer().clone(),
+            declared,
+            open: tokio::sync::Mutex::new(Some((service, process))),
+            stderr,
+            secrets: secrets.clone(),
+            calls: AtomicUsize::default(),
+            answers: AtomicUsize::default(),
+            is_older: false,
+            changed,
+            replaced: watch::Sender::default(),
+            announcements,
+            routes,
+            signing,
+            subscription: tokio::sync::Mutex::default(),
+            subscribers: Mutex::default(),
+            key_twice,
+        })
     }
 
-    /// Subscribes to changes, where the protocol needs that.
-    pub(super) async fn subscribe(&self) -> Option<Subscription> {
-        let info = self.peer.peer_info()?;
-        if info.protocol_version.has_initialize() {
-            return None;
-        }
+    /// Subscribes to changes of the list of tools within this time, where the protocol needs that.
+    pub(super) async fn subscribe(&self, patience: Duration) {
+        let Some(info) = self.peer.peer_info() else { return };
         let filter =
             SubscriptionFilter::builder().tools_list_changed().build().supported_by(&info.capabilities);
-        filter.tools_list_changed?;
-        self.peer.listen(filter).await.ok()
+        let mut subscription = self.subscription.lock().await;
+        if subscription.is_none()
+            && !info.protocol_version.has_initialize()
+            && filter.tools_list_changed.is_some()
+        {
+            *subscription = timeout(patience, self.peer.listen(filter)).await.ok().and_then(Result::ok);
+        }
     }
 
     /// Has the server listed again: it did not answer a call in time, and may be dead.
@@ -208,9 +213,19 @@ impl Session {
         self.changed.notify_one();
     }
 
-    /// Waits for the notification of a changed list in the older protocol, or for doubt.
+    /// Waits until the list of tools may be another one: the server says so, it is in doubt, or its subscription has ended.
     pub(super) async fn changed(&self) {
-        self.changed.notified().await;
+        let subscribed = async {
+            let mut subscription = self.subscription.lock().await;
+            let Some(changes) = subscription.as_mut() else { return std::future::pending().await };
+            if changes.next().await.ok().flatten().is_none() {
+                *subscription = None;
+            }
+        };
+        tokio::select! {
+            () = subscribed => {}
+            () = self.changed.notified() => {}
+        }
     }
 
     /// Facts that the server gave about itself when it was connected, each on one line.
@@ -218,9 +233,9 @@ impl Session {
         let Some(info) = self.peer.peer_info() else { return SessionFacts::default() };
         let server = info.server_info.as_ref();
         SessionFacts {
-            protocol: self.hide(info.protocol_version.as_str()),
-            name: server.map(|server| self.hide(&server.name)).unwrap_or_default(),
-            version: server.map(|server| self.hide(&server.version)).unwrap_or_default(),
+            protocol: self.secrets.line(info.protocol_version.as_str()),
+            name: server.map(|server| self.secrets.line(&server.name)).unwrap_or_default(),
+            version: server.map(|server| self.secrets.line(&server.version)).unwrap_or_default(),
         }
     }
 
@@ -246,22 +261,17 @@ impl Session {
 
     /// Has another session take its place.
     pub(super) fn replace(&self) {
-        self.replaced.0.store(true, Relaxed);
-        self.replaced.1.notify_one();
+        self.replaced.send_replace(true);
     }
 
-    pub(super) fn is_replaced(&self) -> bool {
-        self.replaced.0.load(Relaxed)
+    /// Whether it is open, and no other session takes its place.
+    pub(super) fn is_usable(&self) -> bool {
+        !self.is_closed() && !*self.replaced.borrow()
     }
 
     /// Waits until another session takes its place.
     pub(super) async fn until_replaced(&self) {
-        self.replaced.1.notified().await;
-    }
-
-    /// The connection itself, for requests of every kind.
-    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
-        &self.peer
+        let _ = self.replaced.subscribe().wait_for(|replaced| *replaced).await;
     }
 
     /// Whether the connection can stay for this client: it was opened for it, or the client has nothing to declare.
@@ -269,7 +279,7 @@ impl Session {
         !client.can_answer() || self.declared.as_deref().is_some_and(|declared| declared == client)
     }
 
-    pub(super) fn subscribers(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+    fn subscribers(&self) -> MutexGuard<'_, HashMap<String, usize>> {
         self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -279,37 +289,17 @@ impl Session {
     }
 
     /// A message with the last line of a command's stderr, with secrets redacted.
-    pub(super) fn with_stderr(&self, what: &str) -> String {
-        let words = self.stderr.as_ref().map(Stderr::last_line).filter(|words| !words.is_empty());
-        self.hide(&words.map_or_else(|| what.to_string(), |words| format!("{what}; it said: {words}")))
+    fn with_stderr(&self, what: &str) -> String {
+        let words = self.stderr.as_ref().map(Stderr::last_line).unwrap_or_default();
+        self.secrets.line(&with_words(what, &words))
     }
 
-    /// A text of the server with secrets redacted.
-    pub(crate) fn without_secrets(&self, text: &str) -> String {
-        self.secrets.hide(text)
-    }
-
-    /// A result of the server's without credentials, and the warning that one stood in it.
-    pub(crate) fn hide_in_result(&self, result: serde_json::Value) -> (serde_json::Value, Option<String>) {
-        self.secrets.hide_in_result(result)
-    }
-
-    /// A value of the server's, without secrets.
-    pub(crate) fn hide_in(&self, value: serde_json::Value) -> serde_json::Value {
-        self.secrets.hide_in(value)
-    }
-
-    pub(super) fn has_secrets(&self) -> bool {
-        !self.secrets.is_empty()
-    }
-
-    /// A text of the server on one line, with secrets redacted.
-    pub(crate) fn hide(&self, text: &str) -> String {
-        self.secrets.line(text)
-    }
-
-    /// Closes the connection, and ends the process. Calls in progress are lost.
+    /// Closes the connection, and ends the process. A server answers its open requests before it ends, and so its
+    /// subscription ends first. Calls in progress are lost.
     pub(super) async fn close(&self) {
+        if let Some(mut subscription) = self.subscription.lock().await.take() {
+            let _ = timeout(UNSUBSCRIBING, subscription.cancel()).await;
+        }
         let Some((mut service, process)) = self.open.lock().await.take() else { return };
         let _ = service.close_with_timeout(CLOSING).await;
         if let Some(process) = process {
@@ -334,26 +324,6 @@ impl Drop for InProgress<'_> {
     }
 }
 
-fn http(
-    (url, signing): (&str, &Arc<Signing>),
-    endpoint: &Endpoint,
-    environment: &Environment,
-    secrets: &mut FilledSecrets,
-) -> Result<StreamableHttpClientTransport<SignedClient>, String> {
-    // The program has one cryptography provider; a second call changes nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(endpoint.timeout)
-        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())?;
-    let headers = endpoint.headers(environment, secrets)?;
-    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-    let client = SignedClient::new(client, Arc::clone(signing));
-    Ok(StreamableHttpClientTransport::with_client(client, config))
-}
-
 /// Reason why a session did not begin.
 struct ConnectError {
     problem: Problem,
@@ -363,24 +333,297 @@ struct ConnectError {
     is_other: bool,
 }
 
-impl From<String> for ConnectError {
-    fn from(problem: String) -> Self {
-        Self { problem: problem.into(), is_older: false, is_other: false }
+impl ConnectError {
+    fn of(error: &ClientInitializeError, problem: Problem, is_http: bool) -> Self {
+        let is_older = matches!(
+            error,
+            ClientInitializeError::NoCompatibleProtocolVersion { .. }
+                | ClientInitializeError::UncorrelatedErrorResponse { .. }
+                | ClientInitializeError::ConflictInitResponseId(..)
+        );
+        let has_answered = match error {
+            ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => true,
+            // Over HTTP an answer may be a status.
+            ClientInitializeError::TransportError { .. } => is_http,
+            _ => is_older,
+        };
+        let is_refused = problem.wants_token || problem.sign_in.is_some();
+        Self { problem, is_older, is_other: has_answered && !is_refused }
+    }
+}
+
+impl From<Problem> for ConnectError {
+    fn from(problem: Problem) -> Self {
+        Self { problem, is_older: false, is_other: false }
     }
 }
 
 /// The reason with a command's last line on stderr, with secrets redacted.
-pub(super) async fn with_last_stderr(
-    problem: Problem,
-    stderr: Option<&Stderr>,
-    secrets: &FilledSecrets,
-) -> Problem {
+async fn with_last_stderr(problem: Problem, stderr: Option<&Stderr>, secrets: &FilledSecrets) -> Problem {
     let words = match stderr {
         Some(stderr) => stderr.end().await,
         None => String::new(),
     };
-    let what = &problem.reason;
-    let reason =
-        secrets.line(&if words.is_empty() { what.clone() } else { format!("{what}; it said: {words}") });
-    Problem { reason, ..problem }
+    Problem { reason: secrets.line(&with_words(&problem.reason, &words)), ..problem }
+}
+
+fn with_words(what: &str, words: &str) -> String {
+    if words.is_empty() { what.to_string() } else { format!("{what}; it said: {words}") }
+}
+
+// Calls of tools.
+
+/// Wait for the last line on stderr of a server that has just died.
+const STDERR_WAIT: Duration = Duration::from_millis(50);
+
+/// Reason why a call has no result.
+#[derive(Debug)]
+pub(crate) enum McpCallError {
+    /// The call did not reach the server.
+    NotSent(String),
+    /// The call reached the server, as far as is known, and the connection is gone.
+    ConnectionLost(String),
+    /// The server answered with a protocol error.
+    ProtocolError(ErrorData),
+    /// The server answered that the call failed.
+    UnexpectedAnswer(String),
+    /// The server refused the call for want of a token, and has not run it.
+    SignIn(SignInProblem),
+    /// The server's answer cannot be read.
+    Unreadable(String),
+}
+
+impl Session {
+    /// Calls a tool. A call that is dropped before it ends is cancelled.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        origin: Option<&Arc<RequestOrigin>>,
+    ) -> Result<CallToolResult, McpCallError> {
+        if self.is_closed() {
+            return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
+        }
+        let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        if let Some(origin) = origin {
+            origin.begin_call();
+        }
+        match self.request_with_input(request, origin).await {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(question)) => Err(McpCallError::UnexpectedAnswer(
+                match origin.filter(|origin| origin.may_require_input()) {
+                    Some(origin) => {
+                        origin.require_input(question);
+                        "it asks for input, which the client gives next".into()
+                    }
+                    None => "it asks for more than arguments, which cannot be given here".into(),
+                },
+            )),
+            Ok(_) => Err(McpCallError::Unreadable("the result is none of a tool".into())),
+            Err(error) => Err(self.meaning(error).await),
+        }
+    }
+
+    async fn meaning(&self, error: ServiceError) -> McpCallError {
+        if let Some(problem) = self.signing.as_ref().and_then(|signing| signing.problem_of(&error)) {
+            return McpCallError::SignIn(problem);
+        }
+        let what = self.with_stderr(&explain(&error));
+        match error {
+            ServiceError::McpError(error) => McpCallError::ProtocolError(error),
+            ServiceError::TransportClosed => {
+                tokio::time::sleep(STDERR_WAIT).await;
+                McpCallError::ConnectionLost(self.with_stderr("the connection is closed"))
+            }
+            ServiceError::TransportSend(_) => match http_error(&error) {
+                // A line that could not be written was not read by the server.
+                None | Some(HttpError::SessionExpired) => McpCallError::NotSent(what),
+                Some(HttpError::Client(error)) if error.is_connect() => McpCallError::NotSent(what),
+                // A gateway reports that the server behind it did not answer.
+                Some(HttpError::HttpStatus(reply)) if matches!(reply.status, 502 | 504) => {
+                    McpCallError::ConnectionLost(what)
+                }
+                Some(HttpError::HttpStatus(_) | HttpError::AuthRequired(_)) => {
+                    McpCallError::UnexpectedAnswer(what)
+                }
+                Some(_) => McpCallError::ConnectionLost(what),
+            },
+            _ => McpCallError::Unreadable(what),
+        }
+    }
+}
+
+// The list of tools.
+
+/// Limits of a server's list; above any real one.
+const MAX_PAGES: usize = 500;
+pub(super) const MAX_TOOLS: usize = 50_000;
+pub(super) const MAX_BYTES: usize = 64 << 20;
+
+/// A server's list, and the time for which it holds.
+pub(super) struct FreshListing {
+    pub(super) listing: Listing,
+    pub(super) fresh_for: Option<Duration>,
+}
+
+impl Session {
+    /// All tools, page by page.
+    pub(super) async fn list(&self) -> Result<FreshListing, Problem> {
+        let mut tools = Vec::new();
+        let mut bytes = 0;
+        let mut cursor = None;
+        let mut cursors = HashSet::new();
+        let mut holds = None;
+        loop {
+            let page = self.page(cursor.take()).await?;
+            if let Some(problem) = self.key_twice.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                return Err(format!("in its answer {problem}").into());
+            }
+            let listed =
+                page.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
+            for tool in listed {
+                let text = tool.to_string();
+                bytes += text.len();
+                tools.push(text);
+            }
+            if tools.len() > MAX_TOOLS || bytes > MAX_BYTES {
+                return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20).into());
+            }
+            let ttl = page.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
+            holds = holds.into_iter().chain(ttl).min();
+            match page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()) {
+                None => break,
+                Some(next) if cursors.len() == MAX_PAGES || !cursors.insert(next.to_string()) => {
+                    return Err("its list has no end".into());
+                }
+                Some(next) => cursor = Some(next.to_string()),
+            }
+        }
+        let info = self.peer.peer_info();
+        let named = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
+        let listing = Listing {
+            tools: Some(text.into()),
+            count: tools.len(),
+            server: named.map(|named| named.name.clone()),
+            title: named.and_then(|named| named.title.clone()),
+            is_older: self.is_older,
+            problem: None,
+        };
+        Ok(FreshListing { listing, fresh_for: holds })
+    }
+
+    /// One page as the server wrote it; `sources` reports invalid tools later.
+    async fn page(&self, cursor: Option<String>) -> Result<Value, Problem> {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let request: ListToolsRequest = RequestOptionalParam::with_param(params);
+        match self.peer.send_request(ClientRequest::ListToolsRequest(request)).await {
+            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string().into()),
+            Err(error) => {
+                let problem = Problem::of(&error, self.signing.as_deref());
+                Err(with_last_stderr(problem, self.stderr.as_ref(), &self.secrets).await)
+            }
+        }
+    }
+}
+
+// Changes of lists and resources.
+
+/// The changes of one server that somebody wants to know of.
+pub(crate) struct Changes {
+    session: Arc<Session>,
+    wanted: SubscriptionFilter,
+    /// The subscription of the newer protocol.
+    subscription: Option<Subscription>,
+    /// The notifications of the connection, among them those that others wait for.
+    announcements: broadcast::Receiver<ServerNotification>,
+}
+
+impl Changes {
+    /// Follows the wanted changes that the server supports. Returns `None` if it supports none of the wanted kinds.
+    pub(crate) async fn of(
+        session: &Arc<Session>,
+        wanted: &SubscriptionFilter,
+    ) -> Result<Option<Self>, ServiceError> {
+        let wanted = wanted.supported_by(&session.capabilities());
+        if wanted == SubscriptionFilter::default() {
+            return Ok(None);
+        }
+        let announcements = match session.announcements.upgrade() {
+            Some(sender) => sender.subscribe(),
+            None => broadcast::channel(1).1,
+        };
+        let mut subscription = None;
+        if session.is_newer_wire() {
+            subscription = Some(session.peer.listen(wanted.clone()).await?);
+        } else {
+            for uri in wanted.resource_subscriptions.iter().flatten() {
+                session.peer.subscribe(SubscribeRequestParams::new(uri)).await?;
+                *session.subscribers().entry(uri.clone()).or_default() += 1;
+            }
+        }
+        Ok(Some(Self { session: Arc::clone(session), wanted, subscription, announcements }))
+    }
+
+    /// The next change; `None` when the connection has ended.
+    pub(crate) async fn next(&mut self) -> Option<ServerNotification> {
+        if let Some(subscription) = &mut self.subscription {
+            return subscription.next().await.ok().flatten();
+        }
+        loop {
+            match self.announcements.recv().await {
+                Ok(change) if self.is_wanted(&change) => return Some(change),
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn is_wanted(&self, change: &ServerNotification) -> bool {
+        match change {
+            ServerNotification::ResourceListChangedNotification(_) => {
+                self.wanted.resources_list_changed == Some(true)
+            }
+            ServerNotification::PromptListChangedNotification(_) => {
+                self.wanted.prompts_list_changed == Some(true)
+            }
+            ServerNotification::ResourceUpdatedNotification(updated) => {
+                let uris = self.wanted.resource_subscriptions.as_ref();
+                uris.is_some_and(|uris| uris.contains(&updated.params.uri))
+            }
+            _ => false,
+        }
+    }
+
+    /// The changes that may have happened before these were followed.
+    pub(crate) fn missed(&self) -> Vec<ServerNotification> {
+        let mut missed = vec![
+            ServerNotification::ResourceListChangedNotification(Default::default()),
+            ServerNotification::PromptListChangedNotification(Default::default()),
+        ];
+        missed.retain(|change| self.is_wanted(change));
+        missed
+    }
+}
+
+/// On the older protocol, the last follower of a resource ends the subscription.
+impl Drop for Changes {
+    fn drop(&mut self) {
+        if self.subscription.is_some() {
+            return;
+        }
+        for uri in self.wanted.resource_subscriptions.iter().flatten() {
+            let mut subscribers = self.session.subscribers();
+            let Some(count) = subscribers.get_mut(uri) else { continue };
+            *count -= 1;
+            if *count > 0 {
+                continue;
+            }
+            subscribers.remove(uri);
+            let Ok(runtime) = Handle::try_current() else { continue };
+            let (peer, params) = (self.session.peer.clone(), UnsubscribeRequestParams::new(uri));
+            runtime.spawn(async move { peer.unsubscribe(params).await });
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! An HTTP client that sends each request to a server with its token, and asks for another one where that is refused.
+//! Servers over HTTP: requests with a token, and another one where that is refused; and the meaning of their errors.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -9,19 +9,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::AuthError;
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
 };
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Problem};
 use super::secrets::FilledSecrets;
 use crate::config::{ActsAs, Server};
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
-
-/// Longest event of a stream, in bytes, where the SDK passes no limit of its own: the SDK's default.
-const MAX_EVENT: usize = 16 << 20;
 
 /// The tokens of one connection.
 pub(super) struct Signing {
@@ -49,7 +48,7 @@ pub(super) struct SignedClient {
     signing: Arc<Signing>,
 }
 
-type HttpError = StreamableHttpError<reqwest::Error>;
+pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 impl Signing {
@@ -58,7 +57,7 @@ impl Signing {
             credentials: Arc::clone(credentials),
             name: endpoint.name.clone(),
             server: endpoint.server.clone(),
-            caller: endpoint.caller_token().cloned(),
+            caller: endpoint.user.token.clone(),
             secrets: secrets.clone(),
             is_personal: OnceLock::new(),
             problem: Mutex::default(),
@@ -84,7 +83,7 @@ impl Signing {
 
     /// The reason of an error of this connection, where it is a refused or missing token.
     pub(super) fn problem_of(&self, error: &(dyn Error + 'static)) -> Option<SignInProblem> {
-        let error = innermost(error).downcast_ref::<HttpError>()?;
+        let error = http_error(error)?;
         let is_about_tokens = refusal(error).is_some() || matches!(error, HttpError::Auth(_));
         let problem = || self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
         is_about_tokens.then(problem).flatten()
@@ -135,10 +134,6 @@ impl Signing {
 }
 
 impl SignedClient {
-    pub(super) fn new(http: reqwest::Client, signing: Arc<Signing>) -> Self {
-        Self { http, signing }
-    }
-
     /// Sends a request with a token, and once more where the server refuses that and there is another one.
     async fn send<T, F, A>(&self, send: F) -> Result<T, HttpError>
     where
@@ -164,19 +159,24 @@ impl SignedClient {
     }
 }
 
-/// The status and the challenge with which a server refuses a token: 401, or 403 where it asks for more scopes.
-fn refusal(error: &HttpError) -> Option<(u16, Option<&str>)> {
-    match error {
-        HttpError::AuthRequired(refused) => Some((401, Some(&refused.www_authenticate_header))),
-        HttpError::InsufficientScope(refused)
-            if refused.www_authenticate_header.contains("insufficient_scope") =>
-        {
-            Some((403, Some(&refused.www_authenticate_header)))
-        }
-        HttpError::Client(error) if error.status().is_some_and(|status| status == 401) => Some((401, None)),
-        HttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => Some((401, None)),
-        _ => None,
-    }
+/// The transport to the server at this address.
+pub(super) fn transport(
+    url: &str,
+    headers: Headers,
+    endpoint: &Endpoint,
+    signing: &Arc<Signing>,
+) -> Result<StreamableHttpClientTransport<SignedClient>, Problem> {
+    // The program has one cryptography provider; a second call changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(endpoint.timeout)
+        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| error.to_string())?;
+    let client = SignedClient { http, signing: Arc::clone(signing) };
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 impl StreamableHttpClient for SignedClient {
@@ -187,25 +187,12 @@ impl StreamableHttpClient for SignedClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        token: Option<String>,
-        headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, HttpError> {
-        self.post_message_with_max_sse_event_size(uri, message, session_id, token, headers, MAX_EVENT).await
-    }
-
-    async fn post_message_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session_id: Option<Arc<str>>,
         _: Option<String>,
         headers: Headers,
-        max: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         self.send(|token| {
-            let (uri, session_id, headers) = (Arc::clone(&uri), session_id.clone(), headers.clone());
-            let message = message.clone();
-            self.http.post_message_with_max_sse_event_size(uri, message, session_id, token, headers, max)
+            let (uri, session_id) = (Arc::clone(&uri), session_id.clone());
+            self.http.post_message(uri, message.clone(), session_id, token, headers.clone())
         })
         .await
     }
@@ -229,32 +216,21 @@ impl StreamableHttpClient for SignedClient {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last: Option<String>,
-        token: Option<String>,
-        headers: Headers,
-    ) -> Result<BoxedSseResponse, HttpError> {
-        self.get_stream_with_max_sse_event_size(uri, session_id, last, token, headers, MAX_EVENT).await
-    }
-
-    async fn get_stream_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        session_id: Option<Arc<str>>,
-        last: Option<String>,
         _: Option<String>,
         headers: Headers,
-        max: usize,
     ) -> Result<BoxedSseResponse, HttpError> {
         self.send(|token| {
-            let (uri, session_id, headers) = (Arc::clone(&uri), session_id.clone(), headers.clone());
-            let last = last.clone();
-            self.http.get_stream_with_max_sse_event_size(uri, session_id, last, token, headers, max)
+            let (uri, session_id) = (Arc::clone(&uri), session_id.clone());
+            self.http.get_stream(uri, session_id, last.clone(), token, headers.clone())
         })
         .await
     }
 }
 
+// Errors of servers, below those of the protocol.
+
 /// The error of the transport, below those of the protocol.
-pub(super) fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     match error.downcast_ref() {
         Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
             return innermost(fallback.as_ref());
@@ -265,5 +241,45 @@ pub(super) fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error 
     match error.downcast_ref() {
         Some(ServiceError::TransportSend(error)) => innermost(error.error.as_ref()),
         _ => error,
+    }
+}
+
+/// The error of a server over HTTP.
+pub(super) fn http_error<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e HttpError> {
+    innermost(error).downcast_ref()
+}
+
+/// The status with which a server answered, and its challenge.
+pub(super) fn status_of(error: &HttpError) -> Option<(u16, Option<&str>)> {
+    match error {
+        HttpError::AuthRequired(refused) => Some((401, Some(&refused.www_authenticate_header))),
+        HttpError::InsufficientScope(refused) => Some((403, Some(&refused.www_authenticate_header))),
+        HttpError::HttpStatus(reply) => Some((reply.status, None)),
+        HttpError::Client(error) => Some((error.status()?.as_u16(), None)),
+        HttpError::UnexpectedServerResponse(text) => {
+            Some((text.strip_prefix("HTTP ")?.get(..3)?.parse().ok()?, None))
+        }
+        _ => None,
+    }
+}
+
+/// The status and the challenge with which a server refuses a token: 401, or 403 where it asks for more scopes.
+fn refusal(error: &HttpError) -> Option<(u16, Option<&str>)> {
+    let asks_for_scopes =
+        |challenge: Option<&str>| challenge.is_some_and(|text| text.contains("insufficient_scope"));
+    status_of(error)
+        .filter(|(status, challenge)| *status == 401 || (*status == 403 && asks_for_scopes(*challenge)))
+}
+
+/// Reason why a server does not answer, in one line, without its address.
+pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
+    match http_error(error) {
+        Some(HttpError::Client(error)) => match error.status() {
+            Some(status) => format!("it answered {status}"),
+            None if error.is_timeout() => "it took too long".into(),
+            None if error.is_connect() => "no connection".into(),
+            None => "the connection broke".into(),
+        },
+        _ => innermost(error).to_string(),
     }
 }
