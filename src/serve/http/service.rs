@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
+use futures_util::FutureExt;
 use http::header::{
     ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_NONE_MATCH, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
@@ -18,7 +19,7 @@ use tower::ServiceExt;
 
 use super::caller::{self, PathProfile};
 use super::functions::TRACE;
-use super::sign_in::Visitor;
+use super::sign_in::{Browser, Visitor};
 use super::{Hosts, MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
 use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
@@ -180,19 +181,18 @@ impl HttpService {
         }
         // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
         if routes::is_open(request.uri.path()) && !chooses() {
-            let known = self.shared.authenticator.known(request, resource).and_then(Result::ok);
+            let known = self.shared.authenticator.caller(request, resource).now_or_never();
             return match known {
-                Some(caller) => {
+                Some(Ok(caller)) => {
                     Ok((caller::profile_of_request(catalog, &caller, path, &request.headers)?, caller, None))
                 }
-                None => Ok((catalog, stranger(), None)),
+                _ => Ok((catalog, stranger(), None)),
             };
         }
-        let state = &*catalog.services().state;
         let visitor = match by_proxy {
             Some(caller) => Some(Visitor::of_proxy(caller)),
             None if sign_in::takes_cookies(route, request) => {
-                sign_in::visitor(&self.shared, state, request, resource).await?
+                Browser { shared: &self.shared, catalog: &catalog, request }.visitor(resource).await?
             }
             None => None,
         };
@@ -236,7 +236,8 @@ impl HttpService {
         let may_sign_in = problem.code == ProblemCode::Unauthorized && sign_in::takes_cookies(route, request);
         if may_sign_in && reads_pages(&request.headers) {
             let wanted = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
-            return sign_in::refused(&self.shared, &self.live.for_request(), request, (problem, wanted));
+            let catalog = &self.live.for_request();
+            return Browser { shared: &self.shared, catalog, request }.refused(problem, wanted);
         }
         problem.answer("")
     }
