@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use indexmap::IndexSet;
 use serde_json::json;
 use subtle::ConstantTimeEq;
 
@@ -65,14 +66,13 @@ pub(super) fn fits_name(text: &str) -> bool {
 pub(super) fn escaped(part: &str) -> String {
     let mut escaped = String::with_capacity(part.len());
     for sign in part.chars() {
-        match sign {
-            '/' | '@' | '%' | ' ' => escaped.push_str(&format!("%{:02X}", u32::from(sign))),
-            sign if sign.is_ascii_graphic() || sign.is_alphanumeric() => escaped.push(sign),
-            sign => {
-                let mut bytes = [0; 4];
-                let bytes = sign.encode_utf8(&mut bytes).bytes();
-                bytes.for_each(|byte| escaped.push_str(&format!("%{byte:02X}")));
-            }
+        let is_visible = sign.is_ascii_graphic() || sign.is_alphanumeric();
+        if is_visible && !['/', '@', '%'].contains(&sign) {
+            escaped.push(sign);
+        } else {
+            let mut bytes = [0; 4];
+            let bytes = sign.encode_utf8(&mut bytes).bytes();
+            bytes.for_each(|byte| escaped.push_str(&format!("%{byte:02X}")));
         }
     }
     escaped
@@ -93,17 +93,9 @@ fn roles<'g>(grants: impl Iterator<Item = &'g IssuerGrant>) -> BTreeSet<&'g str>
 
 /// The profiles of grants, the first one for requests that choose none; `None` for every one.
 fn profiles(own: &[&IssuerGrant]) -> Option<Arc<[String]>> {
-    let named = || own.iter().flat_map(|grant| &grant.profiles);
-    if named().next().is_none() || named().any(|name| name == EVERY_PROFILE) {
-        return None;
-    }
-    let mut profiles: Vec<String> = Vec::new();
-    for name in named() {
-        if !profiles.contains(name) {
-            profiles.push(name.clone());
-        }
-    }
-    Some(profiles.into())
+    let named: IndexSet<&str> = own.iter().flat_map(|grant| &grant.profiles).map(String::as_str).collect();
+    let is_every_one = named.is_empty() || named.contains(EVERY_PROFILE);
+    (!is_every_one).then(|| named.into_iter().map(str::to_string).collect())
 }
 
 /// A caller for each combination of roles that grants and a proxy can give, so that its catalog view is made ahead.
@@ -140,13 +132,8 @@ pub(super) fn combinations<'i>(
 
 /// The scopes that the metadata names: those of the grants.
 pub(super) fn scopes<'g>(grants: impl Iterator<Item = &'g IssuerGrant>) -> Vec<&'g str> {
-    let mut all = Vec::new();
-    for scope in grants.filter_map(scope) {
-        if !all.contains(&scope) {
-            all.push(scope);
-        }
-    }
-    all
+    let all: IndexSet<&str> = grants.filter_map(scope).collect();
+    all.into_iter().collect()
 }
 
 /// The scopes to ask for first: those that change nothing, where there are any. A client asks for more when it needs more.

@@ -374,14 +374,14 @@ impl KeySet {
         }
     }
 
-    /// The keys that may have signed a token with this algorithm and key id.
+    /// The keys that may have signed a token with this algorithm and key id. A key or a token without an id fits all.
     fn candidates<'k>(
         &'k self,
         algorithm: Algorithm,
         id: Option<&'k str>,
     ) -> impl Iterator<Item = &'k PublicKey> {
-        let fits = move |key: &&PublicKey| key.algorithms.contains(&algorithm) && key.may_have(id);
-        self.keys.iter().filter(fits)
+        let may_have = move |key: &PublicKey| key.id.as_deref().zip(id).is_none_or(|(own, id)| own == id);
+        self.keys.iter().filter(move |key| key.algorithms.contains(&algorithm) && may_have(key))
     }
 }
 
@@ -409,14 +409,6 @@ impl PublicKey {
         };
         let id = common.key_id.clone();
         (is_usable && !algorithms.is_empty()).then_some(Self { id, algorithms, key })
-    }
-
-    /// Whether the key may be the one with this id; a key or a token without an id fits all.
-    fn may_have(&self, id: Option<&str>) -> bool {
-        match (&self.id, id) {
-            (Some(own), Some(id)) => own == id,
-            _ => true,
-        }
     }
 }
 

@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use super::{RequestContext, Response, Shared, functions};
+use super::{RequestContext, Response, Shared, functions, query_value};
 use crate::exec::Caller;
 use crate::serve::auth::{AuthError, Resource, Verified};
 use crate::serve::response::problem::{Problem, ProblemCode};
@@ -192,10 +192,7 @@ impl Browser<'_> {
             Ok(blake3::derive_key(COOKIE_KEY, format!("{secret}\n{callers}").as_bytes()))
         };
         let key = self.shared.sign_in.key.get_or_try_init(make).await;
-        key.copied().map_err(|error: StateError| {
-            tracing::warn!(%error, "the key of sign-ins cannot be read");
-            Problem::new(ProblemCode::StateUnavailable, "nobody can sign in now")
-        })
+        key.copied().map_err(|error: StateError| Problem::of_state(&error, "nobody can sign in now"))
     }
 
     /// The cookie of the session, and what it holds, if that has not ended.
@@ -271,10 +268,8 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
         let page = SignInPage { person: Some(&visitor.name), csrf: &visitor.csrf, ..SignInPage::default() };
         return browser.page(StatusCode::OK, page);
     }
-    let query = request.uri.query().unwrap_or_default();
-    let field = |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name);
-    let return_to = field("return").map(|(_, value)| value.into_owned()).unwrap_or_default();
-    let notice = field("signed-out").map(|_| "You are signed out.");
+    let return_to = query_value(request, "return").unwrap_or_default();
+    let notice = query_value(request, "signed-out").map(|_| "You are signed out.");
     browser.ask(StatusCode::OK, SignInPage { return_to: &return_to, notice, ..SignInPage::default() })
 }
 
