@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::HeaderMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::backend::{BackendError, Backends};
@@ -420,8 +421,8 @@ pub struct Doc {
     pub receipt: String,
 }
 
-/// A caller, after authentication.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A caller, after authentication. Only who it is can be stored, and not its request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
     /// The name in traces; empty where no tokens are configured.
     pub name: Arc<str>,
@@ -432,19 +433,26 @@ pub struct Caller {
     /// The strongest effect of its calls; the configuration may allow less.
     pub allow: Effect,
     /// The name of the session.
+    #[serde(skip)]
     pub session: Option<Arc<str>>,
     /// Whether the call itself names the session, and not its transport.
+    #[serde(skip)]
     pub names_session: bool,
     /// Whether it is a client that asks its person before it calls a tool, by the annotations of the tool.
+    #[serde(skip)]
     pub asks_its_person: bool,
     /// Headers of the request that are sent to backends.
+    #[serde(skip)]
     pub headers: HeaderMap,
     /// The bearer token of the request, where some server is called with it; never one
     /// of our own tokens.
+    #[serde(skip)]
     pub token: Option<SecretToken>,
     /// The request of an MCP client, for live servers.
+    #[serde(skip)]
     pub origin: Option<Arc<RequestOrigin>>,
     /// Whether this request was refused for a right that its token lacks; `None` where no token could have more.
+    #[serde(skip)]
     pub lacked_right: Option<LackedRight>,
 }
 

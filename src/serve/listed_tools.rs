@@ -150,7 +150,7 @@ impl ListedTools {
             if is_whole {
                 as_its_server_lists_it(&mut tool, own);
             }
-            let Some(mut tool) = read(tool) else { continue };
+            let Ok(mut tool) = serde_json::from_value::<Tool>(tool) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
             // more. Results of MCP servers are passed on whole.
             if !is_passed_on(own, catalog) {
@@ -223,10 +223,6 @@ fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
     if let Some(title) = fields.get_mut("title") {
         *title = clean_line(title.as_str().unwrap_or_default()).into();
     }
-}
-
-fn read(tool: Value) -> Option<Tool> {
-    serde_json::from_value(tool).ok()
 }
 
 #[cfg(test)]

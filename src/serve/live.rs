@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use tokio::sync::watch;
 
 use super::listed_tools::{ListingOptions, Listings};
 use super::request_catalog::{CacheBuilder, ProfileCaches};
+use super::response::ResponseCache;
 use crate::catalog::{Checked, Findings, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE, Server};
 use crate::credentials::wants_caller_token;
@@ -74,7 +74,6 @@ pub struct LiveCatalog {
     services: Arc<Services>,
     nudge: Option<Nudge>,
     addresses: Addresses,
-    indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
     /// The findings that keep the catalog on disk from being served, errors first; the last good one is served meanwhile.
     stale: ArcSwapOption<Vec<Finding>>,
@@ -102,15 +101,13 @@ struct Reloads {
 impl ServeOptions {
     /// The profiles that a request may choose.
     fn choices<'c>(&'c self, config: &'c Config) -> Vec<&'c str> {
-        let every = || config.profiles.keys().map(String::as_str).collect();
-        let mut choices: Vec<&str> = match &self.profiles {
-            Some(listed) if listed.iter().any(|name| name == EVERY_PROFILE) => every(),
-            Some(listed) => listed.iter().map(String::as_str).collect(),
-            None if self.profile.is_none() => every(),
-            None => Vec::new(),
+        let listed: Vec<&'c String> = match &self.profiles {
+            Some(listed) if !listed.iter().any(|name| name == EVERY_PROFILE) => listed.iter().collect(),
+            None if self.profile.is_some() => Vec::new(),
+            _ => config.profiles.keys().collect(),
         };
-        choices.retain(|name| self.profile.as_deref() != Some(name));
-        choices
+        let is_other = |name: &&String| self.profile.as_ref() != Some(*name);
+        listed.into_iter().filter(is_other).map(String::as_str).collect()
     }
 
     /// The profiles of a generation: first the one of requests that choose none.
@@ -123,7 +120,8 @@ impl Generation {
     /// A generation that reuses the catalog views of `before` whose content has not changed.
     fn new(
         checked: Checked,
-        (options, listings): (&ServeOptions, &Listings),
+        options: &ServeOptions,
+        listings: &Listings,
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
@@ -132,42 +130,32 @@ impl Generation {
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
         });
-        let before = || before.into_iter().flat_map(|before| &before.profiles);
-        let mut builder = CacheBuilder {
-            catalog: &catalog,
-            findings: &findings,
-            templates,
-            listings,
-            views: before().flat_map(ProfileCaches::views).map(Arc::clone).collect(),
-            caches: before().flat_map(ProfileCaches::without_findings).map(Arc::clone).collect(),
-        };
+        let known = before.into_iter().flat_map(Self::caches).cloned().collect();
+        let mut builder = CacheBuilder { catalog: &catalog, findings: &findings, templates, listings, known };
         let names = options.profiles(&catalog.config);
         let profiles: Result<Vec<ProfileCaches>, UnknownProfile> =
-            names.map(|name| builder.profile(name, options.callers.iter())).collect();
+            names.map(|name| builder.profile(name, &options.callers)).collect();
         let profiles = profiles?;
-        let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
-        let caller_headers = caller_headers(&catalog.config);
-        let wants_caller_tokens = servers(&catalog.config).any(wants_caller_token);
         Ok(Self {
-            version,
+            version: profiles[0].whole.view().version().to_string(),
             registries,
-            complete,
+            complete: catalog.complete,
             findings,
             awaited,
             profiles,
-            caller_headers,
-            wants_caller_tokens,
+            caller_headers: caller_headers(&catalog.config),
+            wants_caller_tokens: servers(&catalog.config).any(wants_caller_token),
         })
     }
 
     /// The catalog view with every tool, for requests that choose no profile.
     pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
-        self.profiles[0].whole().view()
+        self.profiles[0].whole.view()
     }
 
     /// Whether some list of clients has tools of the catalog.
     pub(super) fn lists_tools(&self) -> bool {
-        self.profiles.iter().any(|profile| profile.whole().lists_tools())
+        self.profiles.iter().any(|profile| profile.whole.lists_tools())
     }
 
     /// The names of the profiles that a request may choose, beside the one of requests that choose none.
@@ -185,9 +173,13 @@ impl Generation {
         self.profiles.get(position).unwrap_or(&self.profiles[0])
     }
 
+    fn caches(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
+        self.profiles.iter().flat_map(ProfileCaches::all)
+    }
+
     /// All catalog views.
     fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
-        self.profiles.iter().flat_map(ProfileCaches::views)
+        self.caches().map(|cache| cache.view())
     }
 }
 
@@ -229,10 +221,9 @@ impl LiveCatalog {
         let stale = stale(&checked);
         let catalog = &checked.catalog;
         let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
-        let generation = Generation::new(checked, (&options, &listings), &templates, None)?;
+        let generation = Generation::new(checked, &options, &listings, &templates, None)?;
         let (changed, _) = watch::channel(());
-        let indexing = BackgroundIndexer::start();
-        indexing.add(generation.views());
+        index_soon(generation.views());
         Ok(Self {
             options,
             listings: ArcSwap::from_pointee(listings),
@@ -240,7 +231,6 @@ impl LiveCatalog {
             services: Arc::default(),
             nudge: None,
             addresses: Addresses::default(),
-            indexing,
             current: ArcSwap::from_pointee(generation),
             stale: ArcSwapOption::new(stale.map(Arc::new)),
             changed,
@@ -336,14 +326,15 @@ impl LiveCatalog {
             let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
             self.listings.store(Arc::new(listings));
         }
-        match Generation::new(checked, (&self.options, &self.listings.load()), templates, Some(&current)) {
+        let listings = self.listings.load();
+        match Generation::new(checked, &self.options, &listings, templates, Some(&current)) {
             Ok(generation) => {
                 // The new catalog is served without the findings of the last one.
                 self.stale.store(stale.map(Arc::new));
                 let generation = Arc::new(generation);
                 generation.views().for_each(|view| self.services.prepare(view));
                 self.current.store(Arc::clone(&generation));
-                self.indexing.add(generation.views());
+                index_soon(generation.views());
                 self.changed.send_replace(());
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
             }
@@ -364,39 +355,23 @@ fn stale(checked: &Checked) -> Option<Vec<Finding>> {
     checked.lost_input().then(|| checked.findings.errors().cloned().collect())
 }
 
-/// The thread that builds the search indexes of a new catalog at once, and not at the first search. It ends when this is
-/// dropped.
-#[derive(Debug)]
-struct BackgroundIndexer {
-    views: Sender<Weak<CatalogView>>,
-}
-
-impl BackgroundIndexer {
-    /// Starts the thread. Without it, searches build the indexes themselves.
-    fn start() -> Self {
-        let (views, wanted) = channel();
-        let _ = std::thread::Builder::new().name("words".into()).spawn(move || index(&wanted));
-        Self { views }
-    }
-
-    /// Builds the indexes of these in the background. A dropped catalog view is no longer wanted.
-    fn add<'e>(&self, views: impl Iterator<Item = &'e Arc<CatalogView>>) {
+/// Builds the search indexes of new catalog views on a thread of its own, and not at the first search. Without the thread,
+/// searches build them.
+fn index_soon<'v>(views: impl Iterator<Item = &'v Arc<CatalogView>>) {
+    let views: Vec<Weak<CatalogView>> = views.map(Arc::downgrade).collect();
+    let indexing = move || {
         for view in views {
-            let _ = self.views.send(Arc::downgrade(view));
+            // A dropped catalog view is no longer wanted.
+            if view.upgrade().is_none_or(|view| view.is_indexed()) {
+                continue;
+            }
+            std::thread::sleep(PAUSE);
+            if let Some(view) = view.upgrade() {
+                // A failure here happens again where the index is used, and is reported there; the next catalog view is
+                // indexed all the same.
+                let _ = guarded_now(|| view.build_indexes());
+            }
         }
-    }
-}
-
-fn index(wanted: &Receiver<Weak<CatalogView>>) {
-    for view in wanted {
-        if view.upgrade().is_none_or(|view| view.is_indexed()) {
-            continue;
-        }
-        std::thread::sleep(PAUSE);
-        if let Some(view) = view.upgrade() {
-            // A failure here happens again where the index is used, and is reported there; the next catalog view is
-            // indexed all the same.
-            let _ = guarded_now(|| view.build_indexes());
-        }
-    }
+    };
+    let _ = std::thread::Builder::new().name("words".into()).spawn(indexing);
 }

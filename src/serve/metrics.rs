@@ -4,7 +4,6 @@
 use std::fmt::Write;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -38,21 +37,12 @@ pub enum Route {
     SignIn,
 }
 
-/// A connection, for as long as it is open.
-#[derive(Debug)]
-pub struct Connection(Arc<Metrics>);
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Relaxed);
-    }
-}
-
 /// The metrics.
 #[derive(Debug, Default)]
 pub struct Metrics {
     counters: Counters,
-    connections: AtomicI64,
+    /// Shared with each open connection.
+    connections: Arc<()>,
 }
 
 impl Metrics {
@@ -70,10 +60,9 @@ impl Metrics {
         self.counters.add("toolcrib_function_calls_total", &labels, 1);
     }
 
-    /// Counts a connection until it is dropped.
-    pub fn connected(self: &Arc<Self>) -> Connection {
-        self.connections.fetch_add(1, Relaxed);
-        Connection(Arc::clone(self))
+    /// Counts a connection until the value is dropped.
+    pub fn connected(&self) -> Arc<()> {
+        Arc::clone(&self.connections)
     }
 
     /// Counts a connection that was refused.
@@ -89,8 +78,8 @@ impl Metrics {
         if sees_everything {
             self.counters.write(&mut text);
             services.counts.write(&mut text);
-            let connections = self.connections.load(Relaxed).max(0) as u64;
-            gauge(&mut text, "toolcrib_http_connections", connections);
+            let connections = Arc::strong_count(&self.connections) - 1;
+            gauge(&mut text, "toolcrib_http_connections", connections as u64);
             reloads(&mut text, request_catalog);
             meaning(&mut text, &services.semantic);
             let health = services.state.health();

@@ -24,4 +24,4 @@ pub use listed_tools::{ListingOptions, ListingPolicy};
 pub use live::{Generation, LiveCatalog, ServeOptions};
 pub use metrics::{CallLimiter, Metrics, Route};
 pub use request_catalog::RequestCatalog;
-use request_catalog::SessionCatalog;
+use request_catalog::{SessionCatalog, Way};

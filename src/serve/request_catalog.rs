@@ -23,17 +23,22 @@ pub struct RequestCatalog {
     generation: Arc<Generation>,
     /// Position of the profile in the generation.
     profile: usize,
-    /// The path below which this profile is served, such as `/p/creator`, where the request came there.
-    root: Option<Arc<str>>,
+    way: Way,
+}
+
+/// The way by which a request came to its profile.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    /// The path below which the profile is served, such as `/p/creator`; empty for a request at the root of the server.
+    pub(super) root: Arc<str>,
     /// Whether a header of the request chose the profile.
-    chosen_by_header: bool,
+    pub(super) is_by_header: bool,
 }
 
 impl LiveCatalog {
     /// The current generation, for one request.
     pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
-        let (live, generation) = (Arc::clone(self), self.current());
-        RequestCatalog { live, generation, profile: 0, root: None, chosen_by_header: false }
+        RequestCatalog { live: Arc::clone(self), generation: self.current(), profile: 0, way: Way::default() }
     }
 }
 
@@ -48,15 +53,15 @@ impl RequestCatalog {
         Some(Self { profile: self.generation.position(name)?, ..self })
     }
 
-    /// The same catalog, below this path, for a request with or without a header that chooses the profile.
-    pub(super) fn below(self, root: Option<Arc<str>>, chosen_by_header: bool) -> Self {
-        Self { root, chosen_by_header, ..self }
+    /// The same catalog, for a request that came by this way.
+    pub(super) fn by(self, way: Way) -> Self {
+        Self { way, ..self }
     }
 
     /// The catalog of the session that this request belongs to.
     pub(super) fn for_session(&self) -> SessionCatalog {
-        let (live, profile) = (Arc::clone(&self.live), self.profile_name().map(str::to_owned));
-        SessionCatalog { live, profile, root: self.root.clone(), chosen_by_header: self.chosen_by_header }
+        let profile = self.profile_name().map(str::to_owned);
+        SessionCatalog { live: Arc::clone(&self.live), profile, way: self.way.clone() }
     }
 
     /// The name of the profile; `None` for the whole catalog.
@@ -66,12 +71,12 @@ impl RequestCatalog {
 
     /// The path before all addresses of this profile; empty at the root of the server.
     pub fn root(&self) -> &str {
-        self.root.as_deref().unwrap_or_default()
+        &self.way.root
     }
 
     /// Whether another caller without a token gets the same answer at the same address.
     pub(super) fn is_shared(&self) -> bool {
-        !self.chosen_by_header
+        !self.way.is_by_header
     }
 
     /// The catalog view of this caller.
@@ -81,13 +86,13 @@ impl RequestCatalog {
 
     /// The catalog view with every tool of the profile.
     pub(super) fn unrestricted_view(&self) -> &Arc<CatalogView> {
-        self.generation.profile(self.profile).whole().view()
+        self.generation.profile(self.profile).whole.view()
     }
 
     /// The catalog view of all tools, unless one profile alone is served.
     pub(super) fn whole_catalog(&self) -> Option<&Arc<CatalogView>> {
         let usual = self.generation.profile(0);
-        usual.name.is_none().then(|| usual.whole().view())
+        usual.name.is_none().then(|| usual.whole.view())
     }
 
     /// The HTTP cache of this caller.
@@ -134,15 +139,13 @@ impl RequestCatalog {
 pub(super) struct SessionCatalog {
     live: Arc<LiveCatalog>,
     profile: Option<String>,
-    root: Option<Arc<str>>,
-    chosen_by_header: bool,
+    way: Way,
 }
 
 impl SessionCatalog {
     /// The current generation with the profile of the session, if it still has that.
     pub(super) fn now(&self) -> Option<RequestCatalog> {
-        let now = self.live.for_request().in_profile(self.profile.as_deref())?;
-        Some(now.below(self.root.clone(), self.chosen_by_header))
+        Some(self.live.for_request().in_profile(self.profile.as_deref())?.by(self.way.clone()))
     }
 
     /// The signal of each new generation.
@@ -159,7 +162,8 @@ impl SessionCatalog {
 pub(super) struct ProfileCaches {
     /// The profile; `None` for the whole catalog.
     pub(super) name: Option<String>,
-    whole: Arc<ResponseCache>,
+    /// The cache for callers who see everything.
+    pub(super) whole: Arc<ResponseCache>,
     /// The cache for callers without any role.
     open: Arc<ResponseCache>,
     by_roles: BTreeMap<Vec<String>, Arc<ResponseCache>>,
@@ -174,78 +178,55 @@ impl ProfileCaches {
         }
     }
 
-    /// The cache of a caller who sees everything.
-    pub(super) fn whole(&self) -> &Arc<ResponseCache> {
-        &self.whole
-    }
-
-    /// The caches without findings.
-    pub(super) fn without_findings(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
-        std::iter::once(&self.open).chain(self.by_roles.values())
-    }
-
-    /// All catalog views.
-    pub(super) fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
-        std::iter::once(&self.whole).chain(self.without_findings()).map(|cache| cache.view())
+    /// All caches.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
+        [&self.whole, &self.open].into_iter().chain(self.by_roles.values())
     }
 }
 
-/// Makes the caches of one generation, and shares those of equal catalog views.
+/// Makes the caches of one generation.
 pub(super) struct CacheBuilder<'g> {
     pub(super) catalog: &'g Catalog,
     pub(super) findings: &'g Findings,
     pub(super) templates: &'g Arc<Templates>,
     pub(super) listings: &'g Listings,
-    /// Catalog views that hold for this generation.
-    pub(super) views: Vec<Arc<CatalogView>>,
-    /// Caches without findings that hold for this generation.
-    pub(super) caches: Vec<Arc<ResponseCache>>,
+    /// Caches with the configuration of this generation, to be shared by equal catalog views.
+    pub(super) known: Vec<Arc<ResponseCache>>,
 }
 
 impl CacheBuilder<'_> {
     /// The caches of a profile for these callers.
-    pub(super) fn profile<'c>(
+    pub(super) fn profile(
         &mut self,
         name: Option<&str>,
-        callers: impl Iterator<Item = &'c Caller>,
+        callers: &[Caller],
     ) -> Result<ProfileCaches, UnknownProfile> {
-        // Callers with the same view share its cache, but only a caller who sees everything gets the findings.
-        let whole =
-            ResponseCache::new(self.view(name, None)?, self.findings.clone(), self.listings.policy(name));
-        let open = self.cache(name, &[])?;
         let mut by_roles = BTreeMap::new();
-        for caller in callers.filter(|caller| caller.may_use(name) && !caller.sees_everything()) {
+        for caller in callers.iter().filter(|caller| caller.may_use(name) && !caller.sees_everything()) {
             let roles = caller.roles.clone().unwrap_or_default();
-            by_roles.insert(roles.clone(), self.cache(name, &roles)?);
+            let cache = self.cache(name, Some(&roles))?;
+            by_roles.insert(roles, cache);
         }
-        Ok(ProfileCaches { name: name.map(str::to_string), whole: Arc::new(whole), open, by_roles })
+        let (whole, open) = (self.cache(name, None)?, self.cache(name, Some(&[]))?);
+        Ok(ProfileCaches { name: name.map(str::to_string), whole, open, by_roles })
     }
 
-    fn view(
-        &mut self,
-        profile: Option<&str>,
-        roles: Option<&[String]>,
-    ) -> Result<Arc<CatalogView>, UnknownProfile> {
-        let made = CatalogView::new(self.catalog, profile, roles, Arc::clone(self.templates))?;
-        if let Some(known) = self.views.iter().find(|known| known.is_like(&made)) {
-            return Ok(Arc::clone(known));
-        }
-        let made = Arc::new(made);
-        self.views.push(Arc::clone(&made));
-        Ok(made)
-    }
-
+    /// The cache of callers with these roles; `None` for those who see everything, who alone get the findings. All others with
+    /// equal catalog views share a cache.
     fn cache(
         &mut self,
         profile: Option<&str>,
-        roles: &[String],
+        roles: Option<&[String]>,
     ) -> Result<Arc<ResponseCache>, UnknownProfile> {
-        let view = self.view(profile, Some(roles))?;
-        if let Some(known) = self.caches.iter().find(|known| Arc::ptr_eq(known.view(), &view)) {
-            return Ok(Arc::clone(known));
+        let view = CatalogView::new(self.catalog, profile, roles, Arc::clone(self.templates))?;
+        let alike: Vec<_> = self.known.iter().filter(|known| known.view().is_like(&view)).collect();
+        if let Some(shared) = alike.iter().find(|known| roles.is_some() && !known.has_findings()) {
+            return Ok(Arc::clone(shared));
         }
-        let made = Arc::new(ResponseCache::new(view, Findings::default(), self.listings.policy(profile)));
-        self.caches.push(Arc::clone(&made));
+        let view = alike.first().map_or_else(|| Arc::new(view), |known| Arc::clone(known.view()));
+        let findings = roles.is_none().then(|| self.findings.clone());
+        let made = Arc::new(ResponseCache::new(view, findings, self.listings.policy(profile)));
+        self.known.push(Arc::clone(&made));
         Ok(made)
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use indexmap::IndexSet;
+use serde_json::json;
 use subtle::ConstantTimeEq;
 
 use super::AuthError;
@@ -64,14 +66,13 @@ pub(super) fn fits_name(text: &str) -> bool {
 pub(super) fn escaped(part: &str) -> String {
     let mut escaped = String::with_capacity(part.len());
     for sign in part.chars() {
-        match sign {
-            '/' | '@' | '%' | ' ' => escaped.push_str(&format!("%{:02X}", u32::from(sign))),
-            sign if sign.is_ascii_graphic() || sign.is_alphanumeric() => escaped.push(sign),
-            sign => {
-                let mut bytes = [0; 4];
-                let bytes = sign.encode_utf8(&mut bytes).bytes();
-                bytes.for_each(|byte| escaped.push_str(&format!("%{byte:02X}")));
-            }
+        let is_visible = sign.is_ascii_graphic() || sign.is_alphanumeric();
+        if is_visible && !['/', '@', '%'].contains(&sign) {
+            escaped.push(sign);
+        } else {
+            let mut bytes = [0; 4];
+            let bytes = sign.encode_utf8(&mut bytes).bytes();
+            bytes.for_each(|byte| escaped.push_str(&format!("%{byte:02X}")));
         }
     }
     escaped
@@ -92,26 +93,24 @@ fn roles<'g>(grants: impl Iterator<Item = &'g IssuerGrant>) -> BTreeSet<&'g str>
 
 /// The profiles of grants, the first one for requests that choose none; `None` for every one.
 fn profiles(own: &[&IssuerGrant]) -> Option<Arc<[String]>> {
-    let named = || own.iter().flat_map(|grant| &grant.profiles);
-    if named().next().is_none() || named().any(|name| name == EVERY_PROFILE) {
-        return None;
-    }
-    let mut profiles: Vec<String> = Vec::new();
-    for name in named() {
-        if !profiles.contains(name) {
-            profiles.push(name.clone());
-        }
-    }
-    Some(profiles.into())
+    let named: IndexSet<&str> = own.iter().flat_map(|grant| &grant.profiles).map(String::as_str).collect();
+    let is_every_one = named.is_empty() || named.contains(EVERY_PROFILE);
+    (!is_every_one).then(|| named.into_iter().map(str::to_string).collect())
 }
 
 /// A caller for each combination of roles that grants and a proxy can give, so that its catalog view is made ahead.
-pub(super) fn combinations(issuers: &[ServeIssuer], of_proxy: &[String]) -> Result<Vec<Caller>, String> {
-    let mut known: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
-    let of_proxy = of_proxy.iter().map(|role| BTreeSet::from([role.as_str()])).collect();
-    let proxy = Some(("the proxy", of_proxy)).filter(|(_, given): &(_, Vec<_>)| !given.is_empty());
-    for (giver, given) in issuers.iter().map(of_grants).chain(proxy) {
-        let mut of_giver: BTreeSet<BTreeSet<&str>> = BTreeSet::from([BTreeSet::new()]);
+pub(super) fn combinations<'i>(
+    issuers: impl Iterator<Item = &'i ServeIssuer>,
+    of_proxy: &[String],
+) -> Result<Vec<Caller>, String> {
+    let of_issuers = issuers.map(|issuer| {
+        let of_grant = |grant: &'i IssuerGrant| roles(std::iter::once(grant));
+        (issuer.issuer.as_str(), issuer.grants.iter().map(of_grant).collect())
+    });
+    let of_proxy: Vec<_> = of_proxy.iter().map(|role| BTreeSet::from([role.as_str()])).collect();
+    let mut known = BTreeSet::new();
+    for (giver, given) in of_issuers.chain([("the proxy", of_proxy)]) {
+        let mut of_giver = BTreeSet::from([BTreeSet::new()]);
         for own in given {
             let joined: Vec<BTreeSet<&str>> = of_giver.iter().map(|other| other | &own).collect();
             of_giver.extend(joined);
@@ -131,30 +130,19 @@ pub(super) fn combinations(issuers: &[ServeIssuer], of_proxy: &[String]) -> Resu
     Ok(known.into_iter().map(caller).collect())
 }
 
-/// An issuer, with the roles of each of its grants.
-fn of_grants(issuer: &ServeIssuer) -> (&str, Vec<BTreeSet<&str>>) {
-    (&issuer.issuer, issuer.grants.iter().map(|grant| roles(std::iter::once(grant))).collect())
-}
-
 /// The scopes that the metadata names: those of the grants.
-pub(super) fn scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
-    let grants = issuers.iter().flat_map(|issuer| &issuer.grants);
-    let mut all = Vec::new();
-    for scope in grants.filter_map(|grant| grant.scope.as_deref()).filter(|scope| is_scope(scope)) {
-        if !all.contains(&scope) {
-            all.push(scope);
-        }
-    }
-    all
+pub(super) fn scopes<'g>(grants: impl Iterator<Item = &'g IssuerGrant>) -> Vec<&'g str> {
+    let all: IndexSet<&str> = grants.filter_map(scope).collect();
+    all.into_iter().collect()
 }
 
 /// The scopes to ask for first: those that change nothing, where there are any. A client asks for more when it needs more.
-pub(super) fn first_scopes(issuers: &[ServeIssuer]) -> Vec<&str> {
+pub(super) fn first_scopes<'g>(grants: impl Iterator<Item = &'g IssuerGrant> + Clone) -> Vec<&'g str> {
     let changes = |scope: &&str| {
-        let mut grants = issuers.iter().flat_map(|issuer| &issuer.grants);
-        grants.any(|grant| grant.scope.as_deref() == Some(*scope) && grant.allow > Some(Effect::Read))
+        let mut granting = grants.clone().filter(|grant| grant.scope.as_deref() == Some(*scope));
+        granting.any(|grant| grant.allow > Some(Effect::Read))
     };
-    let all = scopes(issuers);
+    let all = scopes(grants.clone());
     let reading: Vec<&str> = all.iter().copied().filter(|scope| !changes(scope)).collect();
     if reading.is_empty() { all } else { reading }
 }
@@ -165,17 +153,16 @@ pub(super) fn wider_scopes<'i>(issuer: &'i ServeIssuer, caller: &Caller, most: E
     let adds = |grant: &IssuerGrant| {
         grant.allow.is_some_and(|allow| allow.min(most) > caller.allow) || !grant.roles.iter().all(has)
     };
-    let scope = |grant: &'i IssuerGrant| grant.scope.as_deref().filter(|scope| is_scope(scope));
-    let wider = issuer.grants.iter().filter(|grant| adds(grant)).filter_map(scope);
-    let wider: Vec<&str> = wider.collect();
+    let wider: Vec<&str> = issuer.grants.iter().filter(|grant| adds(grant)).filter_map(scope).collect();
     // The new token has to have the rights of the old one, too.
     let own = issuer.grants.iter().filter_map(scope).filter(|scope| !wider.contains(scope));
     if wider.is_empty() { wider } else { own.chain(wider.clone()).collect() }
 }
 
-/// Whether a text is a scope as RFC 6749 has it; others would end the header early.
-fn is_scope(scope: &str) -> bool {
-    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+/// The scope of a grant, if it has the form of RFC 6749; others would end the header early.
+fn scope(grant: &IssuerGrant) -> Option<&str> {
+    let fits = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    grant.scope.as_deref().filter(|scope| !scope.is_empty() && scope.bytes().all(fits))
 }
 
 // Bearer tokens (RFC 6750), and the configured ones: the callers who may come in, with their names, roles profiles and strongest effects. Only hashes
@@ -237,13 +224,9 @@ impl Tokens {
 
     /// A hash of the tokens, with their rights.
     pub(super) fn fingerprint(&self) -> blake3::Hash {
-        let rights = |caller: &Caller| {
-            serde_json::json!([&*caller.name, caller.roles, caller.profiles.as_deref(), caller.allow])
-                .to_string()
-        };
         let mut hasher = blake3::Hasher::new();
         for (hash, caller) in &self.known {
-            hasher.update(hash.as_bytes()).update(rights(caller).as_bytes());
+            hasher.update(hash.as_bytes()).update(json!(caller).to_string().as_bytes());
         }
         hasher.finalize()
     }
@@ -286,17 +269,12 @@ impl std::fmt::Debug for Tokens {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use futures_util::FutureExt;
 
     use super::super::{Authenticator, Resource};
     use super::*;
 
-    fn claims(value: Value) -> Claims {
-        let Value::Object(claims) = value else { unreachable!() };
-        Claims(claims)
-    }
-
-    fn scope(scope: &str, roles: &[&str], allow: Option<Effect>) -> IssuerGrant {
+    fn grant(scope: &str, roles: &[&str], allow: Option<Effect>) -> IssuerGrant {
         let roles = roles.iter().map(ToString::to_string).collect();
         IssuerGrant { scope: Some(scope.into()), roles, allow, ..IssuerGrant::default() }
     }
@@ -313,7 +291,7 @@ mod tests {
                 tenant: tenant.map(|_| "tid".into()),
                 ..ServeIssuer::default()
             };
-            let claims = claims(json!({ "sub": sub, "tid": tenant.unwrap_or_default() }));
+            let claims = Claims(json!({ "sub": sub, "tid": tenant.unwrap_or_default() }));
             caller(&issuer, &claims).map(|caller| caller.name.to_string())
         };
         assert_eq!(name("https://a.example", None, "amy").unwrap(), "amy@a.example");
@@ -350,11 +328,11 @@ mod tests {
             ..IssuerGrant::default()
         };
         let issuer = issuer(vec![
-            scope("tools:read", &[], None),
-            scope("tools:write", &["writer"], Some(Effect::Write)),
+            grant("tools:read", &[], None),
+            grant("tools:write", &["writer"], Some(Effect::Write)),
             group,
         ]);
-        let of = |value| caller(&issuer, &claims(value));
+        let of = |value| caller(&issuer, &Claims(value));
         let reader = of(json!({ "sub": "amy", "scope": "tools:read other" })).unwrap();
         assert_eq!((reader.allow, reader.roles.unwrap().len(), reader.profiles), (Effect::Read, 0, None));
         let both = of(json!({ "sub": "amy", "scope": "tools:write", "groups": ["x", "engineers"] })).unwrap();
@@ -373,24 +351,24 @@ mod tests {
     #[test]
     fn every_combination_of_roles_is_made_ahead_up_to_a_limit() {
         let grants = |count: usize| {
-            (0..count).map(|role| scope(&format!("s{role}"), &[&format!("r{role}")], None)).collect()
+            (0..count).map(|role| grant(&format!("s{role}"), &[&format!("r{role}")], None)).collect()
         };
-        assert_eq!(combinations(&[issuer(grants(3))], &[]).unwrap().len(), 8);
-        assert!(combinations(&[issuer(grants(9))], &[]).unwrap_err().contains("256"));
-        assert!(combinations(&[], &[]).unwrap().is_empty());
-        assert_eq!(combinations(&[], &["a".into(), "b".into()]).unwrap().len(), 4);
+        let of_issuer = |count: usize| combinations([issuer(grants(count))].iter(), &[]);
+        assert_eq!(of_issuer(3).unwrap().len(), 8);
+        assert!(of_issuer(9).unwrap_err().contains("256"));
+        assert_eq!(combinations([].iter(), &["a".into(), "b".into()]).unwrap().len(), 4);
     }
 
     #[test]
     fn scopes_that_change_something_are_asked_for_when_they_are_needed() {
         let issuer = issuer(vec![
-            scope("tools:read", &[], None),
-            scope("tools:write", &[], Some(Effect::Write)),
-            scope("bad\" scope", &[], Some(Effect::Write)),
+            grant("tools:read", &[], None),
+            grant("tools:write", &[], Some(Effect::Write)),
+            grant("bad\" scope", &[], Some(Effect::Write)),
         ]);
-        let issuers = std::slice::from_ref(&issuer);
-        assert_eq!(scopes(issuers), ["tools:read", "tools:write"]);
-        assert_eq!(first_scopes(issuers), ["tools:read"]);
+        let grants = issuer.grants.iter();
+        assert_eq!(scopes(grants.clone()), ["tools:read", "tools:write"]);
+        assert_eq!(first_scopes(grants), ["tools:read"]);
         let reader = Caller { allow: Effect::Read, roles: Some(Vec::new()), ..Caller::default() };
         assert_eq!(wider_scopes(&issuer, &reader, Effect::Write), ["tools:read", "tools:write"]);
         assert!(wider_scopes(&issuer, &reader, Effect::Read).is_empty());
@@ -405,7 +383,7 @@ mod tests {
             .fold(http::Request::builder(), |request, value| request.header(AUTHORIZATION, *value));
         let (request, ()) = request.body(()).unwrap().into_parts();
         let whole = Resource { root: "", is_mcp: false };
-        Authenticator::from(tokens.clone()).known(&request, whole).unwrap()
+        Authenticator::from(tokens.clone()).caller(&request, whole).now_or_never().unwrap()
     }
 
     #[test]

@@ -1,9 +1,15 @@
-//! Tokens that their issuer has signed (JWT, RFC 7519 and 9068), and its public keys (a JWK set, RFC 7517). A token chooses among
-//! the keys, and a key fits the algorithms of its type. Symmetric keys, weak ones and those for encryption are left out, so
-//! that no token can choose them.
+//! Issuers of tokens: tokens that they have signed (JWT, RFC 7519 and 9068), and their public keys (a JWK set, RFC 7517). A token
+//! chooses among the keys, and a key fits the algorithms of its type. Symmetric keys, weak ones and those for encryption are left
+//! out, so that no token can choose them.
+//!
+//! Keys are read on the first use, again after a while, and when a token has an unknown key. The last good keys stay while the
+//! issuer is away.
 
-use std::sync::Once;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwapOption;
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
@@ -15,8 +21,14 @@ use ring::signature::{
     RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters, RsaPublicKeyComponents,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::timeout;
+
+use super::AuthError;
+use crate::config::ServeIssuer;
+use crate::credentials::http::{document, issuer_metadata};
 
 /// Longest token, in bytes.
 pub(super) const MAX_TOKEN: usize = 16 * 1024;
@@ -30,42 +42,173 @@ const CLOCK_SKEW: u64 = 30;
 /// Most values of a claim that are read.
 const MAX_VALUES: usize = 1_000;
 
+/// Age at which keys are read again: the issuer may have withdrawn one.
+const MAX_AGE: Duration = Duration::from_secs(10 * 60);
+/// The same for keys in a file, which cost nothing to read.
+const MAX_AGE_OF_FILE: Duration = Duration::from_secs(30);
+/// Shortest time between two readings for unknown keys, of which strangers can invent any number.
+const UNKNOWN_EVERY: Duration = Duration::from_secs(10);
+/// Shortest time between two readings while there are no keys.
+const FAILED_EVERY: Duration = Duration::from_secs(5);
+/// Longest time of a reading, with the metadata before the keys.
+const READING: Duration = Duration::from_secs(8);
+/// Most requests that wait for the keys of one issuer, so that a slow one does not hold all connections.
+const MAX_WAITING: usize = 64;
+/// Longest file of keys, in bytes.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// An issuer, with its keys as they were read last.
+#[derive(Debug)]
+pub(super) struct Issuer {
+    pub(super) settings: ServeIssuer,
+    /// The file of its keys, where they are in one.
+    file: Option<PathBuf>,
+    keys: ArcSwapOption<KeySet>,
+    /// The last reading that failed or was for an unknown key.
+    last_reading: Mutex<Option<Instant>>,
+    waiting: Semaphore,
+}
+
+impl Issuer {
+    /// A configured issuer. Its file of keys is relative to `root`.
+    pub(super) fn new(settings: ServeIssuer, root: &Path) -> Arc<Self> {
+        // A program that holds us may have chosen the cryptography already.
+        let _ = PROVIDER.install_default();
+        let file = settings.jwks.as_ref().filter(|_| settings.jwks_url().is_none());
+        Arc::new(Self {
+            file: file.map(|file| root.join(file)),
+            settings,
+            keys: ArcSwapOption::empty(),
+            last_reading: Mutex::default(),
+            waiting: Semaphore::new(MAX_WAITING),
+        })
+    }
+
+    /// Reads the keys ahead of the first token.
+    pub(super) fn warm_up(self: &Arc<Self>) {
+        tokio::spawn(Arc::clone(self).read_again(None));
+    }
+
+    /// The claims of a token, when everything holds: type, algorithm, signature, issuer, times, and an audience that is ours.
+    pub(super) async fn verified(
+        self: &Arc<Self>,
+        token: &UnverifiedJwt<'_>,
+        is_ours: impl Fn(&str) -> bool,
+    ) -> Result<Claims, AuthError> {
+        token.precheck()?;
+        let issuer = self.settings.issuer.as_str();
+        let known = self.keys.load_full();
+        let max_age = if self.file.is_some() { MAX_AGE_OF_FILE } else { MAX_AGE };
+        if known.as_ref().is_some_and(|keys| keys.since.elapsed() >= max_age) {
+            tokio::spawn(Arc::clone(self).read_again(known.clone()));
+        }
+        let verified = match &known {
+            Some(keys) => token.verified(issuer, keys, &is_ours),
+            None => Err(JwtProblem::UnknownKey),
+        };
+        // The issuer may have another key by now. Keys without ids are replaced unseen, and an id may get another key.
+        if matches!(verified, Err(JwtProblem::UnknownKey | JwtProblem::Signature)) {
+            let keys = self.renewed(known.clone()).await?;
+            if known.is_none_or(|known| !Arc::ptr_eq(&known, &keys)) {
+                return Ok(token.verified(issuer, &keys, &is_ours)?);
+            }
+        }
+        Ok(verified?)
+    }
+
+    /// The keys as the issuer has them now, as far as they may be read again.
+    async fn renewed(self: &Arc<Self>, known: Option<Arc<KeySet>>) -> Result<Arc<KeySet>, AuthError> {
+        let _waiting = self.waiting.try_acquire().map_err(|_| AuthError::IssuerAway)?;
+        // The reading goes on when the client has gone: otherwise clients that leave early could use up the readings.
+        let reading = tokio::spawn(Arc::clone(self).read_again(known));
+        reading.await.ok().flatten().ok_or(AuthError::IssuerAway)
+    }
+
+    /// The keys, read again unless another request has done so since `known`, or it is too early.
+    async fn read_again(self: Arc<Self>, known: Option<Arc<KeySet>>) -> Option<Arc<KeySet>> {
+        let mut last = self.last_reading.lock().await;
+        let current = self.keys.load_full();
+        let is_known = current.as_ref().map(Arc::as_ptr) == known.as_ref().map(Arc::as_ptr);
+        if is_known && is_due(*last, known.is_some(), Instant::now()) {
+            let read = timeout(READING, self.read()).await;
+            let read = read.unwrap_or_else(|_| Err("there was no answer in time".into()));
+            if known.is_some() || read.is_err() {
+                *last = Some(Instant::now());
+            }
+            match read {
+                Ok(keys) => self.keys.store(Some(Arc::new(keys))),
+                Err(problem) => {
+                    let issuer = self.settings.issuer.as_str();
+                    tracing::warn!(issuer, problem, "the keys of an issuer cannot be read");
+                }
+            }
+        }
+        self.keys.load_full()
+    }
+
+    async fn read(&self) -> Result<KeySet, String> {
+        let text = match (&self.file, self.settings.jwks_url()) {
+            (Some(file), _) => read_file(file.clone()).await?,
+            (None, Some(url)) => document(url).await?,
+            (None, None) => {
+                let found = issuer_metadata(&self.settings.issuer, "jwks_uri").await;
+                let (url, _) =
+                    found.map_err(|problem| format!("its metadata cannot be read: {}", problem.reason))?;
+                document(&url).await?
+            }
+        };
+        KeySet::read(&text)
+    }
+}
+
+/// Whether keys may be read again now.
+fn is_due(last: Option<Instant>, has_keys: bool, now: Instant) -> bool {
+    let pause = if has_keys { UNKNOWN_EVERY } else { FAILED_EVERY };
+    last.is_none_or(|last| now.saturating_duration_since(last) >= pause)
+}
+
+async fn read_file(file: PathBuf) -> Result<Vec<u8>, String> {
+    let reading = move || {
+        let size = std::fs::metadata(&file).map_err(|error| error.to_string())?.len();
+        if size > MAX_BYTES {
+            return Err("the file is too long".to_string());
+        }
+        std::fs::read(&file).map_err(|error| error.to_string())
+    };
+    tokio::task::spawn_blocking(reading).await.map_err(|error| error.to_string())?
+}
+
 /// Claims. Their values are the issuer's words and may be of any size and type.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Claims(pub(super) Map<String, Value>);
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Claims(pub(super) Value);
 
 impl Claims {
     /// A claim that is a text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
     }
 
-    /// The texts of a claim, which is one text or a list. A name that begins with `/` is a JSON pointer.
-    pub fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
-        let claim = self.0.get(name).or_else(|| self.below(name));
-        let (one, list) = match claim {
-            Some(Value::Array(list)) => (None, list.as_slice()),
-            one => (one, [].as_slice()),
+    /// The texts of a claim, which is one text or a list. A name that begins with `/` may be a JSON pointer.
+    pub(super) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        let claim = self.0.get(name).or_else(|| self.0.pointer(name).filter(|_| !name.is_empty()));
+        let texts = match claim {
+            Some(Value::Array(list)) => list.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
         };
-        one.into_iter().chain(list.iter().take(MAX_VALUES)).filter_map(Value::as_str)
+        texts.iter().take(MAX_VALUES).filter_map(Value::as_str)
     }
 
     /// The scopes: words in `scope`, or in `scp` as some issuers write it.
-    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
         let texts = self.texts("scope").chain(self.texts("scp"));
         texts.flat_map(|scopes| scopes.split(' ')).filter(|scope| !scope.is_empty()).take(MAX_VALUES)
     }
 
     /// Seconds of Unix time at which they expire.
-    pub fn expiry(&self) -> Option<i64> {
+    pub(super) fn expiry(&self) -> Option<i64> {
         let time = self.0.get("exp")?;
         time.as_i64().or_else(|| time.as_f64().map(|seconds| seconds as i64))
-    }
-
-    fn below(&self, pointer: &str) -> Option<&Value> {
-        let (first, rest) = pointer.strip_prefix('/')?.split_once('/').unwrap_or((&pointer[1..], ""));
-        let claim = self.0.get(&crate::finding::pointer_unescape(first).to_string())?;
-        if rest.is_empty() { Some(claim) } else { claim.pointer(&format!("/{rest}")) }
     }
 }
 
@@ -100,39 +243,31 @@ pub enum JwtProblem {
 
 /// A token that was read, and not verified.
 #[derive(Debug)]
-pub struct UnverifiedJwt<'t> {
+pub(super) struct UnverifiedJwt<'t> {
     token: &'t str,
     header: Header,
 }
 
 impl<'t> UnverifiedJwt<'t> {
-    /// Reads a signed token; `None` for a token of another form, such as an opaque one.
-    pub fn read(token: &'t str) -> Option<Self> {
-        if token.len() > MAX_TOKEN {
-            return None;
+    /// Reads a signed token. An opaque token, or one of another form, is an unknown one.
+    pub(super) fn read(token: &'t str) -> Result<Self, AuthError> {
+        let header = decode_header(token).ok().filter(|_| token.len() <= MAX_TOKEN);
+        let is_like_a_signed_one = token.matches('.').count() == 2 && token.starts_with("ey");
+        match header {
+            Some(header) => Ok(Self { token, header }),
+            None if is_like_a_signed_one => Err(JwtProblem::Malformed.into()),
+            None => Err(AuthError::Wrong),
         }
-        let header = decode_header(token).ok()?;
-        Some(Self { token, header })
-    }
-
-    /// Whether a token looks like a signed one, also one that cannot be valid. Such a token is asked about nowhere.
-    pub(super) fn is_like(token: &str) -> bool {
-        token.matches('.').count() == 2 && token.starts_with("ey")
     }
 
     /// The issuer that it claims.
-    pub fn claimed_issuer(&self) -> Option<String> {
+    pub(super) fn claimed_issuer(&self) -> Option<String> {
         let claims: Value = jsonwebtoken::dangerous::insecure_decode_claims(self.token).ok()?;
         Some(claims.get("iss")?.as_str()?.to_string())
     }
 
-    /// Whether one of these keys may have signed it.
-    pub fn is_known_to(&self, keys: &KeySet) -> bool {
-        keys.candidates(self.header.alg, self.header.kid.as_deref()).next().is_some()
-    }
-
     /// Checks it without a key: its type, its algorithm.
-    pub fn precheck(&self) -> Result<(), JwtProblem> {
+    fn precheck(&self) -> Result<(), JwtProblem> {
         // A signature with a symmetric key could be made by whoever checks it.
         if matches!(self.header.alg, Algorithm::HS256 | Algorithm::HS384 | Algorithm::HS512) {
             return Err(JwtProblem::Algorithm);
@@ -147,15 +282,13 @@ impl<'t> UnverifiedJwt<'t> {
         Ok(())
     }
 
-    /// The claims, when everything holds: algorithm, signature, issuer, times, and an audience that is ours.
-    pub fn verified(
+    /// The claims, when signature, issuer and times hold, and the audience is ours.
+    fn verified(
         &self,
         issuer: &str,
         keys: &KeySet,
         is_ours: impl Fn(&str) -> bool,
     ) -> Result<Claims, JwtProblem> {
-        self.precheck()?;
-        use_own_signatures();
         let mut validation = Validation::new(self.header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
         validation.set_issuer(&[issuer]);
@@ -170,13 +303,11 @@ impl<'t> UnverifiedJwt<'t> {
                 Ok(decoded) => {
                     let claims = Claims(decoded.claims);
                     // The library also takes a list of issuers.
-                    let is_of_issuer = claims.text("iss") == Some(issuer);
+                    if claims.text("iss") != Some(issuer) {
+                        return Err(JwtProblem::Issuer);
+                    }
                     let is_for_us = claims.texts("aud").any(is_ours);
-                    return match (is_of_issuer, is_for_us) {
-                        (false, _) => Err(JwtProblem::Issuer),
-                        (_, false) => Err(JwtProblem::Audience),
-                        _ => Ok(claims),
-                    };
+                    return if is_for_us { Ok(claims) } else { Err(JwtProblem::Audience) };
                 }
                 Err(error) => problem = of_error(error.kind()),
             }
@@ -214,8 +345,12 @@ const MAX_KEYS: usize = 32;
 const RSA_BYTES: std::ops::RangeInclusive<usize> = 256..=512;
 
 /// Public keys of an issuer.
-#[derive(Debug, Default)]
-pub struct KeySet(Vec<PublicKey>);
+#[derive(Debug)]
+struct KeySet {
+    keys: Vec<PublicKey>,
+    /// When they were read.
+    since: Instant,
+}
 
 /// A public key, with the algorithms that fit its type.
 #[derive(Debug)]
@@ -227,7 +362,7 @@ struct PublicKey {
 
 impl KeySet {
     /// The usable keys of a JWK set.
-    pub fn read(text: &[u8]) -> Result<Self, String> {
+    fn read(text: &[u8]) -> Result<Self, String> {
         let written: Value = serde_json::from_slice(text).map_err(|_| "this is no JWK set")?;
         let written = written["keys"].as_array().ok_or("this is no JWK set")?;
         // A key of an unknown kind does not spoil the others.
@@ -235,18 +370,18 @@ impl KeySet {
         let keys: Vec<PublicKey> = keys.take(MAX_KEYS).collect();
         match keys.is_empty() {
             true => Err("the JWK set has no usable public key".into()),
-            false => Ok(Self(keys)),
+            false => Ok(Self { keys, since: Instant::now() }),
         }
     }
 
-    /// The keys that may have signed a token with this algorithm and key id.
+    /// The keys that may have signed a token with this algorithm and key id. A key or a token without an id fits all.
     fn candidates<'k>(
         &'k self,
         algorithm: Algorithm,
         id: Option<&'k str>,
     ) -> impl Iterator<Item = &'k PublicKey> {
-        let fits = move |key: &&PublicKey| key.algorithms.contains(&algorithm) && key.may_have(id);
-        self.0.iter().filter(fits)
+        let may_have = move |key: &PublicKey| key.id.as_deref().zip(id).is_none_or(|(own, id)| own == id);
+        self.keys.iter().filter(move |key| key.algorithms.contains(&algorithm) && may_have(key))
     }
 }
 
@@ -275,14 +410,6 @@ impl PublicKey {
         let id = common.key_id.clone();
         (is_usable && !algorithms.is_empty()).then_some(Self { id, algorithms, key })
     }
-
-    /// Whether the key may be the one with this id; a key or a token without an id fits all.
-    fn may_have(&self, id: Option<&str>) -> bool {
-        match (&self.id, id) {
-            (Some(own), Some(id)) => own == id,
-            _ => true,
-        }
-    }
 }
 
 /// The algorithms of a type of key. Symmetric keys have none.
@@ -301,58 +428,50 @@ fn of_type(parameters: &AlgorithmParameters) -> &'static [Algorithm] {
 
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: |_, _| Err(ErrorKind::InvalidAlgorithm.into()),
-    verifier_factory: |algorithm, key| Ok(Box::new(Signature::new(*algorithm, key)?)),
+    verifier_factory: |algorithm, key| Ok(Box::new(Signature { algorithm: *algorithm, key: key.clone() })),
     key_utils: KeyUtils::new_unimplemented(),
 };
-
-/// Has `jsonwebtoken` check signatures here, unless the program that holds us has chosen for it.
-pub(super) fn use_own_signatures() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let _ = PROVIDER.install_default();
-    });
-}
 
 /// A check of signatures of one algorithm with one key.
 struct Signature {
     algorithm: Algorithm,
-    scheme: Scheme,
     key: DecodingKey,
 }
 
-enum Scheme {
-    Rsa(&'static RsaParameters),
-    Curve(&'static dyn VerificationAlgorithm),
-}
-
 impl Signature {
-    fn new(algorithm: Algorithm, key: &DecodingKey) -> jsonwebtoken::errors::Result<Self> {
-        let scheme = match algorithm {
-            Algorithm::RS256 => Scheme::Rsa(&RSA_PKCS1_2048_8192_SHA256),
-            Algorithm::RS384 => Scheme::Rsa(&RSA_PKCS1_2048_8192_SHA384),
-            Algorithm::RS512 => Scheme::Rsa(&RSA_PKCS1_2048_8192_SHA512),
-            Algorithm::PS256 => Scheme::Rsa(&RSA_PSS_2048_8192_SHA256),
-            Algorithm::PS384 => Scheme::Rsa(&RSA_PSS_2048_8192_SHA384),
-            Algorithm::PS512 => Scheme::Rsa(&RSA_PSS_2048_8192_SHA512),
-            Algorithm::ES256 => Scheme::Curve(&ECDSA_P256_SHA256_FIXED),
-            Algorithm::ES384 => Scheme::Curve(&ECDSA_P384_SHA384_FIXED),
-            Algorithm::EdDSA => Scheme::Curve(&ED25519),
-            _ => return Err(ErrorKind::InvalidAlgorithm.into()),
-        };
-        Ok(Self { algorithm, scheme, key: key.clone() })
+    fn rsa(&self) -> Option<&'static RsaParameters> {
+        Some(match self.algorithm {
+            Algorithm::RS256 => &RSA_PKCS1_2048_8192_SHA256,
+            Algorithm::RS384 => &RSA_PKCS1_2048_8192_SHA384,
+            Algorithm::RS512 => &RSA_PKCS1_2048_8192_SHA512,
+            Algorithm::PS256 => &RSA_PSS_2048_8192_SHA256,
+            Algorithm::PS384 => &RSA_PSS_2048_8192_SHA384,
+            Algorithm::PS512 => &RSA_PSS_2048_8192_SHA512,
+            _ => return None,
+        })
+    }
+
+    fn curve(&self) -> Option<&'static dyn VerificationAlgorithm> {
+        Some(match self.algorithm {
+            Algorithm::ES256 => &ECDSA_P256_SHA256_FIXED,
+            Algorithm::ES384 => &ECDSA_P384_SHA384_FIXED,
+            Algorithm::EdDSA => &ED25519,
+            _ => return None,
+        })
     }
 }
 
 impl Verifier<Vec<u8>> for Signature {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), Error> {
-        let checked = match (&self.scheme, self.key.kind()) {
-            (Scheme::Rsa(parameters), DecodingKeyKind::RsaModulusExponent { n, e }) => {
-                RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
+        let checked = match self.key.kind() {
+            DecodingKeyKind::RsaModulusExponent { n, e } => {
+                let scheme = self.rsa().ok_or_else(Error::new)?;
+                RsaPublicKeyComponents { n, e }.verify(scheme, message, signature)
             }
-            (Scheme::Curve(scheme), DecodingKeyKind::SecretOrDer(key)) => {
-                UnparsedPublicKey::new(*scheme, key).verify(message, signature)
+            DecodingKeyKind::SecretOrDer(key) => {
+                let scheme = self.curve().ok_or_else(Error::new)?;
+                UnparsedPublicKey::new(scheme, key).verify(message, signature)
             }
-            _ => return Err(Error::new()),
         };
         checked.map_err(|_| Error::new())
     }
@@ -372,13 +491,10 @@ mod tests {
 
     #[test]
     fn scopes_and_groups_are_read_in_every_form() {
-        let Value::Object(claims) = json!({
+        let claims = Claims(json!({
             "scope": "a  b", "scp": ["c", 7], "aud": ["x", "y"], "exp": 12.5,
             "realm_access": { "roles": ["editor"] }, "https://example.com/roles": "admin"
-        }) else {
-            unreachable!()
-        };
-        let claims = Claims(claims);
+        }));
         assert_eq!(claims.scopes().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(claims.texts("aud").collect::<Vec<_>>(), ["x", "y"]);
         assert_eq!(claims.texts("/realm_access/roles").collect::<Vec<_>>(), ["editor"]);
@@ -418,7 +534,7 @@ mod tests {
             no_verifying,
         ] {
             assert!(set(json!([refused])).is_err(), "{refused}");
-            assert_eq!(set(json!([refused, ed("a")])).unwrap().0.len(), 1);
+            assert_eq!(set(json!([refused, ed("a")])).unwrap().keys.len(), 1);
         }
     }
 
@@ -434,6 +550,31 @@ mod tests {
     #[test]
     fn a_set_has_a_limit() {
         let keys: Vec<Value> = (0..1000).map(|id| ed(&id.to_string())).collect();
-        assert_eq!(set(keys.into()).unwrap().0.len(), MAX_KEYS);
+        assert_eq!(set(keys.into()).unwrap().keys.len(), MAX_KEYS);
+    }
+
+    #[test]
+    fn unknown_keys_are_looked_up_every_ten_seconds() {
+        let start = Instant::now();
+        let after = |seconds: u64| start + Duration::from_secs(seconds);
+        assert!(is_due(None, true, start) && is_due(None, false, start));
+        assert!(!is_due(Some(start), true, after(9)) && is_due(Some(start), true, after(10)));
+        assert!(!is_due(Some(start), false, after(4)) && is_due(Some(start), false, after(5)));
+    }
+
+    #[test]
+    fn a_file_of_keys_is_read_and_the_last_good_keys_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.json");
+        let keys = r#"{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#;
+        std::fs::write(&file, keys).unwrap();
+        let configured = ServeIssuer { jwks: Some("keys.json".into()), ..ServeIssuer::default() };
+        let issuer = Issuer::new(configured, folder.path());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let read_again = |known| runtime.block_on(Arc::clone(&issuer).read_again(known));
+        let first = read_again(None);
+        assert!(first.is_some());
+        std::fs::remove_file(&file).unwrap();
+        assert!(read_again(first).is_some());
     }
 }

@@ -2,38 +2,36 @@
 //! in.
 //!
 //! 1. [`Tokens`] are in the environment; only their hashes are kept.
-//! 2. [`jwt`] checks the signature and the claims of a signed token with the keys that [`issuer_keys`] reads.
+//! 2. [`jwt`] checks the signature and the claims of a signed token with the keys of its issuer.
 //! 3. [`grants`] turn claims into a caller, who is remembered, so that only the first request waits.
 //! 4. A [`Proxy`] in front may name a person.
 //! 5. [`resource`] says which tokens are for which endpoint, and how to get one.
 
 mod grants;
-mod issuer_keys;
 mod jwt;
 mod resource;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::config::{Serve, ServeIssuer};
+use crate::config::{IssuerGrant, Serve, ServeIssuer};
 use crate::credentials::SecretToken;
 use crate::exec::Caller;
 use crate::state::now;
 use crate::tool::Effect;
 
 use grants::shown_token;
-use resource::{Challenge, Proxy};
+use jwt::{Issuer, UnverifiedJwt};
+use resource::{Proxy, challenge};
 
 pub use grants::Tokens;
-use issuer_keys::{IssuerKeys, KeysUnavailable};
 pub use jwt::JwtProblem;
-use jwt::{Claims, UnverifiedJwt};
 pub use resource::{METADATA, Resource};
 
 /// Most audiences of a token that are remembered.
@@ -78,32 +76,22 @@ pub enum AuthError {
 }
 
 /// A verified token.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verified {
     /// Its caller.
+    #[serde(flatten)]
     pub(super) caller: Caller,
-    /// Its audiences that are ours.
-    pub(super) audience: Audience,
-    /// Milliseconds of Unix time until which it is remembered.
+    /// The addresses of the resources that it is for; `None` for every one, by an audience that the configuration names.
+    pub(super) audience: Option<Vec<String>>,
+    /// Milliseconds of Unix time at which it ends.
     pub(super) until: i64,
-}
-
-/// The resources that a token is for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Audience {
-    /// Every endpoint: one of the audiences that the configuration names.
-    Configured,
-    /// These addresses.
-    Resources(Box<[String]>),
 }
 
 /// Finds the caller of a request.
 #[derive(Debug, Default)]
 pub struct Authenticator {
     tokens: Tokens,
-    issuers: Vec<ServeIssuer>,
-    /// The keys of each issuer.
-    keys: Vec<IssuerKeys>,
+    issuers: Vec<Arc<Issuer>>,
     proxy: Option<Proxy>,
     /// The public address, without a slash at its end.
     public_url: String,
@@ -122,9 +110,8 @@ impl Authenticator {
     /// this secret. Files of keys are relative to `root`.
     pub fn new(tokens: Tokens, serve: &Serve, root: &Path, secret: Option<&str>) -> Result<Self, String> {
         let proxy = serve.proxy.as_ref().map(|proxy| Proxy::new(proxy, secret)).transpose()?;
-        let configured = serve.issuers.clone();
-        let places = configured.iter().map(|issuer| grants::place(&issuer.issuer));
-        for place in places.chain(proxy.iter().map(|_| resource::PLACE)) {
+        let places = serve.issuers.iter().map(|issuer| grants::place(&issuer.issuer));
+        for place in places.clone().chain(proxy.iter().map(|_| resource::PLACE)) {
             let end = format!("@{place}");
             if let Some(Caller { name, .. }) = tokens.callers().find(|caller| caller.name.ends_with(&end)) {
                 return Err(format!(
@@ -132,13 +119,12 @@ impl Authenticator {
                 ));
             }
         }
-        if proxy.is_some() && configured.iter().any(|issuer| grants::place(&issuer.issuer) == resource::PLACE)
-        {
+        if proxy.is_some() && places.clone().any(|place| place == resource::PLACE) {
             return Err("an issuer with the address https://proxy cannot be used beside a proxy".into());
         }
-        let keys = configured.iter().map(|issuer| IssuerKeys::new(issuer, root)).collect();
+        let issuers = serve.issuers.iter().map(|settings| Issuer::new(settings.clone(), root)).collect();
         let public_url = serve.public_url.as_deref().unwrap_or_default().trim_end_matches('/').to_string();
-        Ok(Self { tokens, issuers: configured, keys, proxy, public_url, verified: RwLock::default() })
+        Ok(Self { tokens, issuers, proxy, public_url, verified: RwLock::default() })
     }
 
     /// The same server at this address, where the configuration has no public one.
@@ -169,9 +155,18 @@ impl Authenticator {
         !self.issuers.is_empty()
     }
 
+    fn settings(&self) -> impl Iterator<Item = &ServeIssuer> {
+        self.issuers.iter().map(|issuer| &issuer.settings)
+    }
+
+    /// The grants of all issuers.
+    fn grants(&self) -> impl Iterator<Item = &IssuerGrant> + Clone {
+        self.issuers.iter().flat_map(|issuer| &issuer.settings.grants)
+    }
+
     /// A hash of the callers as they are configured, with their rights.
     pub(super) fn fingerprint(&self) -> blake3::Hash {
-        let issuers = serde_json::json!(self.issuers).to_string();
+        let issuers = json!(self.settings().collect::<Vec<_>>());
         blake3::hash(format!("{}\n{issuers}", self.tokens.fingerprint()).as_bytes())
     }
 
@@ -185,14 +180,14 @@ impl Authenticator {
     /// Callers with every combination of roles and profiles that there can be.
     pub fn callers(&self) -> Result<Vec<Caller>, String> {
         let of_proxy = self.proxy.as_ref().map(Proxy::roles).unwrap_or_default();
-        let mut callers = grants::combinations(&self.issuers, of_proxy)?;
+        let mut callers = grants::combinations(self.settings(), of_proxy)?;
         callers.extend(self.tokens.callers().cloned());
         Ok(callers)
     }
 
     /// Reads the keys of issuers ahead of the first request.
     pub fn warm_up(&self) {
-        self.keys.iter().for_each(IssuerKeys::warm_up);
+        self.issuers.iter().for_each(Issuer::warm_up);
     }
 
     /// The person whom the proxy names; an error for a request that is none of its own and names one.
@@ -200,55 +195,36 @@ impl Authenticator {
         self.proxy.as_ref().map_or(Ok(None), |proxy| proxy.caller(request))
     }
 
-    /// The caller of a request. A token that is known does not wait.
+    /// The caller of a request. Everybody, a person whom the proxy names, and a token that is known do not wait.
     pub(super) async fn caller(&self, request: &Parts, resource: Resource<'_>) -> Result<Caller, AuthError> {
-        match self.known(request, resource) {
-            Some(known) => known,
-            None => {
-                let token = std::str::from_utf8(shown_token(&request.headers)?);
-                let verified = Box::pin(self.verify(token.map_err(|_| AuthError::Wrong)?)).await?;
-                self.for_resource(&verified, resource)
-            }
-        }
-    }
-
-    /// The caller as far as nothing has to be verified: everybody, one whom the proxy names, a static token, a remembered
-    /// one.
-    pub(super) fn known(&self, request: &Parts, resource: Resource<'_>) -> Option<Result<Caller, AuthError>> {
-        if let Some(by_proxy) = self.by_proxy(request).transpose() {
-            return Some(by_proxy);
+        if let Some(person) = self.by_proxy(request)? {
+            return Ok(person);
         }
         if self.is_open() {
-            return Some(Ok(Caller::default()));
+            return Ok(Caller::default());
         }
-        let shown = match shown_token(&request.headers) {
-            Ok(shown) => shown,
-            Err(problem) => return Some(Err(problem)),
-        };
-        let hash = blake3::hash(shown);
-        let verified = self.verified.read().unwrap_or_else(PoisonError::into_inner);
-        let remembered = verified.get(&hash).filter(|verified| now() < verified.until);
-        let known = remembered.map(|verified| self.for_resource(verified, resource));
-        let known = known.or_else(|| self.tokens.of_hash(&hash).cloned().map(Ok));
-        known.or_else(|| (!self.has_issuers()).then_some(Err(AuthError::Wrong)))
-    }
-
-    /// The caller with this token, for a person who types it: of any resource of this server.
-    pub(super) async fn verified(&self, token: &str) -> Result<Verified, AuthError> {
-        let known = self.tokens.of_hash(&blake3::hash(token.as_bytes())).cloned();
-        match known {
-            Some(caller) => Ok(Verified { caller, audience: Audience::Configured, until: i64::MAX }),
-            None if self.has_issuers() => Box::pin(self.verify(token)).await,
-            None => Err(AuthError::Wrong),
+        let verified = self.verified(shown_token(&request.headers)?).await?;
+        match self.is_for(&verified, resource) {
+            true => Ok(verified.caller),
+            false => Err(JwtProblem::Audience.into()),
         }
     }
 
-    async fn verify(&self, token: &str) -> Result<Verified, AuthError> {
-        let verified = match UnverifiedJwt::read(token) {
-            Some(token) => self.of_jwt(&token).await?,
-            None if UnverifiedJwt::is_like(token) => return Err(JwtProblem::Malformed.into()),
-            None => return Err(AuthError::Wrong),
-        };
+    /// The caller with this token, whatever the resource.
+    pub(super) async fn verified(&self, token: &[u8]) -> Result<Verified, AuthError> {
+        let hash = blake3::hash(token);
+        if let Some(caller) = self.tokens.of_hash(&hash).cloned() {
+            return Ok(Verified { caller, audience: None, until: i64::MAX });
+        }
+        let known = self.verified.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned();
+        if let Some(known) = known.filter(|verified| now() < verified.until) {
+            return Ok(known);
+        }
+        if !self.has_issuers() {
+            return Err(AuthError::Wrong);
+        }
+        let token = std::str::from_utf8(token).map_err(|_| AuthError::Wrong)?;
+        let verified = Box::pin(self.of_issuer(token)).await?;
         let mut known = self.verified.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_TOKENS {
             known.retain(|_, verified| now() < verified.until);
@@ -257,42 +233,28 @@ impl Authenticator {
             // Verifying a token again costs little.
             known.clear();
         }
-        known.insert(blake3::hash(token.as_bytes()), verified.clone());
+        known.insert(hash, verified.clone());
         Ok(verified)
     }
 
-    fn for_resource(&self, verified: &Verified, resource: Resource<'_>) -> Result<Caller, AuthError> {
-        match self.is_for(&verified.audience, resource) {
-            true => Ok(verified.caller.clone()),
-            false => Err(JwtProblem::Audience.into()),
-        }
-    }
-
-    async fn of_jwt(&self, token: &UnverifiedJwt<'_>) -> Result<Verified, AuthError> {
+    async fn of_issuer(&self, token: &str) -> Result<Verified, AuthError> {
+        let token = UnverifiedJwt::read(token)?;
         let name = token.claimed_issuer();
-        let mut known = self.issuers.iter().zip(&self.keys);
-        let known = known.find(|(issuer, _)| Some(&issuer.issuer) == name.as_ref());
-        let (issuer, issuer_keys) = known.ok_or(JwtProblem::Issuer)?;
-        token.precheck()?;
-        let keys = issuer_keys.for_token(token).await.map_err(|KeysUnavailable| AuthError::IssuerAway)?;
-        let is_ours = |audience: &str| self.is_ours(issuer, audience);
-        let mut verified = token.verified(&issuer.issuer, &keys, is_ours);
-        if verified.as_ref().err() == Some(&JwtProblem::Signature)
-            && let Some(newer) = issuer_keys.newer_than(&keys).await
-        {
-            verified = token.verified(&issuer.issuer, &newer, is_ours);
-        }
-        let claims: Claims = verified?;
-        let until = claims.expiry().unwrap_or_default().saturating_mul(1000);
+        let issuer = self.issuers.iter().find(|issuer| Some(&issuer.settings.issuer) == name.as_ref());
+        let issuer = issuer.ok_or(JwtProblem::Issuer)?;
+        let is_ours = |audience: &str| self.is_ours(&issuer.settings, audience);
+        let claims = issuer.verified(&token, is_ours).await?;
         let ours = claims.texts("aud").filter(|audience| is_ours(audience)).take(MAX_AUDIENCES);
-        let audience = match issuer.audience.is_empty() {
-            true => Audience::Resources(ours.map(str::to_string).collect()),
-            false => Audience::Configured,
-        };
-        Ok(Verified { caller: grants::caller(issuer, &claims)?, audience, until })
+        let is_by_address = issuer.settings.audience.is_empty();
+        Ok(Verified {
+            caller: grants::caller(&issuer.settings, &claims)?,
+            audience: is_by_address.then(|| ours.map(str::to_string).collect()),
+            until: claims.expiry().unwrap_or_default().saturating_mul(1000),
+        })
     }
 
-    /// Whether an audience is one of this server: a configured one, else an address below its own.
+    /// Whether an audience is one of this server: one that the configuration names, or where it names none, an address below
+    /// its own.
     fn is_ours(&self, issuer: &ServeIssuer, audience: &str) -> bool {
         match issuer.audience.is_empty() {
             true => audience
@@ -302,18 +264,16 @@ impl Authenticator {
         }
     }
 
-    /// Whether a token with this audience is for a resource.
-    pub(super) fn is_for(&self, audience: &Audience, resource: Resource<'_>) -> bool {
-        match audience {
-            Audience::Configured => true,
-            Audience::Resources(own) => own.iter().any(|audience| resource.is(audience, &self.public_url)),
-        }
+    /// Whether a token is for a resource.
+    pub(super) fn is_for(&self, token: &Verified, resource: Resource<'_>) -> bool {
+        let is = |audience: &String| resource.is(audience, &self.public_url);
+        token.audience.as_ref().is_none_or(|audiences| audiences.iter().any(is))
     }
 
     /// The metadata of a resource; `None` where no issuer is configured.
     pub fn metadata(&self, resource: Resource<'_>) -> Option<Value> {
-        let issuers: Vec<&str> = self.issuers.iter().map(|issuer| issuer.issuer.as_str()).collect();
-        let scopes = grants::scopes(&self.issuers);
+        let issuers: Vec<&str> = self.settings().map(|issuer| issuer.issuer.as_str()).collect();
+        let scopes = grants::scopes(self.grants());
         (!issuers.is_empty()).then(|| resource.metadata(&self.public_url, &issuers, &scopes))
     }
 
@@ -325,22 +285,20 @@ impl Authenticator {
             AuthError::NoGrant => Some("insufficient_scope"),
             _ => Some("invalid_token"),
         };
-        let scopes = grants::first_scopes(&self.issuers);
-        let description = refused.to_string();
-        let metadata = (!self.issuers.is_empty()).then(|| resource.metadata_url(&self.public_url));
-        Challenge { error, description: &description, metadata, scopes: &scopes }.header()
+        let metadata = self.has_issuers().then(|| resource.metadata_url(&self.public_url));
+        let scopes = grants::first_scopes(self.grants());
+        challenge(error, &refused.to_string(), metadata.as_deref(), &scopes)
     }
 
     /// The challenge for a token with more rights, where the issuer of this caller's token can give them. `most` is the
     /// strongest effect that the server allows at all.
     pub fn wider(&self, caller: &Caller, most: Effect, resource: Resource<'_>) -> Option<HeaderValue> {
         let (_, place) = caller.name.rsplit_once('@')?;
-        let issuer = self.issuers.iter().find(|issuer| grants::place(&issuer.issuer) == place)?;
+        let issuer = self.settings().find(|issuer| grants::place(&issuer.issuer) == place)?;
         let scopes = grants::wider_scopes(issuer, caller, most);
-        let metadata = Some(resource.metadata_url(&self.public_url));
+        let metadata = resource.metadata_url(&self.public_url);
         let description = "this token does not allow it";
-        let challenge =
-            Challenge { error: Some("insufficient_scope"), description, metadata, scopes: &scopes };
-        (!scopes.is_empty()).then(|| challenge.header())
+        let wider = challenge(Some("insufficient_scope"), description, Some(&metadata), &scopes);
+        (!scopes.is_empty()).then_some(wider)
     }
 }

@@ -78,36 +78,27 @@ impl<'r> Resource<'r> {
     }
 }
 
-/// A challenge.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Challenge<'c> {
-    /// The error code of RFC 6750; none where no token was shown.
-    pub(super) error: Option<&'static str>,
-    /// The error in words.
-    pub(super) description: &'c str,
-    /// The address of the metadata of the resource.
-    pub(super) metadata: Option<String>,
-    /// The scopes to ask for.
-    pub(super) scopes: &'c [&'c str],
-}
-
-impl Challenge<'_> {
-    /// The header.
-    pub(super) fn header(&self) -> HeaderValue {
-        let mut parts = vec!["Bearer realm=\"toolcrib\"".to_string()];
-        if let Some(error) = self.error {
-            parts.push(format!("error=\"{error}\""));
-            // Clients that look for the metadata alone are spared the words.
-            if self.metadata.is_some() {
-                parts.push(format!("error_description=\"{}\"", self.description));
-            }
+/// The header `WWW-Authenticate`: the error code of RFC 6750 where a token was shown, the error in words, the address of the
+/// metadata of the resource, and the scopes to ask for.
+pub(super) fn challenge(
+    error: Option<&str>,
+    description: &str,
+    metadata: Option<&str>,
+    scopes: &[&str],
+) -> HeaderValue {
+    let mut parts = vec!["Bearer realm=\"toolcrib\"".to_string()];
+    if let Some(error) = error {
+        parts.push(format!("error=\"{error}\""));
+        // Clients that look for the metadata alone are spared the words.
+        if metadata.is_some() {
+            parts.push(format!("error_description=\"{description}\""));
         }
-        parts.extend(self.metadata.iter().map(|url| format!("resource_metadata=\"{url}\"")));
-        if !self.scopes.is_empty() {
-            parts.push(format!("scope=\"{}\"", self.scopes.join(" ")));
-        }
-        HeaderValue::try_from(parts.join(", ")).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
     }
+    parts.extend(metadata.map(|url| format!("resource_metadata=\"{url}\"")));
+    if !scopes.is_empty() {
+        parts.push(format!("scope=\"{}\"", scopes.join(" ")));
+    }
+    HeaderValue::try_from(parts.join(", ")).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
 // A proxy in front that names the person of a request in a header, such as oauth2-proxy. Headers that name a person are
@@ -257,17 +248,16 @@ mod tests {
 
     #[test]
     fn a_challenge_says_where_to_get_a_token() {
-        let challenge = Challenge {
-            error: Some("invalid_token"),
-            description: "this token has expired",
-            metadata: Some("https://a.example/m".into()),
-            scopes: &["a", "b"],
-        };
         assert_eq!(
-            challenge.header(),
+            challenge(
+                Some("invalid_token"),
+                "this token has expired",
+                Some("https://a.example/m"),
+                &["a", "b"]
+            ),
             "Bearer realm=\"toolcrib\", error=\"invalid_token\", error_description=\"this token has expired\", \
              resource_metadata=\"https://a.example/m\", scope=\"a b\""
         );
-        assert_eq!(Challenge::default().header(), "Bearer realm=\"toolcrib\"");
+        assert_eq!(challenge(None, "", None, &[]), "Bearer realm=\"toolcrib\"");
     }
 }

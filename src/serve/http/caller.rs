@@ -16,7 +16,7 @@ use crate::finding::nearest;
 use crate::serve::auth::{AuthError, METADATA, Resource};
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::{Media, add_to_vary as vary_by, no_store};
-use crate::serve::{RequestCatalog, Route};
+use crate::serve::{RequestCatalog, Route, Way};
 use crate::state::{Session, random_id};
 use crate::tool::{Effect, quoted};
 
@@ -33,13 +33,13 @@ pub(super) const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-
 /// The strongest effect of calls in this request; it can only lower the caller's own.
 const ALLOW: HeaderName = HeaderName::from_static("x-allow");
 
-/// The caller of a request for functions.
-pub(super) fn of_request(
+/// Adds to a caller of functions what the request says of the session, the allowed effect, and headers for servers.
+pub(super) fn complete(
     shared: &Shared,
     catalog: &RequestCatalog,
-    mut caller: Caller,
+    caller: &mut Caller,
     request: &Parts,
-) -> Result<Caller, Problem> {
+) -> Result<(), Problem> {
     let headers = &request.headers;
     caller.session = match headers.get(SESSION) {
         Some(id) => {
@@ -63,7 +63,7 @@ pub(super) fn of_request(
     caller.headers = sent_on(shared, catalog, headers);
     let is_wanted = catalog.generation().wants_caller_tokens;
     caller.token = is_wanted.then(|| shared.authenticator.token_for_servers(headers)).flatten();
-    Ok(caller)
+    Ok(())
 }
 
 /// Whether a request of MCP may be the first of a client of the older wire: the only one that names neither the
@@ -116,16 +116,6 @@ pub(super) fn problem(shared: &Shared, refused: AuthError, resource: Resource<'_
     };
     let challenge = shared.authenticator.challenge(refused, resource);
     Problem::new(code, refused.to_string()).header([(WWW_AUTHENTICATE, challenge)])
-}
-
-/// The challenge for a request that is refused because its token lacks a right; `None` where no other token has it.
-pub(super) fn wider(
-    shared: &Shared,
-    (catalog, caller): (&RequestCatalog, &Caller),
-    resource: Resource<'_>,
-) -> Option<HeaderValue> {
-    let most = catalog.unrestricted_view().catalog().config.exec.allow();
-    shared.authenticator.wider(caller, most, resource)
 }
 
 /// Adds the challenge to the answer of a call. MCP answers with a result, and clients look for the status.
@@ -202,9 +192,6 @@ pub(super) fn profile_of_request(
     headers: &HeaderMap,
 ) -> Result<RequestCatalog, Problem> {
     let header = in_header(headers)?;
-    if path.is_none() && header.is_none() && caller.profiles.is_none() {
-        return Ok(catalog);
-    }
     let in_path = path.map(|path| path.name.as_str());
     if let (Some(path), Some(header)) = (in_path, header)
         && path != header
@@ -220,7 +207,8 @@ pub(super) fn profile_of_request(
         Some(name) => chosen(catalog, caller, name, if path.is_some() { "the path" } else { "`X-Profile`" })?,
         None => of_token(catalog, caller)?,
     };
-    Ok(catalog.below(path.map(PathProfile::root), header.is_some()))
+    let root = path.map(PathProfile::root).unwrap_or_default();
+    Ok(catalog.by(Way { root, is_by_header: header.is_some() }))
 }
 
 /// Tells caches that `X-Profile` chooses between answers of the same address.
@@ -266,15 +254,11 @@ fn of_token(catalog: RequestCatalog, caller: &Caller) -> Result<RequestCatalog, 
     if caller.may_use(catalog.profile_name()) {
         return Ok(catalog);
     }
-    let mut own = caller.profiles.iter().flat_map(|own| own.iter()).map(String::as_str);
-    match own.find(|name| catalog.generation().position(Some(name)).is_some()) {
-        Some(name) => chosen(catalog, caller, name, "the token"),
-        None => {
-            let message = format!("{}, which this server does not serve", profiles_of_token(caller));
-            Err(Problem::new(ProblemCode::ProfileNotAllowed, message)
-                .next("tell the operator of this server"))
-        }
-    }
+    let mut own = caller.profiles.iter().flat_map(|own| own.iter());
+    own.find_map(|name| catalog.clone().in_profile(Some(name))).ok_or_else(|| {
+        let message = format!("{}, which this server does not serve", profiles_of_token(caller));
+        Problem::new(ProblemCode::ProfileNotAllowed, message).next("tell the operator of this server")
+    })
 }
 
 /// The profiles of a token, in words.

@@ -1,14 +1,14 @@
-//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client prefers. Files about the whole
-//! catalog: `/registry.json`, `/llms.txt`, `/llms-full.txt`.
+//! Docs, pages for people, and files about the whole catalog. `/tools/NAME.md` is a doc, `/tools/NAME.html` a page, and `/tools/NAME`
+//! the form that the client prefers; `/registry.json`, `/llms.txt` and `/llms-full.txt` are about all tools. Pages that `site` makes
+//! are made anew for each request, since people read few of them; docs and the assets of pages are cached.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, LOCATION};
+use http::header::{ALLOW, CACHE_CONTROL, LOCATION};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
@@ -17,219 +17,147 @@ use super::{RequestContext, Response};
 use crate::catalog::{Record, Tool};
 use crate::exec::Caller;
 use crate::finding::Finding;
-use crate::render::TemplateError;
+use crate::serve::RequestCatalog;
 use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
-use crate::serve::response::{Media, ResponseCache, Tagged, by_accept, preferred, with};
-use crate::serve::{RequestCatalog, response};
-use crate::site::{Page, Person, Site};
+use crate::serve::response::{Media, ResponseCache, Tagged, by_accept, negotiated, preferred, with};
+use crate::site::{Person, Site};
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
 const MARKDOWN: &str = ".md";
 const PAGE: &str = ".html";
 const NEGOTIATED: &str = "";
 
-/// The path below `/tools/`.
-pub(super) fn path(request: &Parts) -> Result<Cow<'_, str>, Problem> {
-    let path = decoded_address(request.uri.path().strip_prefix("/tools/").unwrap_or_default())?;
-    Ok(if path.is_empty() { "README.md".into() } else { path })
-}
-
-/// Whether the answer may be a page for people, or an index that is still to be laid out.
-pub(super) fn is_slow(cache: &ResponseCache, request: &Parts, path: &str) -> bool {
-    if is_of_index(path) {
-        return !cache.is_laid_out();
+/// A doc, a page for people, and every address without content. What is not cached is made when its turn comes; a browser
+/// that asks for a missing page gets a page with a search.
+pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let path = request.uri.path().strip_prefix('/').unwrap_or_default();
+    if is_read(&request.method)
+        && let Some(known) = catalog.cache(&caller).known(path)
+    {
+        return Ok(known);
     }
-    path.ends_with(PAGE) || (!path.ends_with(MARKDOWN) && preferred_media(request) == Some(Media::Html))
-}
-
-fn is_of_index(path: &str) -> bool {
-    path == "README.md" || path.starts_with("categories/")
-}
-
-/// Answers a GET or HEAD below `/tools/`.
-pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> Result<Response, Problem> {
-    let cache = context.cache();
-    if is_of_index(path) {
-        let index = cache.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
-        let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
-        return index.files.get(path).ok_or_else(missing).map(Tagged::answer);
-    }
-    let mut forms = [MARKDOWN, PAGE].into_iter();
-    let named = forms.find_map(|form| Some((form, path.strip_suffix(form)?)));
-    let (form, name) = named.unwrap_or((NEGOTIATED, path));
-    if is_unknown(cache, request, name, path) {
-        return Err(Problem::new(ProblemCode::NotFound, "there is no such tool"));
-    }
-    let (form, index) = match find(cache, name) {
-        Ok(index) => (form, index),
-        // The ending may be part of the name.
-        Err(_) if name.len() < path.len() && is_name(cache, path) => (NEGOTIATED, find(cache, path)?),
-        Err(problem) => return Err(problem),
-    };
-    let Some(tool) = cache.view().catalog().tools.get(index) else {
-        return Err(Problem::new(ProblemCode::Internal, "this tool has no place"));
-    };
-    if tool.safe_name != name {
-        return Ok(redirect(&format!("{}/tools/{}{}", context.catalog.root(), tool.safe_name, form)));
-    }
-    if cache.view().is_forbidden(index) {
-        return Err(Problem::forbidden(&tool.safe_name));
-    }
-    match form {
-        MARKDOWN => Ok(doc(cache, index)?.answer()),
-        PAGE => Ok(page(context, tool)?.answer()),
-        _ => negotiated(context, request, index, tool),
-    }
-}
-
-/// Whether a browser asks for a tool that does not exist. It gets a page that searches for similar names.
-fn is_unknown(cache: &ResponseCache, request: &Parts, name: &str, path: &str) -> bool {
-    let is_common = cache.view().catalog().named(name).is_some();
-    !is_common && reads_pages(&request.headers) && !is_name(cache, name) && !is_name(cache, path)
-}
-
-/// Whether any tool has this name: unlike [`find`], it does not search for near names, which takes longer.
-fn is_name(cache: &ResponseCache, name: &str) -> bool {
-    let mut tools = cache.view().catalog().tools.iter();
-    tools.any(|tool| {
-        let own = [tool.name.as_str(), &tool.op, &tool.safe_name, tool.written_name()];
-        own.contains(&name) || tool.aliases.iter().any(|alias| alias == name)
-    })
-}
-
-/// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
-fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
-    let view = cache.view();
-    let found = match view.resolve(name) {
-        Ok(index) => return Ok(index),
-        Err(found) => found,
-    };
-    let unresolved = view.catalog().explain(name, found);
-    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.safe_name == name);
-    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
-        return Ok(index);
-    }
-    let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
-    let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
-    let problem = Problem::new(code, unresolved.message).nearest(near);
-    Err(match unresolved.near.first() {
-        _ if unresolved.is_ambiguous => problem,
-        Some(near) => problem.next(format!(
-            "read {{root}}/tools/{}.md, or find the tool by what it does in {{root}}/tools/README.md",
-            near.safe_name
-        )),
-        None => problem.next("find the tool by what it does in {root}/tools/README.md"),
-    })
-}
-
-fn doc(cache: &ResponseCache, index: usize) -> Result<&Tagged, Problem> {
-    match cache.doc(index) {
-        Some(Ok(kept)) => Ok(kept),
-        Some(Err(problem)) => Err(Problem::new(ProblemCode::Internal, problem)),
-        None => Err(Problem::new(ProblemCode::Internal, "this tool has no place")),
-    }
-}
-
-/// The form of a tool that the client prefers.
-fn preferred_media(request: &Parts) -> Option<Media> {
-    preferred(&request.headers, &[Media::Markdown, Media::Html, Media::Json, Media::Text])
-}
-
-fn negotiated(
-    context: PageContext<'_>,
-    request: &Parts,
-    index: usize,
-    tool: &Tool,
-) -> Result<Response, Problem> {
-    let cache = context.cache();
-    let answer = match preferred_media(request) {
-        None => return Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
-        Some(Media::Json) => {
-            let mode = cache.view().mode(index);
-            let mut record = serde_json::to_value(Record::of(tool, mode)).unwrap_or_default();
-            if let (Value::Object(fields), Some(Ok(page))) = (&mut record, cache.view().page(index)) {
-                fields.insert("doc_version".into(), page.version.as_str().into());
-                fields.insert("registry_version".into(), cache.view().catalog().version.as_str().into());
+    let making = move || {
+        let visitor = request.extensions.get::<Visitor>();
+        let pages = Pages { catalog: &catalog, caller: &caller, visitor };
+        match pages.answer(&request) {
+            Err(problem) if problem.code == ProblemCode::NotFound && reads_pages(&request.headers) => {
+                pages.missing(&address(&request)?)
             }
-            Tagged::new(format!("{record}\n"), Media::Json).answer()
+            answer => answer,
         }
-        Some(Media::Html) => page(context, tool)?.answer(),
-        Some(Media::Text) => doc(cache, index)?.answer_as_text(),
-        Some(_) => doc(cache, index)?.answer(),
     };
-    Ok(by_accept(answer))
-}
-
-fn page(context: PageContext<'_>, tool: &Tool) -> Result<Arc<Tagged>, Problem> {
-    let page = context.page(&format!("tools/{}.html", tool.safe_name), None)?;
-    page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
-}
-
-/// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
-pub(super) fn redirect(path: &str) -> Response {
-    let mut headers = HeaderMap::new();
-    headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
-}
-
-/// `GET /registry.json`.
-pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
-    made(context, |cache| Ok(cache.registry())).await
-}
-
-/// `GET /llms.txt`.
-pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
-    made(context, |cache| {
-        let brief = cache.index()?.llms.brief(cache.view().catalog());
-        Ok(Tagged::new(brief, Media::Text).answer())
-    })
-    .await
-}
-
-/// `GET /llms-full.txt`.
-pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
-    made(context, |cache| {
-        let full = cache.index()?.llms.full(|index| cache.view().markdown(index));
-        Ok(Tagged::new(full, Media::Text).answer())
-    })
-    .await
-}
-
-async fn made(
-    RequestContext { shared, catalog, caller, .. }: RequestContext,
-    make: fn(&ResponseCache) -> Result<Response, &String>,
-) -> Result<Response, Problem> {
-    let cache = Arc::clone(catalog.cache(&caller));
-    let making = move || make(&cache).map_err(|problem| Problem::new(ProblemCode::Internal, problem));
     shared.slowly(making).await?
 }
 
-// Serves the pages for people, which `site` makes, anew for each request, since people read few of them. Their
-// assets, such as style sheets, are cached.
-
-/// The site as one caller sees it.
-#[derive(Clone, Copy)]
-pub(super) struct PageContext<'v> {
-    pub(super) catalog: &'v RequestCatalog,
-    pub(super) caller: &'v Caller,
-    /// The person who has signed in.
-    pub(super) visitor: Option<&'v Visitor>,
+/// The path, from the root of the site.
+fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
+    decoded_address(request.uri.path().trim_start_matches('/'))
 }
 
-impl<'v> PageContext<'v> {
-    /// The cache of the caller.
-    pub(super) fn cache(self) -> &'v ResponseCache {
+fn is_read(method: &Method) -> bool {
+    method == Method::GET || method == Method::HEAD
+}
+
+/// Docs and pages as one caller sees them.
+#[derive(Clone, Copy)]
+pub(super) struct Pages<'v> {
+    catalog: &'v RequestCatalog,
+    caller: &'v Caller,
+    /// The person who has signed in.
+    visitor: Option<&'v Visitor>,
+}
+
+impl<'v> Pages<'v> {
+    fn cache(self) -> &'v ResponseCache {
         self.catalog.cache(self.caller)
     }
 
-    /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
-    pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<Tagged>>, Problem> {
-        let cache = self.cache();
-        if let Some(kept) = cache.file(path).and_then(|place| place.get()) {
-            return Ok(Some(Arc::clone(kept)));
+    fn answer(self, request: &Parts) -> Result<Response, Problem> {
+        if let Some(path) = request.uri.path().strip_prefix("/tools/") {
+            return self.doc(request, &decoded_address(path)?);
         }
+        let found = self.page(&address(request)?, request.uri.query())?;
+        if !is_read(&request.method) && found.is_some() {
+            let allow = [(ALLOW, HeaderValue::from_static("GET,HEAD"))];
+            return Err(Problem::new(ProblemCode::MethodNotAllowed, "pages are read").header(allow));
+        }
+        found.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is nothing at this address"))
+    }
+
+    /// The answer at a path below `/tools/`.
+    fn doc(self, request: &Parts, path: &str) -> Result<Response, Problem> {
+        let cache = self.cache();
+        let path = if path.is_empty() { "README.md" } else { path };
+        if path == "README.md" || path.starts_with("categories/") {
+            return cache.answer(&format!("tools/{path}"), || {
+                let pages = cache.view().index().as_ref().map_err(internal)?;
+                let page = pages.iter().find(|page| page.path == path);
+                let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
+                Ok(Tagged::new(page.ok_or_else(missing)?.markdown.clone(), Media::Markdown))
+            });
+        }
+        let mut forms = [MARKDOWN, PAGE].into_iter();
+        let named = forms.find_map(|form| Some((form, path.strip_suffix(form)?)));
+        let (form, name) = named.unwrap_or((NEGOTIATED, path));
+        let (form, index) = match find(cache, name) {
+            Ok(index) => (form, index),
+            Err(problem) if form == NEGOTIATED => return Err(problem),
+            // The ending may be part of the name.
+            Err(problem) => (NEGOTIATED, find(cache, path).map_err(|_| problem)?),
+        };
+        let Some(tool) = cache.view().catalog().tools.get(index) else { return Err(no_place()) };
+        if tool.safe_name != name {
+            return Ok(redirect(&format!("{}/tools/{}{}", self.catalog.root(), tool.safe_name, form)));
+        }
+        if cache.view().is_forbidden(index) {
+            return Err(Problem::forbidden(&tool.safe_name));
+        }
+        match form {
+            MARKDOWN => self.markdown(index, tool, Media::Markdown),
+            PAGE => self.page_of(tool),
+            _ => self.negotiated(request, index, tool).map(by_accept),
+        }
+    }
+
+    fn markdown(self, index: usize, tool: &Tool, media: Media) -> Result<Response, Problem> {
+        let make = || {
+            let page = self.cache().view().page(index).ok_or_else(no_place)?;
+            Ok(Tagged::new(page.as_ref().map_err(internal)?.markdown.clone(), media))
+        };
+        match media {
+            Media::Markdown => self.cache().answer(&format!("tools/{}.md", tool.safe_name), make),
+            _ => Ok(make()?.answer()),
+        }
+    }
+
+    fn page_of(self, tool: &Tool) -> Result<Response, Problem> {
+        let page = self.page(&format!("tools/{}.html", tool.safe_name), None)?;
+        page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
+    }
+
+    fn negotiated(self, request: &Parts, index: usize, tool: &Tool) -> Result<Response, Problem> {
+        let offered = [Media::Markdown, Media::Html, Media::Json, Media::Text];
+        match preferred(&request.headers, &offered) {
+            None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
+            Some(Media::Json) => {
+                let view = self.cache().view();
+                let mut record = serde_json::to_value(Record::of(tool, view.mode(index))).unwrap_or_default();
+                if let (Value::Object(fields), Some(Ok(page))) = (&mut record, view.page(index)) {
+                    fields.insert("doc_version".into(), page.version.as_str().into());
+                    fields.insert("registry_version".into(), view.catalog().version.as_str().into());
+                }
+                Ok(Tagged::new(format!("{record}\n"), Media::Json).answer())
+            }
+            Some(Media::Html) => self.page_of(tool),
+            Some(media) => self.markdown(index, tool, media),
+        }
+    }
+
+    /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
+    fn page(self, path: &str, query: Option<&str>) -> Result<Option<Response>, Problem> {
         self.refuse_forbidden(path)?;
+        let cache = self.cache();
         let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
         let site = self.personal(cache.site()).with_notice(notice.as_deref());
@@ -239,11 +167,13 @@ impl<'v> PageContext<'v> {
             Some(words) => Some(site.search(&words)),
             None => site.page(path),
         };
-        let page = made.transpose().map_err(internal)?;
-        Ok(page.map(|page| match cache.file(path) {
-            Some(place) => Arc::clone(place.get_or_init(|| kept(page))),
-            None => kept(page),
-        }))
+        let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };
+        let body = Tagged::of_type(Bytes::from(page.body), page.content_type);
+        let is_asset = path == "search-index.js" || cache.view().templates().assets().contains_key(path);
+        match is_asset {
+            true => cache.answer(path, || Ok(body)).map(Some),
+            false => Ok(Some(body.answer())),
+        }
     }
 
     /// The site with the name of the person who reads it.
@@ -278,14 +208,67 @@ impl<'v> PageContext<'v> {
     }
 
     /// The page for an address without content.
-    pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
+    fn missing(self, path: &str) -> Result<Response, Problem> {
         let page = self.personal(self.cache().site()).not_found(path).map_err(internal)?;
-        Ok(response::negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
+        Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
     }
 }
 
-fn kept(page: Page) -> Arc<Tagged> {
-    Arc::new(Tagged::of_type(Bytes::from(page.body), page.content_type))
+/// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
+fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
+    let view = cache.view();
+    let found = match view.resolve(name) {
+        Ok(index) => return Ok(index),
+        Err(found) => found,
+    };
+    let unresolved = view.catalog().explain(name, found);
+    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.safe_name == name);
+    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
+        return Ok(index);
+    }
+    let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
+    let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
+    let problem = Problem::new(code, unresolved.message).nearest(near);
+    Err(match unresolved.near.first() {
+        _ if unresolved.is_ambiguous => problem,
+        Some(near) => problem.next(format!(
+            "read {{root}}/tools/{}.md, or find the tool by what it does in {{root}}/tools/README.md",
+            near.safe_name
+        )),
+        None => problem.next("find the tool by what it does in {root}/tools/README.md"),
+    })
+}
+
+/// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
+pub(super) fn redirect(path: &str) -> Response {
+    let mut headers = HeaderMap::new();
+    headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
+}
+
+/// `GET /registry.json`.
+pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
+    made(context, ResponseCache::registry).await
+}
+
+/// `GET /llms.txt`.
+pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
+    made(context, |cache| Ok(Tagged::new(cache.llms().brief(cache.view().catalog()), Media::Text).answer()))
+        .await
+}
+
+/// `GET /llms-full.txt`.
+pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
+    let full = |cache: &ResponseCache| cache.llms().full(|index| cache.view().markdown(index));
+    made(context, move |cache| Ok(Tagged::new(full(cache), Media::Text).answer())).await
+}
+
+async fn made(
+    RequestContext { shared, catalog, caller, .. }: RequestContext,
+    make: impl FnOnce(&ResponseCache) -> Result<Response, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    shared.slowly(move || make(catalog.cache(&caller))).await?
 }
 
 /// The value of `q=`.
@@ -294,8 +277,12 @@ fn searched(query: &str) -> Option<Result<String, Problem>> {
     Some(decoded_address(&words.replace('+', " ")).map(|words| words.into_owned()))
 }
 
-fn internal(error: TemplateError) -> Problem {
+fn internal(error: impl ToString) -> Problem {
     Problem::new(ProblemCode::Internal, error.to_string())
+}
+
+fn no_place() -> Problem {
+    Problem::new(ProblemCode::Internal, "this tool has no place")
 }
 
 // Names in addresses: percent-encoded, and back.

@@ -14,9 +14,8 @@ use tokio::time::timeout;
 
 use super::docs::encoded_address;
 use super::{RequestContext, Response, Shared};
-use crate::exec::Caller;
 use crate::finding::{from_json, from_json_bytes, nearest};
-use crate::functions::{Answer, Function, FunctionContext, Services, ToolCall, linked_data};
+use crate::functions::{Answer, Function, FunctionContext, ToolCall, linked_data};
 use crate::serve::metrics::LimitReached;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::{Media, Tagged, by_accept, negotiated, no_store, preferred};
@@ -38,9 +37,10 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
         if cache.lists_tools() {
             listed["tools"] = cache.listed_tools().tools().iter().map(|tool| bound(tool, root)).collect();
         }
-        Tagged::new(format!("{listed}\n"), Media::Json)
+        Ok(Tagged::new(format!("{listed}\n"), Media::Json))
     };
-    Ok(cache.tool_list_body(!root.is_empty()).get_or_init(make).answer())
+    // The addresses in it are below the path of the profile, or not.
+    cache.answer(if root.is_empty() { "v1" } else { "p/v1" }, make)
 }
 
 /// A tool of the catalog as it is bound.
@@ -69,9 +69,8 @@ pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Re
         None => ToolCall::named(&context.view, &name),
     };
     let call = ToolCall { arguments: given, idempotency_key, ..call };
-    let mut answer = passing.call_tool(&context, call).await?;
-    link_data(&mut answer, &context.services, &caller).await;
-    Ok(traced(written(&answer, &request.headers), &context))
+    let answer = passing.call_tool(&context, call).await?;
+    Ok(finished(answer, &context, &request).await)
 }
 
 fn described(function: &Function, root: &str) -> Value {
@@ -92,9 +91,8 @@ pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> R
     let passing = shared.call_limiter.acquire(function)?;
     let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
     let context = catalog.context(&caller);
-    let mut answer = passing.call(&context, given).await?;
-    link_data(&mut answer, &context.services, &caller).await;
-    Ok(traced(written(&answer, &request.headers), &context))
+    let answer = passing.call(&context, given).await?;
+    Ok(finished(answer, &context, &request).await)
 }
 
 /// `GET /v1/FUNCTION`, where it runs no tools, so that a link does no harm.
@@ -222,6 +220,16 @@ pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Problem>
     }
 }
 
+/// The answer to a call, with links to its data.
+async fn finished(mut answer: Answer, context: &FunctionContext, request: &Parts) -> Response {
+    if !answer.originals().is_empty()
+        && let Err(error) = answer.link_data(&context.services.state, &context.caller.name).await
+    {
+        tracing::warn!(%error, "the data of a result cannot be stored");
+    }
+    traced(written(&answer, &request.headers), context)
+}
+
 /// The same answer with its headers.
 fn traced(mut response: Response, context: &FunctionContext) -> Response {
     response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
@@ -261,10 +269,7 @@ fn query_arguments(function: &Function, query: &str) -> Result<Value, Problem> {
             (Some("array"), _) => {
                 arguments.insert(name.into_owned(), Value::Array(vec![text.into()]));
             }
-            (_, Some(_)) => {
-                let message = format!("`{}` is there twice in the query", quoted(&name));
-                return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
-            }
+            (_, Some(_)) => return Err(Problem::repeated(&name)),
             (None | Some("string"), None) => {
                 arguments.insert(name.into_owned(), text.into());
             }
@@ -286,11 +291,8 @@ pub(super) async fn result_data(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let RequestContext { catalog, caller, .. } = context;
-    let data =
-        linked_data(&catalog.services().state, &caller.name, (&id, &block)).await.map_err(|error| {
-            tracing::warn!(%error, "state cannot be read");
-            Problem::new(ProblemCode::StateUnavailable, "results cannot be read now")
-        })?;
+    let data = linked_data(&catalog.services().state, &caller.name, (&id, &block)).await;
+    let data = data.map_err(|error| Problem::of_state(&error, "results cannot be read now"))?;
     let Some(data) = data else {
         let problem = Problem::new(ProblemCode::NotFound, "this data is not stored, or no longer");
         return Err(problem.next("send the call again"));
@@ -310,15 +312,6 @@ pub(super) async fn result_data(
 fn is_harmless(media: &str) -> bool {
     let is_media = ["image/", "audio/", "video/"].iter().any(|kind| media.starts_with(kind));
     (is_media && !media.contains("xml")) || media == "application/pdf"
-}
-
-/// Adds a link to all data of an answer.
-async fn link_data(answer: &mut Answer, services: &Services, caller: &Caller) {
-    if !answer.originals().is_empty()
-        && let Err(error) = answer.link_data(&services.state, &caller.name).await
-    {
-        tracing::warn!(%error, "the data of a result cannot be stored");
-    }
 }
 
 #[cfg(test)]

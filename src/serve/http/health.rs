@@ -4,8 +4,9 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::docs::PageContext;
 use super::{RequestContext, Response, caller};
+use crate::exec::Caller;
+use crate::serve::RequestCatalog;
 use crate::serve::auth::Resource;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::{Media, no_store, preferred};
@@ -15,7 +16,7 @@ use crate::state::Health;
 
 /// `GET /healthz`: the process is alive.
 pub(super) async fn alive() -> Response {
-    plain(StatusCode::OK, Media::Text, "ok\n".into())
+    no_store(StatusCode::OK, Media::Text.content_type(), "ok\n")
 }
 
 /// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
@@ -28,7 +29,7 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     let media = preferred(&request.headers, &[Media::Text, Media::Json]).unwrap_or(Media::Text);
     if !verbose && media == Media::Text {
         return match is_ready {
-            true => Ok(plain(status, Media::Text, "ready\n".into())),
+            true => Ok(no_store(status, Media::Text.content_type(), "ready\n")),
             false => Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools")),
         };
     }
@@ -36,13 +37,11 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     let resource = Resource { root: catalog.root(), is_mcp: false };
     let found = shared.authenticator.caller(&request, resource).await;
     let caller = found.map_err(|refused| caller::problem(&shared, refused, resource))?;
-    let context = PageContext { catalog: &catalog, caller: &caller, visitor: None };
-    let detail = detail(context, is_ready);
-    Ok(plain(status, Media::Json, format!("{detail:#}\n")))
+    let detail = detail(&catalog, &caller, is_ready);
+    Ok(no_store(status, Media::Json.content_type(), format!("{detail:#}\n")))
 }
 
-fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
-    let PageContext { catalog, caller, .. } = context;
+fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
     let (generation, view) = (catalog.generation(), catalog.view(caller));
     let mut detail = json!({
         "ready": is_ready,
@@ -106,7 +105,7 @@ fn server(server: &ServerState) -> Value {
 /// `GET /metrics`: counters in the text format of Prometheus.
 pub(super) async fn metrics(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
     let text = shared.metrics.text(&catalog, catalog.view(&caller).catalog(), caller.sees_everything());
-    plain(StatusCode::OK, Media::Metrics, text)
+    no_store(StatusCode::OK, Media::Metrics.content_type(), text)
 }
 
 /// `POST /v1/reload`: the server looks at once whether there is another catalog. For callers who see everything. Answers before the new catalog is there; `/readyz` says when it is served.
@@ -121,10 +120,6 @@ pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem>
     }
     let body = json!({ "ok": true, "meta": { "registry_version": catalog.generation().version } });
     Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
-}
-
-fn plain(status: StatusCode, media: Media, text: String) -> Response {
-    no_store(status, media.content_type(), text)
 }
 
 /// Whether traces can be written.

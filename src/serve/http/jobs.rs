@@ -51,23 +51,17 @@ impl<'c> Job<'c> {
     }
 }
 
-/// An answer: its media type and text.
-type Answered = Result<(Media, String), Problem>;
-
 /// `POST /v1/payload`.
 pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, |job, body| {
-        let body: PayloadBody = read(body, "/v1/payload")?;
-        let mut options = job.catalog.config.payload;
+    answer(context, "/v1/payload", |job, provider, body| {
+        let Job { catalog, profile, .. } = job;
+        let mut options = catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
         options.search = body.search.unwrap_or(options.search);
         options.discovery |= body.discovery.unwrap_or_default();
         options.cache = body.cache.or(options.cache);
-        let Job { catalog, profile, .. } = job;
-        let (provider, mode) = (body.provider.unwrap_or(options.provider), Mode::Full);
-        let mut request = PayloadRequest { catalog, profile, provider, mode, options };
-        let named = body.mode.unwrap_or(options.mode).named();
-        let (mode, reason) = report::mode_of(&request, named);
+        let mut request = PayloadRequest { catalog, profile: &profile, provider, mode: Mode::Full, options };
+        let (mode, reason) = report::mode_of(&request, body.mode.unwrap_or(options.mode).named());
         request.mode = mode;
         let mut payload =
             provider::payload(request).map_err(|error| refused(error.to_string()).next(error.hint()))?;
@@ -80,19 +74,17 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
             "provider": provider.as_str(), "mode": payload.mode.as_str(),
             "headers": payload.headers, "notes": payload.notes, "body": payload.body
         });
-        Ok((Media::Json, format!("{body}\n")))
+        Ok((Media::Json, body.to_string()))
     })
     .await
 }
 
 /// `POST /v1/prompt`.
 pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, |job, body| {
-        let body: PromptBody = read(body, "/v1/prompt")?;
-        let options = job.catalog.config.payload;
-        let provider = body.provider.unwrap_or(options.provider);
-        let Job { catalog, profile, .. } = job;
-        let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
+    answer(context, "/v1/prompt", |job, provider, body| {
+        let Job { catalog, profile, templates } = job;
+        let options = catalog.config.payload;
+        let request = PayloadRequest { catalog, profile: &profile, provider, mode: Mode::Full, options };
         let (wanted, _) = report::mode_of(&request, body.mode.unwrap_or(options.mode).named());
         let section = PromptSection {
             mode: provider.mode(wanted),
@@ -101,55 +93,52 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
             discovery: body.discovery.unwrap_or_default() || options.discovery,
             tokens: body.tokens.unwrap_or(options.prompt_tokens),
         };
-        let text = section.render(catalog, profile, job.templates);
-        let text = text.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
-        Ok((Media::Markdown, format!("{text}\n")))
+        let text = section.render(catalog, &profile, templates);
+        Ok((Media::Markdown, text.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?))
     })
     .await
 }
 
 /// `POST /v1/parse`.
 pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, |job, body| {
-        let body: ParseBody<'_> = read(body, "/v1/parse")?;
-        let parser = Parser::of_profile(
-            job.catalog,
-            &job.profile,
-            body.provider.unwrap_or(job.catalog.config.payload.provider),
-        );
-        let entries = parser.parse(body.response.get()).map_err(|error| refused(error.to_string()))?;
+    answer(context, "/v1/parse", |job, provider, body| {
+        let parser = Parser::of_profile(job.catalog, &job.profile, provider);
+        let entries = parser.parse(body.response.map_or("null", RawValue::get));
+        let entries = entries.map_err(|error| refused(error.to_string()))?;
         let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
-        Ok((Media::Json, format!("{text}\n")))
+        Ok((Media::Json, text))
     })
     .await
 }
 
 /// `POST /v1/results`.
 pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, |job, body| {
-        let body: ResultsBody<'_> = read(body, "/v1/results")?;
-        let answered = AnsweredCalls::read(
-            body.results.get(),
-            body.provider.unwrap_or(job.catalog.config.payload.provider),
-        );
+    answer(context, "/v1/results", |job, provider, body| {
+        let answered = AnsweredCalls::read(body.results.map_or("null", RawValue::get), provider);
         let answered = answered.map_err(|error| refused(error.to_string()))?;
         let message = answered.messages(job.catalog, &job.profile);
         let message = message.map_err(|error| refused(error.to_string()).next(error.hint()))?;
-        Ok((Media::Json, format!("{message}\n")))
+        Ok((Media::Json, message.to_string()))
     })
     .await
 }
 
-/// The answer to a body, made when its turn comes.
+/// The answer to a body for this path, made when its turn comes: its media type and text.
 async fn answer(
     context: RequestContext,
-    make: impl FnOnce(&Job<'_>, &Bytes) -> Answered + Send + 'static,
+    path: &'static str,
+    make: impl FnOnce(Job<'_>, Provider, JobBody<'_>) -> Result<(Media, String), Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, body } = context;
     let body = functions::json_bytes(&shared, &request, body).await?;
-    let making = move || make(&Job::of(&catalog, &caller), &body);
+    let making = move || {
+        let job = Job::of(&catalog, &caller);
+        let body = read(&body, path)?;
+        let provider = body.provider.unwrap_or(job.catalog.config.payload.provider);
+        make(job, provider, body)
+    };
     let (media, text) = shared.slowly(making).await??;
-    Ok(no_store(StatusCode::OK, media.content_type(), text))
+    Ok(no_store(StatusCode::OK, media.content_type(), format!("{text}\n")))
 }
 
 fn refused(message: impl Into<String>) -> Problem {
@@ -193,8 +182,7 @@ fn values(query: &str) -> Result<Map<String, Value>, Problem> {
     let mut values = Map::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         if values.insert(name.to_string(), value.into()).is_some() {
-            let message = format!("`{}` is there twice in the query", quoted(&name));
-            return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
+            return Err(Problem::repeated(&name));
         }
     }
     Ok(values)
@@ -213,57 +201,31 @@ fn tar_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-// Requests of job starters, as `openapi.json` describes them: the options of `payload`, `prompt`, `parse` and `results`.
-
 /// Most mistakes that one message names.
 const MAX_MISTAKES: usize = 3;
 
-/// `POST /v1/payload`.
+/// The request of a job starter: the options of `payload`, `prompt`, `parse` and `results`. The schema in `openapi.json` says
+/// which of them a path takes.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PayloadBody {
-    pub(super) provider: Option<Provider>,
-    pub(super) mode: Option<ModeChoice>,
-    pub(super) deferred: Option<Deferred>,
-    pub(super) search: Option<SearchBy>,
-    pub(super) discovery: Option<bool>,
-    pub(super) cache: Option<bool>,
-}
-
-/// `POST /v1/prompt`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PromptBody {
-    pub(super) provider: Option<Provider>,
-    pub(super) mode: Option<ModeChoice>,
-    pub(super) deferred: Option<Deferred>,
-    pub(super) discovery: Option<bool>,
-    pub(super) folder: Option<String>,
-    pub(super) tokens: Option<usize>,
-}
-
-/// `POST /v1/parse`. The response is read as it came, with every digit.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ParseBody<'b> {
-    pub(super) provider: Option<Provider>,
+struct JobBody<'b> {
+    provider: Option<Provider>,
+    mode: Option<ModeChoice>,
+    deferred: Option<Deferred>,
+    search: Option<SearchBy>,
+    discovery: Option<bool>,
+    cache: Option<bool>,
+    folder: Option<String>,
+    tokens: Option<usize>,
+    /// Read as it was sent, with every digit.
     #[serde(borrow)]
-    pub(super) response: &'b RawValue,
-}
-
-/// `POST /v1/results`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ResultsBody<'b> {
-    pub(super) provider: Option<Provider>,
+    response: Option<&'b RawValue>,
     #[serde(borrow)]
-    pub(super) results: &'b RawValue,
+    results: Option<&'b RawValue>,
 }
 
 /// The fields of a body, which is checked against the schema that `openapi.json` has for it. An optional field that is null is
 /// left out.
-pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b Bytes, path: &str) -> Result<T, Problem> {
-    let refused = |message: &str| Problem::new(ProblemCode::ValidationError, message);
+fn read<'b>(body: &'b Bytes, path: &str) -> Result<JobBody<'b>, Problem> {
     let mut value = checked_json(body)?;
     let Some(fields) = value.as_object_mut() else {
         return Err(refused("the body is no JSON object").next("send one object with the fields by name"));
@@ -283,7 +245,7 @@ pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b Bytes, path: &str) -> Resul
     let mistakes: Vec<String> =
         violations(&validator, schema, &value).into_iter().take(MAX_MISTAKES).map(told).collect();
     if !mistakes.is_empty() {
-        return Err(refused(&format!("in the body: {}", mistakes.join("; "))));
+        return Err(refused(format!("in the body: {}", mistakes.join("; "))));
     }
     // A number that the schema allows may still be too large.
     serde_json::from_slice(body).map_err(|_| refused("the body is not as `/openapi.json` describes it"))

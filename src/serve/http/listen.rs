@@ -55,7 +55,7 @@ impl Listener {
 
     /// Answers until `stop`, then finishes requests in progress, for a limited time.
     pub async fn serve(self, service: Arc<HttpService>, stop: impl Future<Output = ()>) -> io::Result<()> {
-        let limits = service.limits();
+        let limits = &service.shared.limits;
         let files = file_limit();
         let permits = Arc::new(Semaphore::new(most(limits.connections, files)));
         let refusals = Arc::new(Semaphore::new((files / 8).clamp(1, MAX_REFUSALS)));
@@ -71,7 +71,7 @@ impl Listener {
                     tokio::spawn(answer(connection, permit, Arc::clone(&service), open.watcher()));
                 }
                 (Ok((stream, _)), Err(_)) => {
-                    service.metrics().connection_rejected();
+                    service.shared.metrics.connection_rejected();
                     let place = Arc::clone(&refusals).acquire_owned();
                     if let Ok(Ok(place)) = timeout(Duration::from_millis(50), place).await {
                         tokio::spawn(refuse(stream, place));
@@ -133,7 +133,7 @@ async fn answer(
     open: Watcher,
 ) {
     let _ = stream.set_nodelay(true);
-    let limits = service.limits();
+    let limits = &service.shared.limits;
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.client_time()));
     let own = Arc::clone(&service);
@@ -148,7 +148,7 @@ async fn answer(
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(Box::pin(stream)), answering);
-    let connected = service.metrics().connected();
+    let connected = service.shared.metrics.connected();
     if let Err(error) = open.watch(connection).await {
         tracing::debug!(%error, "connection closed");
     }

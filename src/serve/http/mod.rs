@@ -98,3 +98,10 @@ impl FromRequest<Arc<Shared>> for RequestContext {
         }
     }
 }
+
+/// The first value of this name in the query of a request.
+fn query_value(request: &Parts, name: &str) -> Option<String> {
+    let query = request.uri.query().unwrap_or_default();
+    let mut values = form_urlencoded::parse(query.as_bytes());
+    values.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+}

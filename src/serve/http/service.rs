@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
+use futures_util::FutureExt;
 use http::header::{
     ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_NONE_MATCH, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
@@ -18,7 +19,7 @@ use tower::ServiceExt;
 
 use super::caller::{self, PathProfile};
 use super::functions::TRACE;
-use super::sign_in::Visitor;
+use super::sign_in::{Browser, Visitor};
 use super::{Hosts, MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
 use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
@@ -45,7 +46,7 @@ const NAMES: [HeaderName; 2] =
 #[derive(Debug)]
 pub struct HttpService {
     live: Arc<LiveCatalog>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     routes: Router,
 }
 
@@ -73,28 +74,9 @@ impl HttpService {
 
     /// The same server with one for MCP. It gets the extensions of each request: the catalog ([`RequestCatalog`]), the
     /// [`Caller`], and the [`CallLimiter`] for calls of functions.
-    pub fn with_mcp<S>(mut self, service: S) -> Self
-    where
-        S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Response: axum::response::IntoResponse,
-        S::Future: Send + 'static,
-    {
+    pub fn with_mcp(mut self, service: mcp::Service) -> Self {
         self.routes = self.routes.nest_service(routes::MCP, service);
         self
-    }
-
-    /// The limits.
-    pub fn limits(&self) -> &ServeLimits {
-        &self.shared.limits
-    }
-
-    /// The metrics.
-    pub fn metrics(&self) -> &Arc<Metrics> {
-        &self.shared.metrics
     }
 
     /// Answers a request.
@@ -107,26 +89,21 @@ impl HttpService {
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
         let (mut session, mut may_choose, mut is_personal) = (None, false, false);
-        let mut response = match self.admit(route, &request, profile.as_ref()).await {
-            Ok((catalog, _, visitor)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
-                is_personal = visitor.is_some();
-                let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
-                docs::redirect(&format!("{}/{query}", catalog.root()))
+        let mut response = match self.admit(route, &mut request, profile.as_ref()).await {
+            Ok((catalog, caller)) => {
+                is_personal = request.extensions.get::<Visitor>().is_some();
+                if profile.as_ref().is_some_and(|path| path.is_bare) {
+                    let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
+                    docs::redirect(&format!("{}/{query}", catalog.root()))
+                } else {
+                    session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
+                    may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
+                    let root = catalog.root().to_string();
+                    let answered = guarded(self.challenging(route, catalog, caller, request, body)).await;
+                    let broken = |_| Err(Problem::new(ProblemCode::Internal, MISTAKE));
+                    answered.unwrap_or_else(broken).unwrap_or_else(|problem| told(&problem, route, &root))
+                }
             }
-            Ok((catalog, caller, visitor)) => {
-                is_personal = visitor.is_some();
-                visitor.into_iter().for_each(|visitor| drop(request.extensions.insert(visitor)));
-                session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
-                may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
-                let root = catalog.root().to_string();
-                let answered = guarded(self.challenging(route, (catalog, caller), request, body)).await;
-                let answered = answered.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Internal, MISTAKE)));
-                answered.unwrap_or_else(|problem| match route {
-                    Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
-                    _ => problem.answer(&root),
-                })
-            }
-            Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
             Err(problem) => self.refused(&problem, route, &request, &path),
         };
         let headers = response.headers_mut();
@@ -161,71 +138,77 @@ impl HttpService {
         response
     }
 
-    /// Checks host and origin, and finds the caller and the profile.
+    /// Checks host and origin, and finds the caller and the profile. A person who has signed in becomes an extension of the
+    /// request.
     async fn admit(
         &self,
         route: Route,
-        request: &Parts,
+        request: &mut Parts,
         path: Option<&PathProfile>,
-    ) -> Result<(RequestCatalog, Caller, Option<Visitor>), Problem> {
-        self.shared.hosts.check(request, route == Route::Mcp)?;
-        let catalog = self.live.for_request();
-        let chooses = || path.is_some() || request.headers.contains_key(caller::PROFILE);
-        let root = path.map(PathProfile::root);
-        let resource = Resource { root: root.as_deref().unwrap_or_default(), is_mcp: route == Route::Mcp };
-        let refused = |refused| caller::problem(&self.shared, refused, resource);
-        let by_proxy = self.shared.authenticator.by_proxy(request).map_err(refused)?;
-        if route == Route::SignIn {
-            return Ok((catalog, stranger(), None));
-        }
-        // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
-        if routes::is_open(request.uri.path()) && !chooses() {
-            let known = self.shared.authenticator.known(request, resource).and_then(Result::ok);
-            return match known {
-                Some(caller) => {
-                    Ok((caller::profile_of_request(catalog, &caller, path, &request.headers)?, caller, None))
+    ) -> Result<(RequestCatalog, Caller), Problem> {
+        let (shared, catalog) = (&self.shared, self.live.for_request());
+        shared.hosts.check(request, route == Route::Mcp)?;
+        let root = path.map(PathProfile::root).unwrap_or_default();
+        let resource = Resource { root: &root, is_mcp: route == Route::Mcp };
+        let refused = |refused| caller::problem(shared, refused, resource);
+        let person = shared.authenticator.by_proxy(request).map_err(refused)?;
+        let chooses = path.is_some() || request.headers.contains_key(caller::PROFILE);
+        let is_open = routes::is_open(request.uri.path()) && !chooses;
+        let caller = if route == Route::SignIn {
+            None
+        } else if is_open {
+            // A process monitor has no token; it learns only that the server is well. It waits for no issuer.
+            shared.authenticator.caller(request, resource).now_or_never().and_then(Result::ok)
+        } else {
+            let visitor = match person {
+                Some(person) => Some(Visitor::of_proxy(person)),
+                None if sign_in::takes_cookies(route, request) => {
+                    Browser { shared, catalog: &catalog, request }.visitor(resource).await?
                 }
-                None => Ok((catalog, stranger(), None)),
+                None => None,
             };
-        }
-        let state = &*catalog.services().state;
-        let visitor = match by_proxy {
-            Some(caller) => Some(Visitor::of_proxy(caller)),
-            None if sign_in::takes_cookies(route, request) => {
-                sign_in::visitor(&self.shared, state, request, resource).await?
+            let caller = match &visitor {
+                Some(visitor) => visitor.caller.clone(),
+                None => shared.authenticator.caller(request, resource).await.map_err(refused)?,
+            };
+            visitor.into_iter().for_each(|visitor| drop(request.extensions.insert(visitor)));
+            Some(caller)
+        };
+        match caller {
+            Some(caller) => {
+                Ok((caller::profile_of_request(catalog, &caller, path, &request.headers)?, caller))
             }
-            None => None,
-        };
-        let caller = match &visitor {
-            Some(visitor) => visitor.caller.clone(),
-            None => self.shared.authenticator.caller(request, resource).await.map_err(refused)?,
-        };
-        let catalog = caller::profile_of_request(catalog, &caller, path, &request.headers)?;
-        Ok((catalog, caller, visitor))
+            None => Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() })),
+        }
     }
 
     /// The answer, and where it refuses a call for a right that the caller's token lacks, the challenge.
     async fn challenging(
         &self,
         route: Route,
-        (catalog, caller): (RequestCatalog, Caller),
+        catalog: RequestCatalog,
+        mut caller: Caller,
         request: Parts,
         body: Incoming,
     ) -> Result<Response, Problem> {
         if !matches!(route, Route::Function | Route::Mcp) {
-            return self.route(route, (catalog, caller), request, body).await;
+            return self.route(route, catalog, caller, request, body).await;
         }
-        let mut caller = caller::of_request(&self.shared, &catalog, caller, &request)?;
+        caller::complete(&self.shared, &catalog, &mut caller, &request)?;
         if !self.shared.authenticator.has_issuers() {
-            return self.route(route, (catalog, caller), request, body).await;
+            return self.route(route, catalog, caller, request, body).await;
         }
-        let (shown, of, lacked) = (catalog.clone(), caller.clone(), LackedRight::default());
+        let (of, lacked) = ((catalog.clone(), caller.clone()), LackedRight::default());
         caller.lacked_right = Some(lacked.clone());
-        let response = self.route(route, (catalog, caller), request, body).await;
-        let response = response.unwrap_or_else(|problem| problem.answer(shown.root()));
-        let resource = Resource { root: shown.root(), is_mcp: route == Route::Mcp };
-        let challenge = lacked.is_set().then(|| caller::wider(&self.shared, (&shown, &of), resource));
-        Ok(match challenge.flatten() {
+        let response = self.route(route, catalog, caller, request, body).await;
+        if !lacked.is_set() {
+            return response;
+        }
+        let (catalog, caller) = of;
+        let resource = Resource { root: catalog.root(), is_mcp: route == Route::Mcp };
+        let most = catalog.unrestricted_view().catalog().config.exec.allow();
+        let response = response.unwrap_or_else(|problem| problem.answer(catalog.root()));
+        Ok(match self.shared.authenticator.wider(&caller, most, resource) {
             Some(challenge) => caller::challenged(response, route, challenge),
             None => response,
         })
@@ -236,16 +219,18 @@ impl HttpService {
         let may_sign_in = problem.code == ProblemCode::Unauthorized && sign_in::takes_cookies(route, request);
         if may_sign_in && reads_pages(&request.headers) {
             let wanted = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
-            return sign_in::refused(&self.shared, &self.live.for_request(), request, (problem, wanted));
+            let catalog = &self.live.for_request();
+            return Browser { shared: &self.shared, catalog, request }.refused(problem, wanted);
         }
-        problem.answer("")
+        told(problem, route, "")
     }
 
     /// The answer of the router.
     async fn route(
         &self,
         route: Route,
-        (catalog, caller): (RequestCatalog, Caller),
+        catalog: RequestCatalog,
+        caller: Caller,
         mut request: Parts,
         body: Incoming,
     ) -> Result<Response, Problem> {
@@ -287,7 +272,10 @@ impl HttpService {
     }
 }
 
-/// A caller of whom nothing is known.
-fn stranger() -> Caller {
-    Caller { roles: Some(Vec::new()), ..Caller::default() }
+/// The answer with a problem, at addresses below `root`.
+fn told(problem: &Problem, route: Route, root: &str) -> Response {
+    match route {
+        Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
+        _ => problem.answer(root),
+    }
 }

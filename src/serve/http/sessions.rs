@@ -7,7 +7,7 @@ use http::StatusCode;
 use http::request::Parts;
 use serde_json::{Map, Value, json};
 
-use super::{RequestContext, Response};
+use super::{RequestContext, Response, query_value};
 use crate::exec::Caller;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::{Media, no_store};
@@ -29,9 +29,10 @@ pub(super) async fn show(Path(id): Path<String>, context: RequestContext) -> Res
     let after = number(&request, "after")?.unwrap_or(0).max(0);
     let read = async {
         let events = state.events(&EventQuery { limit, skip: after, ..EventQuery::of(&session) }).await?;
-        Ok((events, state.session_context(&session).await?))
+        Ok::<_, StateError>((events, state.session_context(&session).await?))
     };
-    let (events, context) = WaitBudget::default().with(read).await.map_err(unavailable)?;
+    let read = WaitBudget::default().with(read).await;
+    let (events, context) = read.map_err(|error| Problem::of_state(&error, "sessions cannot be read now"))?;
     if events.is_empty() && context.is_none() && after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
         return Err(
@@ -60,14 +61,7 @@ fn named(caller: &Caller, id: &str) -> Result<Session, Problem> {
 
 /// A number in the query of an address.
 fn number(request: &Parts, name: &str) -> Result<Option<i64>, Problem> {
-    let given = form_urlencoded::parse(request.uri.query().unwrap_or_default().as_bytes());
-    let given = given.into_iter().find(|(key, _)| key == name);
-    let Some((_, number)) = given else { return Ok(None) };
-    let refused = || Problem::new(ProblemCode::ValidationError, format!("`{name}` is a number"));
-    number.parse().map(Some).map_err(|_| refused())
-}
-
-fn unavailable(error: StateError) -> Problem {
-    tracing::warn!(%error, "state cannot be read");
-    Problem::new(ProblemCode::StateUnavailable, "sessions cannot be read now")
+    let Some(number) = query_value(request, name) else { return Ok(None) };
+    let refused = |_| Problem::new(ProblemCode::ValidationError, format!("`{name}` is a number"));
+    number.parse().map(Some).map_err(refused)
 }

@@ -19,15 +19,15 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use super::{RequestContext, Response, Shared, functions};
+use super::{RequestContext, Response, Shared, functions, query_value};
 use crate::exec::Caller;
-use crate::serve::auth::{Audience, AuthError, Resource};
+use crate::serve::auth::{AuthError, Resource, Verified};
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::{add_to_vary, negotiated, with};
 use crate::serve::{RequestCatalog, Route};
 use crate::site::SignInPage;
-use crate::state::{StateStore, now, random_secret};
-use crate::tool::{Effect, clean_line};
+use crate::state::{StateError, now, random_secret};
+use crate::tool::clean_line;
 
 /// Most milliseconds after which a person has to sign in again; less where the token ends earlier.
 const LONGEST_MS: i64 = 8 * 3_600_000;
@@ -72,12 +72,8 @@ pub(super) struct Visitor {
 struct Session {
     /// A number that no other session has.
     id: String,
-    name: String,
-    roles: Vec<String>,
-    profiles: Option<Vec<String>>,
-    allow: Effect,
-    audience: Audience,
-    until: i64,
+    #[serde(flatten)]
+    verified: Verified,
 }
 
 impl Visitor {
@@ -90,18 +86,6 @@ impl Visitor {
 }
 
 impl SignIn {
-    async fn key(&self, shared: &Shared, state: &StateStore) -> Result<&[u8; 32], Problem> {
-        let made = self.key.get_or_try_init(async || {
-            let secret = state.hash_key().await?;
-            let callers = shared.authenticator.fingerprint();
-            Ok(blake3::derive_key(COOKIE_KEY, format!("{secret}\n{callers}").as_bytes()))
-        });
-        made.await.map_err(|error: crate::state::StateError| {
-            tracing::warn!(%error, "the key of sign-ins cannot be read");
-            Problem::new(ProblemCode::StateUnavailable, "nobody can sign in now")
-        })
-    }
-
     fn end(&self, value: &str, until: i64) {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         ended.retain(|_, until| *until > now());
@@ -131,17 +115,7 @@ impl Session {
         // Hashes are compared in constant time.
         let is_signed = blake3::Hash::from_hex(signature).ok()? == blake3::keyed_hash(key, facts.as_bytes());
         let facts = URL_SAFE_NO_PAD.decode(facts).ok().filter(|_| is_signed)?;
-        serde_json::from_slice(&facts).ok().filter(|session: &Self| now < session.until)
-    }
-
-    fn caller(self) -> Caller {
-        Caller {
-            name: self.name.into(),
-            roles: Some(self.roles),
-            profiles: self.profiles.map(Into::into),
-            allow: self.allow,
-            ..Caller::default()
-        }
+        serde_json::from_slice(&facts).ok().filter(|session: &Self| now < session.verified.until)
     }
 }
 
@@ -153,111 +127,162 @@ pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
     is_page && is_read && !is_api && !request.headers.contains_key(AUTHORIZATION)
 }
 
-/// The person who has signed in with the browser of this request.
-pub(super) async fn visitor(
-    shared: &Shared,
-    state: &StateStore,
-    request: &Parts,
-    resource: Resource<'_>,
-) -> Result<Option<Visitor>, Problem> {
-    let Some((value, session)) = session(shared, state, request).await? else { return Ok(None) };
-    if !shared.authenticator.is_for(&session.audience, resource) {
-        return Ok(None);
-    }
-    let (csrf, caller) = (form_value(&value), session.caller());
-    Ok(Some(Visitor { name: shown(&caller.name), caller, csrf }))
+/// The browser of a request.
+#[derive(Clone, Copy)]
+pub(super) struct Browser<'r> {
+    pub(super) shared: &'r Shared,
+    pub(super) catalog: &'r RequestCatalog,
+    pub(super) request: &'r Parts,
 }
 
-/// The cookie of a request, and the session in it.
-async fn session(
-    shared: &Shared,
-    state: &StateStore,
-    request: &Parts,
-) -> Result<Option<(String, Session)>, Problem> {
-    let Some(value) = cookie_value(shared, request, SESSION) else { return Ok(None) };
-    let key = shared.sign_in.key(shared, state).await?;
-    let session = Session::read(&value, key, now()).filter(|_| !shared.sign_in.has_ended(&value));
-    Ok(session.map(|session| (value, session)))
+impl Browser<'_> {
+    /// The person who has signed in, and may read this resource.
+    pub(super) async fn visitor(self, resource: Resource<'_>) -> Result<Option<Visitor>, Problem> {
+        let Some((value, Session { verified, .. })) = self.session().await? else { return Ok(None) };
+        if !self.shared.authenticator.is_for(&verified, resource) {
+            return Ok(None);
+        }
+        let (name, csrf) = (shown(&verified.caller.name), form_value(&value));
+        Ok(Some(Visitor { caller: verified.caller, name, csrf }))
+    }
+
+    /// The form in place of a refusal, at the same address, to which the person returns.
+    pub(super) fn refused(self, problem: &Problem, wanted: &str) -> Response {
+        let page = SignInPage { return_to: wanted, ..SignInPage::default() };
+        match self.ask(StatusCode::UNAUTHORIZED, page) {
+            Ok(mut page) => {
+                page.headers_mut().extend(problem.headers.clone());
+                page
+            }
+            Err(failed) => failed.answer(""),
+        }
+    }
+
+    /// The page with the form. The browser gets a cookie, from which the value of the form is made.
+    fn ask(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
+        let known = self.cookie(FORM);
+        let is_new = known.is_none();
+        let none = || Problem::new(ProblemCode::Internal, "this machine has no random numbers");
+        let secret = known.or_else(random_secret).ok_or_else(none)?;
+        let csrf = form_value(&secret);
+        let takes_token = self.shared.authenticator.takes_tokens();
+        let page = SignInPage { takes_token, return_to: safe(page.return_to), csrf: &csrf, ..page };
+        let mut response = self.page(status, page)?;
+        if is_new {
+            response.headers_mut().extend(self.set_cookie(FORM, secret, None));
+        }
+        Ok(response)
+    }
+
+    fn page(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
+        let host = self.request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let page = SignInPage { host, ..page }.render(self.catalog.unrestricted_view().templates());
+        let page = page.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+        let mut response = negotiated(status, page.content_type, page.body);
+        // Without a referrer, a browser hides the origin of its own form.
+        response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        Ok(response)
+    }
+
+    /// The key that signs cookies.
+    async fn key(self) -> Result<[u8; 32], Problem> {
+        let make = async || {
+            let secret = self.catalog.services().state.hash_key().await?;
+            let callers = self.shared.authenticator.fingerprint();
+            Ok(blake3::derive_key(COOKIE_KEY, format!("{secret}\n{callers}").as_bytes()))
+        };
+        let key = self.shared.sign_in.key.get_or_try_init(make).await;
+        key.copied().map_err(|error: StateError| Problem::of_state(&error, "nobody can sign in now"))
+    }
+
+    /// The cookie of the session, and what it holds, if that has not ended.
+    async fn session(self) -> Result<Option<(String, Session)>, Problem> {
+        let Some(value) = self.cookie(SESSION) else { return Ok(None) };
+        let session = Session::read(&value, &self.key().await?, now());
+        let session = session.filter(|_| !self.shared.sign_in.has_ended(&value));
+        Ok(session.map(|session| (value, session)))
+    }
+
+    /// Ends the session that the browser has, so that a copy of its cookie is of no use here.
+    async fn end_session(self) -> Result<(), Problem> {
+        if let Some((value, session)) = self.session().await? {
+            self.shared.sign_in.end(&value, session.verified.until);
+        }
+        Ok(())
+    }
+
+    /// The fields of a form: the value that proves its page, the token, and the address to return to.
+    async fn fields(self, body: Body) -> Result<[String; 3], Problem> {
+        let kind = self.request.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            let message = "this address takes a form of its own pages";
+            return Err(Problem::new(ProblemCode::UnsupportedMediaType, message)
+                .next("sign in with a browser, or send `Authorization: Bearer TOKEN`"));
+        }
+        let body = functions::whole(self.shared, body).await?;
+        let mut fields: HashMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
+        Ok(["csrf", "token", "return"].map(|name| fields.remove(name).unwrap_or_default()))
+    }
+
+    /// The port of this machine at which the browser asks without TLS; only there a cookie does without `Secure`.
+    fn loopback_port(self) -> Option<u16> {
+        let is_https = self.shared.authenticator.public_url().starts_with("https://");
+        self.shared.hosts.loopback_port(self.request).filter(|_| !is_https)
+    }
+
+    /// The name of a cookie. Over TLS, no other host can set or read it; servers at other ports of this machine share cookies.
+    fn cookie_name(self, kind: &str) -> String {
+        match self.loopback_port() {
+            Some(port) => format!("toolcrib-{kind}-{port}"),
+            None => format!("__Host-toolcrib-{kind}"),
+        }
+    }
+
+    /// The value of a cookie. Two of one name are none: another server of this machine may have set one.
+    fn cookie(self, kind: &str) -> Option<String> {
+        let name = self.cookie_name(kind);
+        let sent = self.request.headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+        let mut found = sent.flat_map(Cookie::split_parse).flatten().filter(|cookie| cookie.name() == name);
+        let cookie = found.next().filter(|_| found.next().is_none())?;
+        Some(cookie.value().to_string()).filter(|value| !value.is_empty() && value.len() <= MAX_COOKIE)
+    }
+
+    /// The header that sets a cookie, until the browser ends or for these milliseconds.
+    fn set_cookie(self, kind: &str, value: String, ms: Option<i64>) -> Option<(HeaderName, HeaderValue)> {
+        let mut cookie = Cookie::new(self.cookie_name(kind), value);
+        cookie.set_path("/");
+        cookie.set_http_only(true);
+        cookie.set_secure(self.loopback_port().is_none());
+        cookie.set_same_site(SameSite::Strict);
+        cookie.set_max_age(ms.map(cookie::time::Duration::milliseconds));
+        Some((SET_COOKIE, HeaderValue::try_from(cookie.to_string()).ok()?))
+    }
 }
 
 /// `GET /sign-in`: the form, or the person who is signed in.
 pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, request, .. } = context;
-    let whole = Resource { root: "", is_mcp: false };
-    if let Some(visitor) = visitor(&shared, &catalog.services().state, &request, whole).await? {
+    let RequestContext { shared, catalog, request, .. } = &context;
+    let browser = Browser { shared, catalog, request };
+    if let Some(visitor) = browser.visitor(Resource { root: "", is_mcp: false }).await? {
         let page = SignInPage { person: Some(&visitor.name), csrf: &visitor.csrf, ..SignInPage::default() };
-        return rendered(&catalog, &request, StatusCode::OK, page);
+        return browser.page(StatusCode::OK, page);
     }
-    let query = request.uri.query().unwrap_or_default();
-    let field = |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name);
-    let return_to = field("return").map(|(_, value)| value.into_owned()).unwrap_or_default();
-    let notice = field("signed-out").map(|_| "You are signed out.");
-    let page = SignInPage { return_to: &return_to, notice, ..SignInPage::default() };
-    ask(&shared, &catalog, &request, StatusCode::OK, page)
-}
-
-/// The form in place of a refusal, at the same address, to which the person returns.
-pub(super) fn refused(
-    shared: &Shared,
-    catalog: &RequestCatalog,
-    request: &Parts,
-    (problem, wanted): (&Problem, &str),
-) -> Response {
-    let page = SignInPage { return_to: wanted, ..SignInPage::default() };
-    match ask(shared, catalog, request, StatusCode::UNAUTHORIZED, page) {
-        Ok(mut page) => {
-            page.headers_mut().extend(problem.headers.clone());
-            page
-        }
-        Err(failed) => failed.answer(""),
-    }
-}
-
-/// The page with the form. The browser gets a cookie, from which the value of the form is made.
-fn ask(
-    shared: &Shared,
-    catalog: &RequestCatalog,
-    request: &Parts,
-    status: StatusCode,
-    page: SignInPage<'_>,
-) -> Result<Response, Problem> {
-    let known = cookie_value(shared, request, FORM);
-    let is_new = known.is_none();
-    let none = || Problem::new(ProblemCode::Internal, "this machine has no random numbers");
-    let secret = known.or_else(random_secret).ok_or_else(none)?;
-    let csrf = form_value(&secret);
-    let takes_token = shared.authenticator.takes_tokens();
-    let page = SignInPage { takes_token, return_to: safe(page.return_to), csrf: &csrf, ..page };
-    let mut response = rendered(catalog, request, status, page)?;
-    let cookie = is_new.then(|| set_cookie(shared, request, FORM, secret, None));
-    response.headers_mut().extend(cookie.flatten().map(|cookie| (SET_COOKIE, cookie)));
-    Ok(response)
-}
-
-fn rendered(
-    catalog: &RequestCatalog,
-    request: &Parts,
-    status: StatusCode,
-    page: SignInPage<'_>,
-) -> Result<Response, Problem> {
-    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let page = SignInPage { host, ..page }.render(catalog.unrestricted_view().templates());
-    let page = page.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
-    let mut response = negotiated(status, page.content_type, page.body);
-    // Without a referrer, a browser hides the origin of its own form.
-    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    Ok(response)
+    let return_to = query_value(request, "return").unwrap_or_default();
+    let notice = query_value(request, "signed-out").map(|_| "You are signed out.");
+    browser.ask(StatusCode::OK, SignInPage { return_to: &return_to, notice, ..SignInPage::default() })
 }
 
 /// `POST /sign-in`: a token, typed by a person.
 pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, body, .. } = context;
-    let [csrf, token, return_to] = fields(&shared, &request, body).await?;
+    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
+    let [csrf, token, return_to] = browser.fields(body).await?;
     let asks_again = |status: StatusCode, problem: &str| {
         let page = SignInPage { return_to: &return_to, problem: Some(problem), ..SignInPage::default() };
-        ask(&shared, &catalog, &request, status, page)
+        browser.ask(status, page)
     };
-    match cookie_value(&shared, &request, FORM) {
+    match browser.cookie(FORM) {
         Some(secret) if is_form_of(&secret, &csrf) => {}
         Some(_) => return asks_again(StatusCode::FORBIDDEN, "This form was too old. Please sign in again."),
         None => {
@@ -266,7 +291,7 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
             return asks_again(StatusCode::FORBIDDEN, problem);
         }
     }
-    let verified = match shared.authenticator.verified(token.trim()).await {
+    let mut verified = match shared.authenticator.verified(token.trim().as_bytes()).await {
         Ok(verified) => verified,
         Err(AuthError::IssuerAway) => {
             return asks_again(StatusCode::SERVICE_UNAVAILABLE, "The issuer of this token does not answer.");
@@ -277,78 +302,46 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
             return asks_again(status, &format!("You are not signed in: {refused}."));
         }
     };
-    let state = &*catalog.services().state;
-    let key = shared.sign_in.key(&shared, state).await?;
-    let caller = verified.caller;
-    let session = Session {
-        id: random_secret().unwrap_or_default(),
-        name: caller.name.to_string(),
-        roles: caller.roles.unwrap_or_default(),
-        profiles: caller.profiles.map(|profiles| profiles.to_vec()),
-        allow: caller.allow,
-        audience: verified.audience,
-        until: verified.until.min(now().saturating_add(LONGEST_MS)),
-    };
-    let value = session.sealed(key);
+    verified.until = verified.until.min(now().saturating_add(LONGEST_MS));
+    let ms = verified.until - now();
+    let session = Session { id: random_secret().unwrap_or_default(), verified };
+    let value = session.sealed(&browser.key().await?);
     if value.len() > MAX_COOKIE {
         let problem = "This token has too many rights for a cookie. Ask the operator for one with fewer.";
         return asks_again(StatusCode::FORBIDDEN, problem);
     }
-    end(&shared, state, &request).await?;
-    let cookies = [
-        set_cookie(&shared, &request, SESSION, value, Some(session.until - now())),
-        set_cookie(&shared, &request, FORM, String::new(), Some(0)),
-    ];
+    browser.end_session().await?;
+    let cookies =
+        [browser.set_cookie(SESSION, value, Some(ms)), browser.set_cookie(FORM, String::new(), Some(0))];
     Ok(see_other(safe(&return_to), cookies))
 }
 
 /// `POST /sign-out`.
 pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, body, .. } = context;
-    let [csrf, ..] = fields(&shared, &request, body).await?;
-    let state = &*catalog.services().state;
-    let session = session(&shared, state, &request).await?;
-    if session.is_some_and(|(value, _)| !is_form_of(&value, &csrf)) {
+    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
+    let [csrf, ..] = browser.fields(body).await?;
+    if browser.session().await?.is_some_and(|(value, _)| !is_form_of(&value, &csrf)) {
         let message = "this form is of another session, or of another site";
         return Err(Problem::new(ProblemCode::FormRefused, message));
     }
-    end(&shared, state, &request).await?;
-    let gone = [SESSION, FORM].map(|kind| set_cookie(&shared, &request, kind, String::new(), Some(0)));
+    browser.end_session().await?;
+    let gone = [SESSION, FORM].map(|kind| browser.set_cookie(kind, String::new(), Some(0)));
     let mut response = see_other("/sign-in?signed-out=1", gone);
     let clear = HeaderName::from_static("clear-site-data");
     response.headers_mut().insert(clear, HeaderValue::from_static("\"cache\""));
     Ok(response)
 }
 
-/// Ends the session that the browser has, so that a copy of its cookie is of no use here.
-async fn end(shared: &Shared, state: &StateStore, request: &Parts) -> Result<(), Problem> {
-    let ended = session(shared, state, request).await?;
-    ended.into_iter().for_each(|(value, session)| shared.sign_in.end(&value, session.until));
-    Ok(())
-}
-
 /// Leads a browser to a page of this server, with cookies.
-fn see_other(path: &str, cookies: [Option<HeaderValue>; 2]) -> Response {
+fn see_other(path: &str, cookies: [Option<(HeaderName, HeaderValue)>; 2]) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::try_from(path).map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.extend(cookies.into_iter().flatten().map(|cookie| (SET_COOKIE, cookie)));
-    with(StatusCode::SEE_OTHER, headers, Body::empty())
-}
-
-/// The fields of a form: the value that proves its page, the token, and the address to return to.
-async fn fields(shared: &Shared, request: &Parts, body: Body) -> Result<[String; 3], Problem> {
-    let kind = request.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        let problem =
-            Problem::new(ProblemCode::UnsupportedMediaType, "this address takes a form of its own pages");
-        return Err(problem.next("sign in with a browser, or send `Authorization: Bearer TOKEN`"));
+    for (name, cookie) in cookies.into_iter().flatten() {
+        headers.append(name, cookie);
     }
-    let body = functions::whole(shared, body).await?;
-    let fields: HashMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
-    let field = move |name: &str| fields.get(name).cloned().unwrap_or_default();
-    Ok([field("csrf"), field("token"), field("return")])
+    with(StatusCode::SEE_OTHER, headers, Body::empty())
 }
 
 /// Marks an answer that is for one person: no shared cache keeps it, no page of another origin loads it, and a browser
@@ -361,49 +354,6 @@ pub(super) fn mark_as_personal(headers: &mut HeaderMap) {
     let policy = HeaderName::from_static("cross-origin-resource-policy");
     headers.insert(policy, HeaderValue::from_static("same-origin"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-}
-
-/// The port of this machine at which the browser asks without TLS; only there a cookie does without `Secure`.
-fn loopback_port(shared: &Shared, request: &Parts) -> Option<u16> {
-    let is_https = shared.authenticator.public_url().starts_with("https://");
-    shared.hosts.loopback_port(request).filter(|_| !is_https)
-}
-
-/// The name of a cookie. Over TLS, no other host can set or read it; servers at other ports of this machine share cookies.
-fn cookie_name(shared: &Shared, request: &Parts, kind: &str) -> String {
-    match loopback_port(shared, request) {
-        Some(port) => format!("toolcrib-{kind}-{port}"),
-        None => format!("__Host-toolcrib-{kind}"),
-    }
-}
-
-/// The value of a cookie. Two of one name are none: another server of this machine may have set one.
-fn cookie_value(shared: &Shared, request: &Parts, kind: &str) -> Option<String> {
-    let name = cookie_name(shared, request, kind);
-    let sent = request.headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let mut found = sent.flat_map(Cookie::split_parse).flatten().filter(|cookie| cookie.name() == name);
-    let cookie = found.next().filter(|_| found.next().is_none())?;
-    Some(cookie.value().to_string()).filter(|value| !value.is_empty() && value.len() <= MAX_COOKIE)
-}
-
-/// The header that sets a cookie, until the browser ends or for these milliseconds.
-fn set_cookie(
-    shared: &Shared,
-    request: &Parts,
-    kind: &str,
-    value: String,
-    ms: Option<i64>,
-) -> Option<HeaderValue> {
-    let cookie = Cookie::build((cookie_name(shared, request, kind), value))
-        .path("/")
-        .http_only(true)
-        .secure(loopback_port(shared, request).is_none())
-        .same_site(SameSite::Strict);
-    let cookie = match ms {
-        Some(ms) => cookie.max_age(cookie::time::Duration::milliseconds(ms)),
-        None => cookie,
-    };
-    HeaderValue::try_from(cookie.build().to_string()).ok()
 }
 
 /// The value of a form whose browser has this cookie. The cookie cannot be found from it.
@@ -443,29 +393,20 @@ fn safe(address: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn session(until: i64) -> Session {
-        Session {
-            id: "1".into(),
-            name: "amy".into(),
-            roles: vec!["reader".into()],
-            profiles: None,
-            allow: Effect::Read,
-            audience: Audience::Configured,
-            until,
-        }
+    fn session(until: i64, role: &str) -> Session {
+        let caller = Caller { name: "amy".into(), roles: Some(vec![role.into()]), ..Caller::default() };
+        Session { id: "1".into(), verified: Verified { caller, audience: None, until } }
     }
 
     #[test]
     fn a_cookie_is_of_its_key_unchanged_and_ends() {
         let (own, other) = ([1; 32], [2; 32]);
-        let value = session(1000).sealed(&own);
-        assert_eq!(Session::read(&value, &own, 999).unwrap().caller().roles.unwrap(), ["reader"]);
+        let value = session(1000, "reader").sealed(&own);
+        assert_eq!(Session::read(&value, &own, 999).unwrap().verified.caller.roles.unwrap(), ["reader"]);
         assert!(Session::read(&value, &own, 1000).is_none(), "it has ended");
         assert!(Session::read(&value, &other, 0).is_none(), "it is signed with another key");
         let (facts, signature) = value.split_once('.').unwrap();
-        let mut admin = session(i64::MAX);
-        admin.roles = vec!["*".into()];
-        let forged = admin.sealed(&other);
+        let forged = session(i64::MAX, "*").sealed(&other);
         let forged = forged.split_once('.').unwrap().0;
         for bad in [
             format!("{forged}.{signature}"),

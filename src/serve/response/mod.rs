@@ -4,12 +4,13 @@
 pub(super) mod problem;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use problem::Problem;
 
 use super::ListingPolicy;
 use super::listed_tools::ListedTools;
@@ -57,7 +58,7 @@ pub(super) fn add_to_vary(headers: &mut HeaderMap, name: &str) {
     headers.insert(VARY, HeaderValue::try_from(all).unwrap_or(HeaderValue::from_static("*")));
 }
 
-/// A body with its tag, which clients ask for again with `If-None-Match`.
+/// A body with its tag, which is of the media type too. Clients ask for it again with `If-None-Match`.
 #[derive(Debug)]
 pub(super) struct Tagged {
     body: Bytes,
@@ -73,8 +74,10 @@ impl Tagged {
 
     /// A body of any type.
     pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(content_type.as_bytes()).update(&body);
         // Weak, since the same tag stands for the compressed body.
-        let tag = format!("W/\"{}\"", &blake3::hash(&body).to_hex()[..20]);
+        let tag = format!("W/\"{}\"", &hasher.finalize().to_hex()[..20]);
         let tag = HeaderValue::try_from(tag).unwrap_or_else(|_| HeaderValue::from_static("W/\"\""));
         Self { body, content_type, tag }
     }
@@ -86,16 +89,6 @@ impl Tagged {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(ETAG, self.tag.clone());
         with(StatusCode::OK, headers, Body::from(self.body.clone()))
-    }
-
-    /// The same body as plain text, with a tag of its own.
-    pub(super) fn answer_as_text(&self) -> Response {
-        let mut response = self.answer();
-        let tag = format!("{}-text\"", self.tag.to_str().unwrap_or_default().trim_end_matches('"'));
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(Media::Text.content_type()));
-        headers.insert(ETAG, HeaderValue::try_from(tag).unwrap_or_else(|_| self.tag.clone()));
-        response
     }
 }
 
@@ -164,57 +157,35 @@ pub(crate) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media>
     ranges.iter().find_map(|(range, _)| offered.iter().copied().find(|media| media.fits(range)))
 }
 
-// The cache of one catalog view: bodies ready to be sent. Made at their first request, read without a lock, and
-// dropped with their generation.
+// The cache of one catalog view: bodies by their paths, made at their first request and dropped with their generation.
 
 /// Most tools with which `registry.json` is cached; for more it is made anew each time.
 const MAX_CACHED_TOOLS: usize = 1000;
 
-/// The bodies of one catalog view. Errors are those of templates.
+/// The bodies of one catalog view.
 #[derive(Debug)]
 pub(crate) struct ResponseCache {
     view: Arc<CatalogView>,
-    docs: Vec<OnceLock<Result<Tagged, String>>>,
-    index: OnceLock<Result<IndexFiles, String>>,
-    site: OnceLock<SiteIndex>,
-    /// Findings of the input, unless the caller may see only a part of it.
-    findings: Findings,
-    registry: OnceLock<Tagged>,
-    /// Assets of pages: style sheets, scripts, and the index of the search.
-    files: HashMap<String, OnceLock<Arc<Tagged>>>,
+    /// Findings of the input; `None` for callers who may see only a part of it.
+    findings: Option<Findings>,
     listing: ListingPolicy,
     listed_tools: OnceLock<ListedTools>,
-    /// The list of functions and tools: at the root of the server, and below the path of the profile.
-    tool_list_bodies: [OnceLock<Tagged>; 2],
-}
-
-/// Files that are laid out from all tools.
-#[derive(Debug)]
-pub(crate) struct IndexFiles {
-    /// `README.md`, and pages below `categories/`.
-    pub(crate) files: HashMap<String, Tagged>,
-    /// `llms.txt` and `llms-full.txt`.
-    pub(crate) llms: Llms,
+    site: OnceLock<SiteIndex>,
+    llms: OnceLock<Llms>,
+    bodies: RwLock<HashMap<String, Tagged>>,
 }
 
 impl ResponseCache {
     /// An empty cache.
-    pub(crate) fn new(view: Arc<CatalogView>, findings: Findings, shown: ListingPolicy) -> Self {
-        let docs = view.catalog().tools.iter().map(|_| OnceLock::new()).collect();
-        let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let names = view.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
-        let files = names.map(|name| (name.to_string(), OnceLock::new())).collect();
+    pub(crate) fn new(view: Arc<CatalogView>, findings: Option<Findings>, listing: ListingPolicy) -> Self {
         Self {
             view,
-            docs,
-            index,
-            registry,
-            site,
             findings,
-            files,
-            listing: shown,
+            listing,
             listed_tools: OnceLock::new(),
-            tool_list_bodies: Default::default(),
+            site: OnceLock::new(),
+            llms: OnceLock::new(),
+            bodies: RwLock::default(),
         }
     }
 
@@ -223,34 +194,24 @@ impl ResponseCache {
         &self.view
     }
 
-    /// The doc of a tool, `tools/NAME.md`.
-    pub(crate) fn doc(&self, index: usize) -> Option<&Result<Tagged, String>> {
-        let make = || match self.view.page(index) {
-            Some(Ok(page)) => Ok(Tagged::new(page.markdown.clone(), Media::Markdown)),
-            Some(Err(error)) => Err(error.to_string()),
-            None => Err("there is no such tool".into()),
-        };
-        Some(self.docs.get(index)?.get_or_init(make))
+    /// The answer that is cached for a path.
+    pub(crate) fn known(&self, path: &str) -> Option<Response> {
+        self.bodies.read().unwrap_or_else(PoisonError::into_inner).get(path).map(Tagged::answer)
     }
 
-    /// The files that are laid out from all tools.
-    pub(crate) fn index(&self) -> Result<&IndexFiles, &String> {
-        self.index.get_or_init(|| self.lay_out()).as_ref()
-    }
-
-    /// Whether these files are made already, which takes time in a large catalog.
-    pub(crate) fn is_laid_out(&self) -> bool {
-        self.index.get().is_some()
-    }
-
-    fn lay_out(&self) -> Result<IndexFiles, String> {
-        let (view, profile) = (&self.view, self.view.profile());
-        let llms = Llms::lay_out(view.catalog(), &profile);
-        let pages = view.index().as_ref().map_err(ToString::to_string)?.iter();
-        let files = pages
-            .map(|page| (page.path.clone(), Tagged::new(page.markdown.clone(), Media::Markdown)))
-            .collect();
-        Ok(IndexFiles { files, llms })
+    /// The answer that is cached for a path; `make` makes it at its first request.
+    pub(crate) fn answer(
+        &self,
+        path: &str,
+        make: impl FnOnce() -> Result<Tagged, Problem>,
+    ) -> Result<Response, Problem> {
+        if let Some(known) = self.known(path) {
+            return Ok(known);
+        }
+        let body = make()?;
+        let answer = body.answer();
+        self.bodies.write().unwrap_or_else(PoisonError::into_inner).insert(path.into(), body);
+        Ok(answer)
     }
 
     /// The policy of the lists of clients.
@@ -268,34 +229,34 @@ impl ResponseCache {
         self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
     }
 
-    /// The slot for the list of functions and tools, with addresses below the path of the profile or not.
-    pub(crate) fn tool_list_body(&self, below_profile: bool) -> &OnceLock<Tagged> {
-        &self.tool_list_bodies[usize::from(below_profile)]
+    /// Whether callers get the findings of the input.
+    pub(crate) fn has_findings(&self) -> bool {
+        self.findings.is_some()
     }
 
-    /// Findings of the input.
+    /// Findings of the input that callers get.
     pub(crate) fn findings(&self) -> &[Finding] {
-        &self.findings
+        self.findings.as_deref().unwrap_or_default()
     }
 
     /// The pages for people.
     pub(crate) fn site(&self) -> Site<'_> {
         let (catalog, templates) = (self.view.catalog(), self.view.templates());
         let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
-        Site::new(index, catalog, &self.findings, templates).served()
+        Site::new(index, catalog, self.findings(), templates).served()
     }
 
-    /// The slot for an asset of pages.
-    pub(crate) fn file(&self, path: &str) -> Option<&OnceLock<Arc<Tagged>>> {
-        self.files.get(path)
+    /// The layout of `llms.txt` and `llms-full.txt`.
+    pub(crate) fn llms(&self) -> &Llms {
+        self.llms.get_or_init(|| Llms::lay_out(self.view.catalog(), &self.view.profile()))
     }
 
     /// `registry.json`; kept unless it is large.
-    pub(crate) fn registry(&self) -> Response {
+    pub(crate) fn registry(&self) -> Result<Response, Problem> {
         let make = || Tagged::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
         match self.view.catalog().tools.len() <= MAX_CACHED_TOOLS {
-            true => self.registry.get_or_init(make).answer(),
-            false => make().answer(),
+            true => self.answer("registry.json", || Ok(make())),
+            false => Ok(make().answer()),
         }
     }
 }

@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Media, Response, negotiated, no_store, preferred};
+use crate::state::StateError;
+use crate::tool::quoted;
 
 /// Stands in a next step for the path below which the profile of the request is served.
 const ROOT: &str = "{root}";
@@ -151,6 +153,18 @@ impl Problem {
     pub(crate) fn overloaded(message: &str) -> Self {
         let later = [(RETRY_AFTER, HeaderValue::from_static("1"))];
         Self::new(ProblemCode::Overloaded, message).header(later)
+    }
+
+    /// The problem of state that cannot be read. The reason is for the log.
+    pub(crate) fn of_state(error: &StateError, message: &str) -> Self {
+        tracing::warn!(%error, "state cannot be read");
+        Self::new(ProblemCode::StateUnavailable, message)
+    }
+
+    /// The problem of a parameter that a query has twice.
+    pub(crate) fn repeated(name: &str) -> Self {
+        let message = format!("`{}` is there twice in the query", quoted(name));
+        Self::new(ProblemCode::ValidationError, message).next("send it once")
     }
 
     /// The problem of a tool that the caller may see but not use.
