@@ -1,5 +1,5 @@
 //! Anthropic Messages: deferral by search and reference, cache marks; and Amazon Bedrock Converse, which has messages
-//! of blocks too (docs/reference/wires.md).
+//! of blocks too (docs/reference/formats.md).
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
 //! The form of OpenAI's Chat Completions, and the wires that differ little from it: Mistral, Cohere, Ollama, LangChain
-//! (docs/reference/wires.md).
+//! (docs/reference/formats.md).
 
 use serde_json::{Map, Value, json};
 
@@ -252,7 +252,7 @@ fn result(result: &ToolResult) -> Value {
     }
 }
 
-/// An id for replay on Mistral: exactly 9 letters and digits (docs/reference/wires.md). An id of another provider is
+/// An id for replay on Mistral: exactly 9 letters and digits (docs/reference/formats.md). An id of another provider is
 /// mapped, always to the same one.
 pub(super) fn short_id(id: &str) -> String {
     const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,5 +1,5 @@
 //! Gemini `generateContent`: all declarations in one entry, JSON Schema; and Gemini Interactions: short descriptions
-//! and deferral (docs/reference/wires.md, Gemini).
+//! and deferral (docs/reference/formats.md, Gemini).
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! MCP: the tools of a `tools/list` result (docs/reference/wires.md).
+//! MCP: the tools of a `tools/list` result (docs/reference/formats.md).
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) const MCP: Wire = Wire {
 
 /// The expected form of a request, for errors.
 const EXPECTED: &str = "a JSON-RPC request with `method`, or a batch of them";
-/// JSON-RPC's code for a call of an unknown tool (docs/reference/wires.md, MCP).
+/// JSON-RPC's code for a call of an unknown tool (docs/reference/formats.md, MCP).
 const INVALID_PARAMS: i32 = -32602;
 
 fn function(function: &BoundFunction<'_>) -> Value {

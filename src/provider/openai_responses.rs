@@ -1,4 +1,4 @@
-//! OpenAI Responses: flat functions, namespaces and search for tools (docs/reference/wires.md).
+//! OpenAI Responses: flat functions, namespaces and search for tools (docs/reference/formats.md).
 
 use std::collections::{HashMap, HashSet};
 
@@ -123,7 +123,7 @@ struct Namespace<'a> {
     functions: Vec<&'a BoundFunction<'a>>,
 }
 
-/// Most functions of a namespace: the provider advises fewer than ten (docs/reference/wires.md).
+/// Most functions of a namespace: the provider advises fewer than ten (docs/reference/formats.md).
 const NAMESPACE_SIZE: usize = 9;
 /// Most functions named in the description of a namespace.
 const NAMED: usize = 12;

@@ -1,4 +1,4 @@
-//! The wire of a provider, as data: its rules, and the forms of payloads, calls and results (docs/reference/wires.md).
+//! The wire of a provider, as data: its rules, and the forms of payloads, calls and results (docs/reference/formats.md).
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -86,7 +86,7 @@ pub(super) enum Stub {
     Args,
 }
 
-/// Rule of the names that a provider takes (docs/reference/wires.md, Limits by provider).
+/// Rule of the names that a provider takes (docs/reference/formats.md, Limits by provider).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameRule {
     /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: safe names as they are.
@@ -174,7 +174,7 @@ impl BoundFunctions<'_> {
     }
 }
 
-/// A header to send with a payload (docs/reference/wires.md, Headers).
+/// A header to send with a payload (docs/reference/formats.md, Headers).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RequestHeader {

@@ -180,7 +180,7 @@ impl<'a> Meter<'a> {
 
 /// The body without the parts that the provider keeps out of the context until they are searched for. Anthropic shows
 /// nothing of a deferred tool, Gemini Interactions its name and short description, and OpenAI the name and
-/// description of a namespace (docs/reference/wires.md).
+/// description of a namespace (docs/reference/formats.md).
 fn in_context(mut body: Value) -> Value {
     if let Some(Value::Array(tools)) = body.get_mut("tools") {
         *tools = std::mem::take(tools).into_iter().filter_map(entry_in_context).collect();

@@ -1,4 +1,4 @@
-//! The formats of one tool, and the reading of each into native fields (docs/reference/wires.md).
+//! The formats of one tool, and the reading of each into native fields (docs/reference/formats.md).
 
 use std::cell::OnceCell;
 
@@ -198,7 +198,7 @@ fn read_canonical(object: &Map<String, Value>, tool: &mut Definition) {
         .extend(named.filter(|(_, has)| **has == Value::Bool(true)).map(|(name, _)| name.clone()));
 }
 
-/// MCP's hints (docs/reference/wires.md, MCP). A tool that only says it is not read-only is judged by its verb.
+/// MCP's hints (docs/reference/formats.md, MCP). A tool that only says it is not read-only is judged by its verb.
 fn read_annotations(annotations: &Map<String, Value>, tool: &mut Definition) {
     let hint = |key: &str| annotations.get(key).and_then(Value::as_bool);
     tool.title =

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Longest safe name; the portable limit of the providers (docs/reference/wires.md).
+/// Longest safe name; the portable limit of the providers (docs/reference/formats.md).
 const MAX_SAFE_NAME: usize = 64;
 
 /// Safe names of a catalog: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`, unique even where case is ignored, and

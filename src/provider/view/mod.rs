@@ -23,7 +23,7 @@ pub(super) use strict::StrictBudget;
 
 use crate::schema::walk::{below_mut, draft, each_mut, is_annotation};
 
-/// Rules of a wire for schemas (docs/reference/wires.md).
+/// Rules of a wire for schemas (docs/reference/formats.md).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SchemaRules {
     /// Whether references are unknown, and are replaced by their targets.
@@ -63,9 +63,9 @@ pub(super) enum Keys {
 /// A subset of JSON Schema that a provider can enforce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strict {
-    /// OpenAI's: every property required, optional ones nullable (docs/reference/wires.md, Strict schemas).
+    /// OpenAI's: every property required, optional ones nullable (docs/reference/formats.md, Strict schemas).
     OpenAi,
-    /// Anthropic's (docs/reference/wires.md, Anthropic Messages).
+    /// Anthropic's (docs/reference/formats.md, Anthropic Messages).
     Anthropic,
 }
 

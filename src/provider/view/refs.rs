@@ -307,9 +307,9 @@ fn knows(draft: Draft, keyword: &str) -> bool {
 pub(super) struct Dialect {
     /// The draft that the author wrote in.
     pub(super) draft: Draft,
-    /// Whether `x-` keywords stay: MCP gives some a meaning (docs/reference/wires.md, MCP).
+    /// Whether `x-` keywords stay: MCP gives some a meaning (docs/reference/formats.md, MCP).
     pub(super) extensions: bool,
-    /// Whether an array gets `items`: OpenAI refuses one without (docs/reference/wires.md, OpenAI Chat Completions).
+    /// Whether an array gets `items`: OpenAI refuses one without (docs/reference/formats.md, OpenAI Chat Completions).
     pub(super) items: bool,
 }
 

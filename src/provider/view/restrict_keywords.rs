@@ -71,7 +71,7 @@ impl Restricting<'_> {
         self.below(object);
         any_of(object);
         if object.get("properties") == Some(&json!({})) {
-            // "should be non-empty for OBJECT type" (docs/reference/wires.md, Gemini).
+            // "should be non-empty for OBJECT type" (docs/reference/formats.md, Gemini).
             object.shift_remove("properties");
         }
         if object.contains_key("$ref") {
@@ -238,7 +238,7 @@ impl Restricting<'_> {
 }
 
 /// Writes a reference with siblings as a union of one: `$ref` stands only beside keys that begin with `$`
-/// (docs/reference/wires.md, Gemini).
+/// (docs/reference/formats.md, Gemini).
 pub(super) fn around(object: &mut Map<String, Value>) {
     let Some(reference) = object.shift_remove("$ref") else { return };
     let reference = json!({ "$ref": reference });
@@ -260,7 +260,7 @@ fn constant(object: &mut Map<String, Value>) {
     object.insert("enum".into(), json!([value]));
 }
 
-/// Requires known properties alone: Gemini refuses others as `required[0]: property is not defined` (docs/reference/wires.md).
+/// Requires known properties alone: Gemini refuses others as `required[0]: property is not defined` (docs/reference/formats.md).
 fn only_known_requirements(object: &mut Map<String, Value>) {
     let Some(Value::Array(mut required)) = object.get_mut("required").map(Value::take) else { return };
     let properties = object.get("properties").and_then(Value::as_object);

@@ -10,7 +10,7 @@ use super::{Loosened, Root, allows, measure, take_defs};
 use crate::schema::walk::is_annotation;
 use crate::tool::clean_text;
 
-/// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/wires.md,
+/// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/formats.md,
 /// OpenAI Chat Completions); for conditions no rule is known, so they count as refused.
 const REFUSED: [&str; 11] = [
     "allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "dependentRequired",

@@ -1,4 +1,4 @@
-//! The strict subsets of providers (docs/reference/wires.md, Strict schemas and Anthropic Messages).
+//! The strict subsets of providers (docs/reference/formats.md, Strict schemas and Anthropic Messages).
 
 use std::collections::HashMap;
 
@@ -199,7 +199,7 @@ fn infer_type(object: &mut Map<String, Value>) {
     object.insert("type".into(), word);
 }
 
-/// Makes an optional property nullable; the null is dropped from the call (docs/reference/wires.md, Strict schemas).
+/// Makes an optional property nullable; the null is dropped from the call (docs/reference/formats.md, Strict schemas).
 fn nullable(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
