@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::view::{self, Renaming, StrictBudget};
+use super::view::{self, ProviderSchema, Renaming, StrictBudget};
 use super::wire::{BoundFunction, Extent, NameRule, Stub, Wire};
 use super::{PayloadError, PayloadRequest, Provider};
 use crate::arguments::{WRAPPERS, has_property};
@@ -135,24 +135,20 @@ pub(super) fn view<'a>(
     Ok(functions)
 }
 
-struct BoundSchema {
-    schema: Option<Value>,
-    strict: bool,
-}
-
+/// The schema that a function is bound with. Parts of the tool's own one that it lacks are reported.
 fn bound_schema(
     chosen: &SelectedTool<'_>,
     wire: &Wire,
     room: &mut StrictBudget,
     report: &mut impl FnMut(Finding),
-) -> Result<BoundSchema, String> {
+) -> Result<ProviderSchema, String> {
     let tool = chosen.tool;
     if let Some(reason) = tool.not_callable() {
         return Err(format!("it cannot be called, since {reason}"));
     }
     if chosen.extent == Extent::Stub || !tool.parameters.is_checked() {
         let takes_none = tool.parameters.is_checked() && view::takes_no_arguments(tool.parameters.schema());
-        return Ok(BoundSchema { schema: stub(wire.stub, takes_none, tool), strict: false });
+        return Ok(ProviderSchema { schema: stub(wire.stub, takes_none, tool), ..ProviderSchema::default() });
     }
     let schema = written_schema(tool);
     let wants_strict = tool.definition.strict == Some(true) && chosen.extent == Extent::Full;
@@ -164,7 +160,7 @@ fn bound_schema(
     }
     let not_strict = match (wants_strict, wire.schema.strict) {
         (true, None) => Some("this provider holds no single function to its schema".to_string()),
-        _ => view.not_strict,
+        _ => view.not_strict.clone(),
     };
     if let Some(reason) = not_strict {
         let mut finding = Finding::new(Code::PayloadStrictOff, format!("bound without `strict`: {reason}"));
@@ -173,7 +169,7 @@ fn bound_schema(
         }
         report(finding);
     }
-    Ok(BoundSchema { schema: view.schema, strict: view.strict })
+    Ok(view)
 }
 
 /// Arguments of the author's examples, which fit the bound schema and have no secrets.

@@ -91,12 +91,8 @@ pub struct PayloadRequest<'a> {
 impl PayloadRequest<'_> {
     /// Whether the provider takes as many tools as a mode binds.
     pub fn takes(&self, mode: Mode) -> bool {
-        self.max_entries().is_none_or(|limit| is_within(limit, self.provider, mode, self.profile))
-    }
-
-    /// The most entries that the list of tools may have.
-    fn max_entries(&self) -> Option<usize> {
-        self.provider.wire().max_entries
+        let limit = self.provider.wire().max_entries;
+        limit.is_none_or(|limit| is_within(limit, self.provider, mode, self.profile))
     }
 }
 
@@ -142,7 +138,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         functions: &functions,
         search: defers.then_some(request.options.search),
         cache,
-        max_entries: request.max_entries(),
+        max_entries: wire.max_entries,
     };
     // The provider's own search takes a name too.
     if let Some(own) = bound.search.and_then(|by| (wire.own_search)(by))
@@ -181,8 +177,16 @@ fn notes(request: &PayloadRequest<'_>, mode: Mode, defers: bool) -> Vec<String> 
 impl Payload<'_> {
     /// Refuses more tools than the provider takes.
     pub fn check_count(&self, request: &PayloadRequest<'_>) -> Result<(), PayloadError> {
-        let entries = self.body.pointer(request.provider.wire().entries).and_then(Value::as_array);
-        check_count(request, self.mode, entries.map_or(0, Vec::len))
+        let wire = request.provider.wire();
+        let entries = self.body.pointer(wire.entries).and_then(Value::as_array);
+        let count = entries.map_or(0, Vec::len);
+        match wire.max_entries {
+            Some(limit) if count > limit => {
+                let fits = fits(request, limit);
+                Err(PayloadError::TooMany { provider: request.provider, mode: self.mode, limit, count, fits })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// One function as it stands in the body; for counting.
@@ -242,17 +246,6 @@ impl PayloadError {
                 "leave one of them out of the profile, or rename it at its source".into()
             }
         }
-    }
-}
-
-/// Refuses more entries than the provider takes.
-fn check_count(request: &PayloadRequest<'_>, mode: Mode, count: usize) -> Result<(), PayloadError> {
-    let provider = request.provider;
-    match request.max_entries() {
-        Some(limit) if count > limit => {
-            Err(PayloadError::TooMany { provider, mode, limit, count, fits: fits(request, limit) })
-        }
-        _ => Ok(()),
     }
 }
 

@@ -310,10 +310,9 @@ impl Layout {
             } else {
                 format!("{}: {about}", counted(tools, "tool"))
             };
-            let heading = format!("{label} Tools");
-            let line =
-                self.page(&stem, heading, joined(&chunk, true), Line::new(label, String::new(), about));
-            entries.push(Line { first, last, tools, root: root(&path), names: vec![title.clone()], ..line });
+            let behind =
+                Line { first, last, tools, root: root(&path), names: vec![title.clone()], ..Line::default() };
+            entries.push(self.page(&stem, label, about, joined(&chunk, true), behind));
         }
         entries
     }
@@ -334,10 +333,8 @@ impl Layout {
         let roots: HashSet<String> = sections.iter().map(|section| root(&section.path)).collect();
         let root = if roots.len() == 1 { root(&sections[0].path) } else { String::new() };
         let text: Vec<String> = sections.iter().map(|section| section.markdown(true)).collect();
-        let stem = label.clone();
-        let heading = format!("{label} Tools");
-        let line = self.page(&stem, heading, text.join("\n\n"), Line::new(label, String::new(), about));
-        vec![Line { first: from, last: to, tools, root, names: titles, ..line }]
+        let behind = Line { first: from, last: to, tools, root, names: titles, ..Line::default() };
+        vec![self.page(&label.clone(), label, about, text.join("\n\n"), behind)]
     }
 
     /// A page for each root with several pages.
@@ -384,20 +381,20 @@ impl Layout {
             names.dedup();
             let about = format!("{}: {}", counted(tools, "tool"), listed(&below_root(&names, &label)));
             let stem = format!("{} {label}", if is_whole { "all" } else { "from" });
-            let heading = format!("{label} Tools");
-            let line =
-                self.page(&stem, heading, joined(&chunk, true), Line::new(label, String::new(), about));
             let root = if is_root { root } else { String::new() };
-            lines.push(Line { first, last, tools, root, names, ..line });
+            let behind = Line { first, last, tools, root, names, ..Line::default() };
+            lines.push(self.page(&stem, label, about, joined(&chunk, true), behind));
         }
         lines
     }
 
-    /// Adds a page, and completes the line that leads to it.
-    fn page(&mut self, stem: &str, heading: String, lines: String, line: Line) -> Line {
+    /// Adds a page. Returns the line that leads to it, and to the tools of `behind`.
+    fn page(&mut self, stem: &str, label: String, about: String, lines: String, behind: Line) -> Line {
         let file = self.file(stem);
+        let heading = format!("{label} Tools");
         self.pages.push(CategoryPage { path: format!("categories/{file}"), heading, lines });
-        Line { size: line.size + crate::tokens::estimate(&file), file, is_page: true, ..line }
+        let Line { label, about, file, size, .. } = Line::new(label, file, about);
+        Line { label, about, file, size, is_page: true, ..behind }
     }
 
     /// A file name that no other page has.

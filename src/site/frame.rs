@@ -32,34 +32,8 @@ pub struct Person<'a> {
 }
 
 /// Values for the layout.
-#[derive(Debug, Serialize)]
-pub(super) struct Frame<'a> {
-    /// Title of the catalog.
-    name: String,
-    /// Title of the page, for the browser.
-    page_title: String,
-    /// One sentence, for search engines.
-    about: String,
-    /// Relative path from the page to the root of the site: `` or `../`.
-    root: String,
-    /// The entry of the navigation that is the page.
-    at: &'static str,
-    crumbs: Vec<Link>,
-    nav: Vec<Value>,
-    /// Number of categories that the navigation leaves out.
-    more: usize,
-    has_profiles: bool,
-    tools: usize,
-    errors: usize,
-    warnings: usize,
-    registry_version: String,
-    product_version: &'static str,
-    policy: &'static str,
-    notice: Option<String>,
-    person: Option<Person<'a>>,
-    is_served: bool,
-    query: String,
-}
+#[derive(Debug)]
+pub(super) struct Frame(pub(super) Value);
 
 /// A link; its target is relative to its page.
 #[derive(Clone, Debug, Serialize)]
@@ -83,10 +57,10 @@ pub(super) const AT_ROOT: Position<'static> = Position { root: "", category: Non
 /// A page in a folder.
 pub(super) const IN_FOLDER: Position<'static> = Position { root: "../", ..AT_ROOT };
 
-impl<'a> Frame<'a> {
-    /// The frame of a page.
+impl Frame {
+    /// The frame of a page: its title, and one sentence about it for search engines. `at` is its entry of the navigation.
     pub(super) fn new(
-        site: &Site<'a>,
+        site: &Site<'_>,
         at: &'static str,
         title: &str,
         about: String,
@@ -94,41 +68,45 @@ impl<'a> Frame<'a> {
     ) -> Self {
         let name = site_name(site);
         let title = clipped(title, MAX_NAME);
-        let Position { root, .. } = position;
+        let root = position.root;
         let nav = Navigation { site, position, entries: Vec::new() };
         let (nav, more) = nav.lay_out(at == "home");
         let (errors, warnings) = site.finding_counts();
-        Self {
-            page_title: if at == "home" { name.clone() } else { format!("{title} · {name}") },
-            crumbs: vec![Link { text: name.clone(), href: format!("{root}index.html") }],
-            name,
-            about: clipped(&about, 300),
-            root: root.to_string(),
-            at,
-            nav,
-            more,
-            has_profiles: !site.index.profiles.is_empty(),
-            tools: site.index.tools.len(),
-            errors,
-            warnings,
-            registry_version: site.catalog.version.clone(),
-            product_version: env!("CARGO_PKG_VERSION"),
-            policy: CONTENT_SECURITY_POLICY,
-            notice: site.notice.map(str::to_string),
-            person: site.person,
-            is_served: site.is_served,
-            query: String::new(),
-        }
+        Self(json!({
+            "name": name,
+            "page_title": if at == "home" { name.clone() } else { format!("{title} · {name}") },
+            "about": clipped(&about, 300),
+            "root": root,
+            "at": at,
+            "crumbs": [Link { text: name.clone(), href: format!("{root}index.html") }],
+            "nav": nav,
+            // Categories that the navigation leaves out.
+            "more": more,
+            "has_profiles": !site.index.profiles.is_empty(),
+            "tools": site.index.tools.len(),
+            "errors": errors,
+            "warnings": warnings,
+            "registry_version": site.catalog.version,
+            "product_version": env!("CARGO_PKG_VERSION"),
+            "policy": CONTENT_SECURITY_POLICY,
+            "notice": site.notice,
+            "person": site.person,
+            "is_served": site.is_served,
+            "query": "",
+        }))
     }
 
     /// The same frame with a query in the search box.
-    pub(super) fn with_query(self, query: &str) -> Self {
-        Self { query: query.to_string(), ..self }
+    pub(super) fn with_query(mut self, query: &str) -> Self {
+        self.0["query"] = query.into();
+        self
     }
 
     /// The same frame with breadcrumbs, from the root on.
     pub(super) fn with_crumbs(mut self, crumbs: impl IntoIterator<Item = Link>) -> Self {
-        self.crumbs.extend(crumbs);
+        if let Some(list) = self.0["crumbs"].as_array_mut() {
+            list.extend(crumbs.into_iter().map(|crumb| json!(crumb)));
+        }
         self
     }
 }

@@ -180,8 +180,8 @@ impl<'a> Site<'a> {
     }
 
     /// Renders a page: its own values within the frame.
-    fn render(&self, template: &str, frame: Frame<'_>, mut context: Context) -> Result<Page, TemplateError> {
-        context.insert("site", &frame);
+    fn render(&self, template: &str, frame: Frame, mut context: Context) -> Result<Page, TemplateError> {
+        context.insert("site", &frame.0);
         let body = self.templates.render(template, &context)?;
         Ok(Page { content_type: HTML, body })
     }

@@ -70,7 +70,7 @@ pub(super) enum Strict {
 }
 
 /// A schema for a provider.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ProviderSchema {
     /// The schema; `None` where an empty one is refused.
     pub(super) schema: Option<Value>,
@@ -117,7 +117,7 @@ pub(super) fn view(
     }
     let loosened = loose.into_words();
     if takes_none {
-        return Ok(ProviderSchema { schema: None, strict: false, not_strict: None, loosened });
+        return Ok(ProviderSchema { loosened, ..ProviderSchema::default() });
     }
     require_properties(&mut view, rules);
     let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
@@ -150,7 +150,7 @@ pub(super) fn cleaned(schema: &Value) -> Value {
 /// A copy in 2020-12, with references to its own definitions. `takes_any`: whether any keyword stays, also `x-` ones.
 fn to_2020_12(schema: &Value, takes_any: bool, loose: &mut Loosened) -> Value {
     let mut copy = refs::gathered(schema, loose);
-    Dialect { draft: draft(schema), extensions: takes_any, items: !takes_any }.convert(&mut copy, loose);
+    Dialect { draft: draft(schema), takes_any }.convert(&mut copy, loose);
     copy
 }
 

@@ -186,8 +186,32 @@ impl Gathering<'_> {
     }
 }
 
-/// Most parts that references may add to a schema.
+/// Most parts that definitions may add to a schema in the place of references.
 const MAX_PARTS: usize = 20_000;
+
+/// The definitions that take the place of references: none within itself, and not more parts than a schema may get.
+pub(super) struct Opening<'a> {
+    defs: &'a Map<String, Value>,
+    /// The definitions around a place, outermost first.
+    pub(super) open: Vec<String>,
+    left: usize,
+}
+
+impl<'a> Opening<'a> {
+    pub(super) fn of(defs: &'a Map<String, Value>) -> Self {
+        Self { defs, open: Vec::new(), left: MAX_PARTS }
+    }
+
+    /// The definition that a reference leads to, which is open from now on.
+    pub(super) fn enter(&mut self, reference: &str) -> Option<&'a Value> {
+        let name = reference.strip_prefix(DEFS)?;
+        let target = self.defs.get(name).filter(|_| !self.open.iter().any(|open| open == name))?;
+        self.left = self.left.checked_sub(measure(target).0)?;
+        self.open.push(name.to_string());
+        Some(target)
+    }
+}
+
 /// Deepest nesting that references may lead to; serde_json and others read 128 levels.
 const MAX_DEPTH: usize = 100;
 
@@ -307,10 +331,9 @@ fn knows(draft: Draft, keyword: &str) -> bool {
 pub(super) struct Dialect {
     /// The draft that the author wrote in.
     pub(super) draft: Draft,
-    /// Whether `x-` keywords stay: MCP gives some a meaning (docs/reference/formats.md, MCP).
-    pub(super) extensions: bool,
-    /// Whether an array gets `items`: OpenAI refuses one without (docs/reference/formats.md, OpenAI Chat Completions).
-    pub(super) items: bool,
+    /// Whether any keyword stays: MCP gives some `x-` ones a meaning (docs/reference/formats.md, MCP). Otherwise an array gets
+    /// `items`: OpenAI refuses one without (docs/reference/formats.md, OpenAI Chat Completions).
+    pub(super) takes_any: bool,
 }
 
 impl Dialect {
@@ -336,7 +359,7 @@ impl Dialect {
         if !all_fit {
             self.correct(object, loose);
         }
-        if self.items && !object.contains_key("items") && is_array(object) {
+        if !self.takes_any && !object.contains_key("items") && is_array(object) {
             object.insert("items".into(), json!({}));
         }
         if has_schemas || !all_fit {
@@ -376,7 +399,7 @@ impl Dialect {
         object.retain(|key, value| {
             let holds = holds(key);
             fits(holds, key, value)
-                || holds == KeywordKind::Unknown && self.extensions && key.starts_with("x-")
+                || holds == KeywordKind::Unknown && self.takes_any && key.starts_with("x-")
         });
     }
 }

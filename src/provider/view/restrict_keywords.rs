@@ -4,28 +4,25 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::refs::DEFS;
+use super::refs::{DEFS, Opening};
 use super::root::{any_of as union_of, merge};
-use super::{Loosened, measure, one_to_any, take_defs};
+use super::{Loosened, one_to_any, take_defs};
 use crate::schema::walk::{KeywordKind, holds, is_annotation, type_of};
 use crate::schema::words::{LIMITS, Style, Words};
 use crate::tool::hidden_characters;
-
-/// Most parts that definitions may add when they are merged into a reference's place.
-const MAX_PARTS: usize = 20_000;
 
 /// Keeps only `listed` keywords. `tell`: whether lost limits go into descriptions.
 pub(super) fn restrict(schema: &mut Value, listed: &[&str], tell: bool, loose: &mut Loosened) {
     let Some(root) = schema.as_object_mut() else { return };
     let defs = take_defs(root);
-    let mut restricting = Restricting { listed, tell, defs: &defs, open: Vec::new(), left: MAX_PARTS, loose };
+    let mut restricting = Restricting { listed, tell, opening: Opening::of(&defs), loose };
     restricting.schema(schema);
     let mut kept = Map::new();
     for (name, definition) in &defs {
         let mut definition = definition.clone();
-        restricting.open.push(name.clone());
+        restricting.opening.open.push(name.clone());
         restricting.schema(&mut definition);
-        restricting.open.pop();
+        restricting.opening.open.pop();
         kept.insert(name.clone(), definition);
     }
     if !kept.is_empty()
@@ -39,10 +36,7 @@ pub(super) fn restrict(schema: &mut Value, listed: &[&str], tell: bool, loose: &
 struct Restricting<'a> {
     listed: &'a [&'a str],
     tell: bool,
-    defs: &'a Map<String, Value>,
-    /// The definitions around this place, which are not merged into it again.
-    open: Vec<String>,
-    left: usize,
+    opening: Opening<'a>,
     loose: &'a mut Loosened,
 }
 
@@ -56,7 +50,7 @@ impl Restricting<'_> {
             *value = json!({});
             return;
         };
-        let outside = self.open.len();
+        let outside = self.opening.open.len();
         self.one(object);
         constant(object);
         one_to_any(object, self.loose);
@@ -77,7 +71,7 @@ impl Restricting<'_> {
         if object.contains_key("$ref") {
             around(object);
         }
-        self.open.truncate(outside);
+        self.opening.open.truncate(outside);
     }
 
     /// Merges `allOf`, and a reference that has siblings.
@@ -127,19 +121,15 @@ impl Restricting<'_> {
     }
 
     fn target(&mut self, reference: &str) -> Option<Map<String, Value>> {
-        let target = reference.strip_prefix(DEFS).and_then(|name| Some((name, self.defs.get(name)?)));
-        let Some((name, target)) = target else {
-            self.loose.record("a reference to the whole schema beside other keywords");
-            return None;
-        };
-        let parts = measure(target).0;
-        if self.open.iter().any(|open| open == name) || parts > self.left {
-            self.loose.record(format!("a reference to `{name}` beside other keywords"));
-            return None;
+        let target = self.opening.enter(reference);
+        if target.is_none() {
+            let what = match reference.strip_prefix(DEFS) {
+                Some(name) => format!("`{name}`"),
+                None => "the whole schema".to_string(),
+            };
+            self.loose.record(format!("a reference to {what} beside other keywords"));
         }
-        self.left -= parts;
-        self.open.push(name.to_string());
-        target.as_object().cloned()
+        target?.as_object().cloned()
     }
 
     /// An integer that is more than 0 is at least 1.

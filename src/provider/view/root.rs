@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::refs::DEFS;
-use super::{Loosened, Root, allows, measure, take_defs};
+use super::refs::Opening;
+use super::{Loosened, Root, allows, take_defs};
 use crate::schema::walk::is_annotation;
 use crate::tool::clean_text;
 
@@ -16,8 +16,6 @@ const REFUSED: [&str; 11] = [
     "allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "dependentRequired",
     "dependentSchemas",
 ];
-/// Most parts that references in unions at the root may add.
-const MAX_PARTS: usize = 20_000;
 /// Longest text about properties that go together.
 const MAX_SAID: usize = 200;
 
@@ -71,8 +69,7 @@ fn flatten(object: &mut Map<String, Value>, say: bool, loose: &mut Loosened) {
         .map(|key| format!("`{key}`"))
         .collect();
     let defs = take_defs(object);
-    let mut flattening =
-        Flattening { defs: &defs, open: Vec::new(), left: MAX_PARTS, said: Vec::new(), loose };
+    let mut flattening = Flattening { opening: Opening::of(&defs), said: Vec::new(), loose };
     flattening.object(object);
     let said = std::mem::take(&mut flattening.said);
     set_type(object);
@@ -101,9 +98,7 @@ fn tell(object: &mut Map<String, Value>, said: &[String]) {
 }
 
 struct Flattening<'a> {
-    defs: &'a Map<String, Value>,
-    open: Vec<String>,
-    left: usize,
+    opening: Opening<'a>,
     said: Vec<String>,
     loose: &'a mut Loosened,
 }
@@ -111,10 +106,10 @@ struct Flattening<'a> {
 impl Flattening<'_> {
     /// Turns a schema for objects into one without unions and conditions.
     fn object(&mut self, object: &mut Map<String, Value>) {
-        let outside = self.open.len();
+        let outside = self.opening.open.len();
         while let Some(Value::String(reference)) = object.shift_remove("$ref") {
-            if let Some(target) = self.target(&reference) {
-                merge(object, target, self.loose);
+            if let Some(Value::Object(target)) = self.opening.enter(&reference) {
+                merge(object, target.clone(), self.loose);
             }
         }
         if let Some(Value::Array(parts)) = object.shift_remove("allOf") {
@@ -143,18 +138,7 @@ impl Flattening<'_> {
         for key in REFUSED.iter().chain(&["unevaluatedProperties"]) {
             object.shift_remove(*key);
         }
-        self.open.truncate(outside);
-    }
-
-    fn target(&mut self, reference: &str) -> Option<Map<String, Value>> {
-        let name = reference.strip_prefix(DEFS)?;
-        let target = self.defs.get(name)?;
-        if self.open.iter().any(|open| open == name) {
-            return None;
-        }
-        self.left = self.left.checked_sub(measure(target).0)?;
-        self.open.push(name.to_string());
-        target.as_object().cloned()
+        self.opening.open.truncate(outside);
     }
 
     fn branches(&mut self, schemas: Vec<Value>) -> Vec<Branch> {
