@@ -196,11 +196,6 @@ impl Function {
         };
         Duration::from_secs(seconds) + CALLER_GRACE
     }
-
-    /// Valid arguments for this caller.
-    pub(super) fn example_for(&self, view: &CatalogView) -> Option<Value> {
-        self.example.and_then(|example| example(view))
-    }
 }
 
 // Tools for the example arguments of functions.
@@ -273,7 +268,7 @@ impl Function {
         // An error in the arguments of another tool is not explained by an example of this function.
         let is_ours = !error.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
         if error.code == ErrorCode::ValidationError && has_none && is_ours {
-            error.example = self.example_for(view).or(invented);
+            error.example = self.example.and_then(|example| example(view)).or(invented);
         }
         error
     }

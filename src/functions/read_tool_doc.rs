@@ -24,17 +24,14 @@ pub(super) struct Asked {
     max_tokens: Option<usize>,
 }
 
-/// The requested part of a doc.
+/// The requested part of a page.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Part {
-    Summary,
-    Arguments,
-    Examples,
-    Policy,
-    Schema,
     #[default]
     All,
+    #[serde(untagged)]
+    One(Section),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -46,14 +43,10 @@ enum Format {
 }
 
 impl Part {
-    fn sections(self) -> &'static [Section] {
+    fn sections(&self) -> &[Section] {
         match self {
-            Part::Summary => &[Section::Summary],
-            Part::Arguments => &[Section::Arguments],
-            Part::Examples => &[Section::Examples],
-            Part::Policy => &[Section::Policy],
-            Part::Schema => &[Section::Schema],
             Part::All => &Section::DOC,
+            Part::One(section) => std::slice::from_ref(section),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The doc of one tool: its sections as safe markdown, and the doc version, which is their hash. For readers who want
 //! a part of it, a doc by sections.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tera::Context;
 
@@ -283,7 +283,8 @@ fn list(items: impl Iterator<Item = String>) -> Option<String> {
 }
 
 /// A section of a doc, in the order of the doc.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Section {
     /// The purpose of the tool.

@@ -4,23 +4,25 @@
 //! 1. [`category`] finds the category of a path and [`named_tool`] the tool of a name; an unknown name is an error with hints. Both
 //!    are written as lists show them: enough to choose, without schemas.
 //! 2. [`search`] ranks tools and categories.
-//! 3. [`mod@list`] shows the content of a category, and [`mod@expand_tool`] one tool.
+//! 3. [`mod@list`] shows the content of a category, and [`ExpandTool`] one tool.
 
-mod expand_tool;
 mod list;
 mod search;
 
 use std::collections::HashSet;
 
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{CatalogView, ErrorCode, ToolError};
-use crate::catalog::{CategoryNode, Resolved, Tool};
+use super::function::Arguments;
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
+use crate::catalog::{Callable, CategoryNode, Resolved, Tool};
 use crate::finding::nearest;
 use crate::search::Hit;
-use crate::tool::{clean_line, quoted};
+use crate::tool::{Effect, NoSchemaMode, Schema, clean_line, quoted};
 
-pub(super) use expand_tool::ExpandTool;
 pub(super) use list::List;
 pub(super) use search::{
     Scope, SearchNodes, SearchToolByCategory, nearest as near_categories, ranked, read_part,
@@ -242,4 +244,142 @@ pub(super) fn category_hints(view: &CatalogView, nodes: &[usize]) -> Vec<Value> 
 /// A number rounded to its significant digits.
 pub(super) fn hundredths(confidence: f32) -> f64 {
     (f64::from(confidence) * 100.0).round() / 100.0
+}
+
+// `expand_tool`: the schemas of one tool, with further facts for its callers. No other operation returns schemas. An answer is
+// made once for each tool of a catalog view, and sent unchanged from then on.
+
+/// Arguments of `expand_tool`.
+#[derive(Deserialize)]
+pub(super) struct ExpandTool {
+    tool_id: String,
+}
+
+/// The fields of a tool.
+#[derive(Serialize)]
+struct Expanded<'e> {
+    ok: bool,
+    tool_id: &'e str,
+    path: Vec<&'e str>,
+    /// Its other categories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_in: Vec<Vec<&'e str>>,
+    name: &'e str,
+    summary: &'e str,
+    args_schema: Option<Box<RawValue>>,
+    result_schema: Option<Box<RawValue>>,
+    effect: Effect,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    approval: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    deprecated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_callable: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fill_in: Vec<String>,
+    doc_version: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema_version: Option<String>,
+    meta: Value,
+}
+
+impl Arguments for ExpandTool {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let view = &context.view;
+        let (index, tool) = named_tool(view, &self.tool_id)?;
+        let place = view.expanded(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
+        let json = match place.get() {
+            Some(json) => json,
+            None => {
+                let json = Bytes::from(made(view, index, tool)?);
+                place.get_or_init(|| json)
+            }
+        };
+        Ok(Answer::from_json(json.clone()))
+    }
+}
+
+/// The ready-made call; one of a destructive tool only tells what it would do.
+fn called(tool: &Tool) -> Option<Value> {
+    let mut call = json!({ "tool_id": tool.op, "arguments": tool.call.as_ref()? });
+    if tool.effect == Effect::Destructive {
+        call["dry_run"] = true.into();
+    }
+    Some(call)
+}
+
+fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, ToolError> {
+    let page = view.page(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
+    let page = page.as_ref().map_err(ToolError::internal)?;
+    let definition = &tool.definition;
+    let tree = view.tree();
+    let mut places = tree.places(index).iter().map(|&place| tree.node(place).segments());
+    let (not_callable, unchecked) = match tool.parameters.callable() {
+        Callable::No(reason) => (Some(reason.as_str()), false),
+        Callable::Unchecked(mode) => (None, *mode == NoSchemaMode::HumanApproval),
+        Callable::Checked => (None, false),
+    };
+    let mut expanded = Expanded {
+        ok: true,
+        tool_id: &tool.op,
+        path: places.next().unwrap_or_default(),
+        also_in: places.collect(),
+        name: &tool.name,
+        summary: &tool.short,
+        args_schema: definition.parameters.as_ref().and_then(verbatim),
+        result_schema: definition.result_schema.as_ref().and_then(verbatim),
+        effect: tool.effect,
+        approval: definition.approval == Some(true) || unchecked,
+        deprecated: definition.deprecated == Some(true),
+        replaced_by: definition.replaced_by.as_deref(),
+        cost: definition.cost,
+        not_callable,
+        example: called(tool),
+        fill_in: tool.fill_in.iter().map(|pointer| format!("/arguments{pointer}")).collect(),
+        doc_version: &page.version,
+        schema_version: None,
+        meta: Value::Null,
+    };
+    // The version is that of the whole answer, and not of the catalog.
+    let json = serde_json::to_string(&expanded).map_err(ToolError::internal)?;
+    expanded.schema_version = Some(blake3::hash(json.as_bytes()).to_hex()[..VERSION].to_string());
+    expanded.meta = json!({ "registry_version": view.catalog().version });
+    serde_json::to_string(&expanded).map_err(ToolError::internal)
+}
+
+/// Characters of a version.
+const VERSION: usize = 10;
+
+/// The author's schema without white space between tokens.
+fn verbatim(schema: &Schema) -> Option<Box<RawValue>> {
+    let mut text = String::with_capacity(schema.text().len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in schema.text().chars() {
+        match c {
+            ' ' | '\n' | '\r' | '\t' if !quoted => continue,
+            '"' if !escaped => quoted = !quoted,
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+        text.push(c);
+    }
+    RawValue::from_string(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_loses_its_blanks_and_nothing_else() {
+        let text = "{ \"a \\\" b\" :\n [1.00, 1e400,\t\"x\\\\\" ] }";
+        let schema = Schema::verbatim(text, std::sync::Arc::new(json!({})));
+        assert_eq!(verbatim(&schema).unwrap().get(), r#"{"a \" b":[1.00,1e400,"x\\"]}"#);
+    }
 }
