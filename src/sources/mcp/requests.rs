@@ -706,9 +706,11 @@ impl Service<RoleClient> for Client {
 
     async fn handle_notification(
         &self,
-        notification: ServerNotification,
+        mut notification: ServerNotification,
         _: NotificationContext<RoleClient>,
     ) -> Result<(), ErrorData> {
+        // Metadata of this connection is not for clients.
+        notification.extensions_mut().clear();
         match notification {
             ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
             ServerNotification::ResourceUpdatedNotification(_)
