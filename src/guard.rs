@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 /// A panic happened; its place and message are in the log, by the panic hook.
@@ -20,6 +21,11 @@ pub async fn guarded<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
         Err(_) => Poll::Ready(Err(Panicked)),
     });
     guarded.await
+}
+
+/// The content of a lock, whether or not another holder of it has panicked.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Like [`guarded`], for work that awaits nothing.

@@ -21,8 +21,9 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::resources::{after_cursor, is_ours, one_page};
-use super::service::{MAX_WATCHED, McpService, Requester, answered, client_input, locked, too_many_watched};
+use super::service::{MAX_WATCHED, McpService, Requester, answered, client_input, too_many_watched};
 use super::{FRESH_FOR, McpResult, notifications, resources, tools, upstreams};
+use crate::guard::locked;
 use crate::sources::mcp::Session;
 
 type McpContext = RequestContext<RoleServer>;

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::McpService;
 use super::upstreams::has_live_servers;
 use crate::exec::Caller;
+use crate::guard::locked;
 use crate::serve::{LiveCatalog, RequestCatalog};
 use crate::state::random_id;
 
@@ -160,7 +161,7 @@ impl HttpSessions {
                 }
                 return Ok(self.within(request, &sign).await);
             }
-            return if self.ended().contains(&own) { Ok(not_found()) } else { Err(request) };
+            return if locked(&self.ended).contains(&own) { Ok(not_found()) } else { Err(request) };
         }
         if !may_begin(&request) {
             return Err(request);
@@ -182,12 +183,8 @@ impl HttpSessions {
         answer
     }
 
-    fn ended(&self) -> MutexGuard<'_, IndexSet<String>> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn end(&self, own: &str) {
-        let mut ended = self.ended();
+        let mut ended = locked(&self.ended);
         if ended.len() >= MAX_ENDED {
             ended.shift_remove_index(0);
         }

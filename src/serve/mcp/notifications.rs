@@ -20,11 +20,11 @@ use tokio::time::sleep;
 
 use super::McpResult;
 use super::resources::{self, is_ours};
-use super::service::{Requester, locked};
+use super::service::Requester;
 use super::upstreams::{self, Located};
 use crate::exec::Caller;
 use crate::functions::CatalogView;
-use crate::guard::guarded_now;
+use crate::guard::{guarded_now, locked};
 use crate::serve::SessionCatalog;
 use crate::sources::mcp::Changes;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -21,7 +21,7 @@ use super::tools::{self, NotesBySession};
 use super::{McpResult, instructions, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
-use crate::guard::{MISTAKE, guarded};
+use crate::guard::{MISTAKE, guarded, locked};
 use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};
 use crate::sources::mcp::{ClientInput, ClientSession, RequestOrigin, ServerMessage, to_client};
 use crate::state::{Session, random_id};
@@ -403,10 +403,6 @@ pub(super) fn too_many_watched() -> ErrorData {
 pub(super) async fn answered<T>(work: impl Future<Output = McpResult<T>>) -> McpResult<T> {
     let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
     guarded(work).await.unwrap_or_else(mistake)
-}
-
-pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 // Messages of live servers, passed on to a client.

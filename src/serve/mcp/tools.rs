@@ -2,7 +2,7 @@
 //! list depends on the configuration and, for the catalog's tools, on the caller's roles, never on earlier calls.
 //! Unlisted tools can be called all the same.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use indexmap::IndexMap;
 use rmcp::ErrorData;
@@ -23,6 +23,7 @@ use crate::finding::nearest;
 use crate::functions::{
     Answer, CatalogView, ClientAnswer, ClientBlock, Function, FunctionContext, GivenNotes, ToolCall,
 };
+use crate::guard::locked;
 use crate::provider::{self, Provider};
 use crate::serve::CallLimiter;
 use crate::serve::listed_tools::ListedTools;
@@ -134,8 +135,7 @@ pub(super) async fn call(
             }
             let session = named_or_own(session, caller);
             let notes = notes.of(session);
-            let client_answer =
-                answer.for_client(function.name(), &mut notes.lock().unwrap_or_else(PoisonError::into_inner));
+            let client_answer = answer.for_client(function.name(), &mut locked(&notes));
             call_result(client_answer, answer.is_ok(), &mut about)
         }
         Err(stopped) => limit_result(stopped),
@@ -249,7 +249,7 @@ impl NotesBySession {
     /// The notes of a session.
     pub(super) fn of(&self, session: Option<Session>) -> Arc<Mutex<GivenNotes>> {
         let Some(session) = session else { return Arc::default() };
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = locked(&self.0);
         if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(&session) {
             sessions.shift_remove_index(0);
         }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::connections::{Remembered, locked};
+use super::connections::Remembered;
 use super::endpoint::{Endpoint, Problem};
 use super::requests::{CurrentClient, until_client};
 use super::session::{InProgress, Session};
 use crate::config::Start;
 use crate::credentials::{Credentials, SignInVersion};
-use crate::guard::{MISTAKE, guarded};
+use crate::guard::{MISTAKE, guarded, locked};
 use crate::sources::listings::Listing;
 
 /// Longest pause that a call waits for.

@@ -1,7 +1,7 @@
 //! All connections of a program: one for each server, for lists and for calls.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fs, io};
 
@@ -20,6 +20,7 @@ use super::session::{MAX_BYTES, MAX_TOOLS, Session};
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
 use crate::credentials::Credentials;
+use crate::guard::locked;
 use crate::private_file;
 use crate::sources::listings::{Awaited, Listing, Listings};
 
@@ -141,7 +142,7 @@ impl Connections {
 
     /// The servers whose tools are listed, in the order in which they were first named.
     pub fn servers(&self) -> Vec<ServerState> {
-        let known = self.known();
+        let known = locked(&self.known);
         known.connections.iter().filter(|connection| connection.is_listed()).map(state).collect()
     }
 
@@ -177,7 +178,7 @@ impl Connections {
 
     /// The reason why a server whose tools are listed is away.
     pub fn problem(&self, server: &str) -> Option<Problem> {
-        let known = self.known();
+        let known = locked(&self.known);
         let mut listed = known.connections.iter().filter(|connection| connection.is_listed());
         match listed.find(|connection| connection.endpoint.name == server)?.status().0 {
             Status::Failed(problem) => Some(problem),
@@ -192,14 +193,14 @@ impl Connections {
     }
 
     fn drop_all(&self) -> Vec<JoinHandle<()>> {
-        let known = std::mem::take(&mut *self.known());
+        let known = std::mem::take(&mut *locked(&self.known));
         known.connections.iter().for_each(|connection| connection.drop_within(Duration::ZERO));
         known.tasks
     }
 
     /// Drops the connections of servers that are no longer configured.
     fn keep_only(&self, config: &Config, listed: &[(usize, Endpoint)]) {
-        let mut known = self.known();
+        let mut known = locked(&self.known);
         known.connections.retain(|connection| {
             let endpoint = &connection.endpoint;
             let is_kept = is_configured(&endpoint.server, config);
@@ -214,7 +215,7 @@ impl Connections {
 
     /// The connection to a server, and its task.
     fn connection(&self, endpoint: &Endpoint) -> Result<Arc<Connection>, Problem> {
-        let mut known = self.known();
+        let mut known = locked(&self.known);
         if let Some(at) = known.connections.iter().position(|known| known.endpoint == *endpoint) {
             let found = Arc::clone(&known.connections[at]);
             let is_kept = found.last_use.is_kept();
@@ -271,10 +272,6 @@ impl Connections {
         }
         own.as_ref().map(|runtime| runtime.handle().clone()).ok_or_else(|| "there is no runtime".into())
     }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        locked(&self.known)
-    }
 }
 
 impl Drop for Connections {
@@ -328,10 +325,6 @@ fn state(connection: &Arc<Connection>) -> ServerState {
 fn is_configured(server: &Server, config: &Config) -> bool {
     let live = config.sources.iter().filter_map(|source| source.mcp.as_ref());
     config.servers.values().chain(live).any(|configured| configured == server)
-}
-
-pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 // The lists of servers, remembered in files, so that a catalog is whole before its servers have started.

@@ -174,7 +174,8 @@ impl Problem {
 
     /// The reason of an error, in the server's place.
     pub(super) fn of(error: &(dyn Error + 'static), signing: Option<&Signing>) -> Self {
-        let problem = signing.and_then(|signing| Some((signing.name().into(), signing.problem_of(error)?)));
+        let problem =
+            signing.and_then(|signing| Some((signing.endpoint.name.clone(), signing.problem_of(error)?)));
         let is_new = problem.as_ref().is_none_or(|(_, problem)| problem.is_first_sign_in());
         // With these, a server asks for a token.
         let status = http_error(error).and_then(status_of).map(|(status, _)| status);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
@@ -21,13 +21,12 @@ use super::endpoint::{Endpoint, Problem};
 use super::secrets::FilledSecrets;
 use crate::config::{ActsAs, Server};
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use crate::guard::locked;
 
 /// The tokens of one connection.
 pub(super) struct Signing {
     credentials: Arc<Credentials>,
-    name: String,
-    server: Server,
-    caller: Option<CallerToken>,
+    pub(super) endpoint: Endpoint,
     secrets: FilledSecrets,
     /// Whether the connection carries the sign-in of the operator. It stays as it began, so that callers can be told apart.
     is_personal: OnceLock<bool>,
@@ -37,7 +36,7 @@ pub(super) struct Signing {
 
 impl fmt::Debug for Signing {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "Signing({})", self.name)
+        write!(to, "Signing({})", self.endpoint.name)
     }
 }
 
@@ -55,18 +54,24 @@ impl Signing {
     pub(super) fn new(endpoint: &Endpoint, credentials: &Arc<Credentials>, secrets: &FilledSecrets) -> Self {
         Self {
             credentials: Arc::clone(credentials),
-            name: endpoint.name.clone(),
-            server: endpoint.server.clone(),
-            caller: endpoint.user.token.clone(),
+            endpoint: endpoint.clone(),
             secrets: secrets.clone(),
             is_personal: OnceLock::new(),
             problem: Mutex::default(),
         }
     }
 
-    /// The name of the server.
-    pub(super) fn name(&self) -> &str {
-        &self.name
+    /// The server, as its credentials know it.
+    fn server(&self) -> (&str, &Server) {
+        (&self.endpoint.name, &self.endpoint.server)
+    }
+
+    fn acts_as_person(&self) -> bool {
+        acts_as(&self.endpoint.server) == Some(ActsAs::Person)
+    }
+
+    fn caller(&self) -> Option<&CallerToken> {
+        self.endpoint.user.token.as_ref()
     }
 
     /// Whether the connection carries the sign-in of the operator.
@@ -76,8 +81,8 @@ impl Signing {
 
     /// Whether the operator has signed in or out since the connection began.
     pub(super) fn is_outdated(&self) -> bool {
-        let is_of_operator = self.caller.is_none() && acts_as(&self.server) == Some(ActsAs::Person);
-        let is_signed_in = || self.credentials.is_signed_in((&self.name, &self.server));
+        let is_of_operator = self.caller().is_none() && self.acts_as_person();
+        let is_signed_in = || self.credentials.is_signed_in(self.server());
         is_of_operator && self.is_personal.get().is_some_and(|was| *was != is_signed_in())
     }
 
@@ -85,15 +90,14 @@ impl Signing {
     pub(super) fn problem_of(&self, error: &(dyn Error + 'static)) -> Option<SignInProblem> {
         let error = http_error(error)?;
         let is_about_tokens = refusal(error).is_some() || matches!(error, HttpError::Auth(_));
-        let problem = || self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let problem = || locked(&self.problem).clone();
         is_about_tokens.then(problem).flatten()
     }
 
     /// The token of the next request.
     async fn token(&self) -> Result<Option<SecretToken>, SignInProblem> {
-        let token = self.credentials.token((&self.name, &self.server), self.caller.as_ref()).await?;
-        let is_of_person = acts_as(&self.server) == Some(ActsAs::Person);
-        let is_used = !is_of_person || *self.is_personal.get_or_init(|| token.is_some());
+        let token = self.credentials.token(self.server(), self.caller()).await?;
+        let is_used = !self.acts_as_person() || *self.is_personal.get_or_init(|| token.is_some());
         let token = token.filter(|_| is_used);
         token.iter().for_each(|token| self.secrets.add_token(token));
         Ok(token)
@@ -101,35 +105,30 @@ impl Signing {
 
     /// Another token in place of a refused one.
     async fn other(&self, refused: Refused<'_>) -> Option<SecretToken> {
-        let server = (self.name.as_str(), &self.server);
-        match self.credentials.rejected(server, self.caller.as_ref(), refused).await {
+        let problem = match self.credentials.rejected(self.server(), self.caller(), refused).await {
             Ok(Some(token)) if refused.token.is_some() => {
                 self.secrets.add_token(&token);
-                Some(token)
+                return Some(token);
             }
-            Ok(Some(_)) => {
-                self.fail(SignInProblem::Refused("somebody has just signed in to it".into()));
-                None
-            }
-            Ok(None) => None,
-            Err(problem) => {
-                self.fail(problem);
-                None
-            }
-        }
+            Ok(Some(_)) => SignInProblem::Refused("somebody has just signed in to it".into()),
+            Ok(None) => return None,
+            Err(problem) => problem,
+        };
+        self.fail(problem);
+        None
     }
 
     /// The problem where a server refuses even a new token. Only the operator could sign in again.
     fn refused_twice(&self) -> SignInProblem {
         let reason = "it refuses the token that it was just given".into();
-        match acts_as(&self.server) {
-            Some(ActsAs::Person) => SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() },
-            _ => SignInProblem::Refused(reason),
+        match self.acts_as_person() {
+            true => SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() },
+            false => SignInProblem::Refused(reason),
         }
     }
 
     fn fail(&self, problem: SignInProblem) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+        *locked(&self.problem) = Some(problem);
     }
 }
 

@@ -7,7 +7,7 @@
 #![expect(deprecated, reason = "the older protocol has roots, sampling, log levels and subscriptions")]
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -31,6 +31,7 @@ use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
 
 use super::http::explain;
 use super::session::{InProgress, Session};
+use crate::guard::locked;
 
 /// Most messages that wait for a client; further ones are dropped.
 const MAX_WAITING: usize = 1_024;
@@ -175,23 +176,23 @@ impl RequestOrigin {
 
     /// The same request with the client's answers to an earlier question of the server.
     pub(crate) fn with_input(self, given: ClientInput) -> Self {
-        self.rounds().given = given;
+        locked(&self.rounds).given = given;
         self
     }
 
     /// Lets no server ask for input: the request would be run again from its beginning, with tools that ran already.
     pub(crate) fn refuse_input(&self) {
-        self.rounds().is_of_many = true;
+        locked(&self.rounds).is_of_many = true;
     }
 
     /// Counts a call of a tool.
     pub(crate) fn begin_call(&self) {
-        self.rounds().calls += 1;
+        locked(&self.rounds).calls += 1;
     }
 
     /// Whether the server of the latest call may ask for input: no other call ran for this request.
     pub(crate) fn may_require_input(&self) -> bool {
-        let rounds = self.rounds();
+        let rounds = locked(&self.rounds);
         !rounds.is_of_many && rounds.calls == 1
     }
 
@@ -223,7 +224,7 @@ impl RequestOrigin {
 
     /// The client's answers to questions of this server, and the state that the server gave with them.
     fn input(&self, server: &str) -> (Option<InputResponses>, Option<String>) {
-        let Rounds { given: ClientInput { responses, asking }, is_of_many, .. } = &*self.rounds();
+        let Rounds { given: ClientInput { responses, asking }, is_of_many, .. } = &*locked(&self.rounds);
         match asking {
             Some((asking, state)) if asking == server && !is_of_many => (responses.clone(), state.clone()),
             _ => (None, None),
@@ -232,7 +233,7 @@ impl RequestOrigin {
 
     /// Takes the client's answers to a question of our own about a server, which has this state.
     pub(crate) fn take_own_input(&self, server: &str, state: &str) -> Option<InputResponses> {
-        let given = &mut self.rounds().given;
+        let given = &mut locked(&self.rounds).given;
         let asking = given.asking.as_ref().map(|(asking, state)| (asking.as_str(), state.as_deref()));
         let is_ours = asking == Some((server, Some(state)));
         is_ours.then(|| std::mem::take(given).responses.unwrap_or_default())
@@ -249,16 +250,12 @@ impl RequestOrigin {
 
     /// Keeps the question of a server, as the answer to the client's request.
     pub(crate) fn require_input(&self, required: InputRequiredResult) {
-        self.rounds().required = Some(required);
+        locked(&self.rounds).required = Some(required);
     }
 
     /// The question of a server, if it has one.
     pub(crate) fn take_required_input(&self) -> Option<InputRequiredResult> {
-        self.rounds().required.take()
-    }
-
-    fn rounds(&self) -> MutexGuard<'_, Rounds> {
-        self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.rounds).required.take()
     }
 
     /// The client's metadata for a server of either protocol, without fields of the connection to the client.
@@ -554,13 +551,9 @@ impl RequestRoutes {
         Self { routes: Mutex::default(), client }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The client of this request, else of the latest one.
     fn to_client(&self, request: Option<&RequestId>) -> Option<ToClient> {
-        let routes = &self.lock().in_progress;
+        let routes = &locked(&self.routes).in_progress;
         let named = request.and_then(|id| routes.get(id)?.to_client.clone());
         named.or_else(|| routes.values().rev().find_map(|route| route.to_client.clone()))
     }
@@ -572,7 +565,7 @@ impl RequestRoutes {
         if origin.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
             return;
         }
-        let Routes { in_progress, callers } = &mut *self.lock();
+        let Routes { in_progress, callers } = &mut *locked(&self.routes);
         let caller = origin.map(|origin| Arc::clone(&origin.caller)).unwrap_or_default();
         if callers.len() < 2 && !callers.contains(&caller) {
             callers.push(caller);
@@ -593,7 +586,7 @@ impl RequestRoutes {
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let Routes { in_progress: routes, callers } = &mut *self.lock();
+        let Routes { in_progress: routes, callers } = &mut *locked(&self.routes);
         if let Some(id) = ended {
             routes.shift_remove(id);
         }
@@ -620,7 +613,7 @@ impl RequestRoutes {
     /// Ends the route of a request that nobody waits for. The server may work on it still: it stays among the requests in
     /// progress, so that no log message of it goes to another client.
     fn forget(&self, id: &RequestId) {
-        if let Some(route) = self.lock().in_progress.get_mut(id) {
+        if let Some(route) = locked(&self.routes).in_progress.get_mut(id) {
             route.to_client = None;
         }
     }
@@ -713,9 +706,11 @@ impl Service<RoleClient> for Client {
 
     async fn handle_notification(
         &self,
-        notification: ServerNotification,
+        mut notification: ServerNotification,
         _: NotificationContext<RoleClient>,
     ) -> Result<(), ErrorData> {
+        // Metadata of this connection is not for clients.
+        notification.extensions_mut().clear();
         match notification {
             ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
             ServerNotification::ResourceUpdatedNotification(_)

@@ -1,6 +1,6 @@
 //! Values of the configuration with secrets filled in, from the environment and from the caller.
 
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use http::HeaderMap;
 use indexmap::IndexMap;
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Environment;
 use crate::credentials::SecretToken;
+use crate::guard::locked;
 use crate::secret::{Echo, REDACTED, SecretPolicy};
 use crate::tool::clean_line;
 
@@ -30,7 +31,7 @@ const MAX_TOKENS: usize = 16;
 pub(crate) struct FilledSecrets {
     filled: Vec<Secret>,
     /// Tokens that requests were sent with; all clones share them.
-    tokens: Arc<RwLock<Vec<Secret>>>,
+    tokens: Arc<Mutex<Vec<Secret>>>,
 }
 
 #[derive(Clone)]
@@ -92,7 +93,7 @@ impl FilledSecrets {
 
     /// Adds the token of a request.
     pub(crate) fn add_token(&self, token: &SecretToken) {
-        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens = locked(&self.tokens);
         if !tokens.iter().any(|known| known.text == token.expose()) {
             if tokens.len() == MAX_TOKENS {
                 tokens.remove(0);
@@ -103,7 +104,7 @@ impl FilledSecrets {
 
     /// The values and tokens of this kind, the longest first: one secret may be a part of another.
     fn texts(&self, is_meant: impl Fn(&Secret) -> bool) -> Vec<String> {
-        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let tokens = locked(&self.tokens);
         let all = self.filled.iter().chain(tokens.iter()).filter(|secret| is_meant(secret));
         let mut texts: Vec<String> = all.map(|secret| secret.text.clone()).collect();
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -33,6 +33,7 @@ use super::requests::{
 };
 use super::secrets::FilledSecrets;
 use crate::credentials::{Credentials, SignInProblem};
+use crate::guard::locked;
 use crate::sources::listings::Listing;
 
 /// The longest line that the SDK reads.
@@ -154,7 +155,7 @@ impl Session {
                 let noted = Arc::clone(&key_twice);
                 let stdout = LineCheck::new(stdout, MAX_LINE, move |bad: BadLine| {
                     if let LineProblem::KeyTwice(problem) = bad.problem {
-                        *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                        *locked(&noted) = Some(problem);
                     }
                     true
                 });
@@ -277,10 +278,6 @@ impl Session {
     /// Whether the connection can stay for this client: it was opened for it, or the client has nothing to declare.
     pub(super) fn suits(&self, client: &ClientSession) -> bool {
         !client.can_answer() || self.declared.as_deref().is_some_and(|declared| declared == client)
-    }
-
-    fn subscribers(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a call is in progress.
@@ -477,7 +474,7 @@ impl Session {
         let mut holds = None;
         loop {
             let page = self.page(cursor.take()).await?;
-            if let Some(problem) = self.key_twice.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            if let Some(problem) = locked(&self.key_twice).take() {
                 return Err(format!("in its answer {problem}").into());
             }
             let listed =
@@ -560,7 +557,7 @@ impl Changes {
         } else {
             for uri in wanted.resource_subscriptions.iter().flatten() {
                 session.peer.subscribe(SubscribeRequestParams::new(uri)).await?;
-                *session.subscribers().entry(uri.clone()).or_default() += 1;
+                *locked(&session.subscribers).entry(uri.clone()).or_default() += 1;
             }
         }
         Ok(Some(Self { session: Arc::clone(session), wanted, subscription, announcements }))
@@ -614,7 +611,7 @@ impl Drop for Changes {
             return;
         }
         for uri in self.wanted.resource_subscriptions.iter().flatten() {
-            let mut subscribers = self.session.subscribers();
+            let mut subscribers = locked(&self.session.subscribers);
             let Some(count) = subscribers.get_mut(uri) else { continue };
             *count -= 1;
             if *count > 0 {
