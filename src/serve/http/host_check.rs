@@ -9,7 +9,7 @@ use http::header::{HOST, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
-use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{Problem, ProblemCode};
 use crate::tool::quoted;
 
 /// Longest `Host`, in bytes.

@@ -338,7 +338,7 @@ pub(super) fn scope(caller: &Caller, catalog: &RequestCatalog) -> CacheScope {
 pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
     let generation = live.current();
     let limits = &generation.unrestricted_view().catalog().config.serve.limits;
-    Arc::new(CallLimiter::new(limits, Arc::default()))
+    Arc::new(CallLimiter::new(limits, Arc::clone(live.services())))
 }
 
 /// The caller: as the HTTP layer found it, or the client that has started this process for its person.
