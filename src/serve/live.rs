@@ -93,20 +93,16 @@ impl std::fmt::Debug for Nudge {
 const OUTCOMES: [&str; 3] = ["taken", "kept_last", "failed"];
 
 impl ServeOptions {
-    /// The profiles that a request may choose.
-    fn choices<'c>(&'c self, config: &'c Config) -> Vec<&'c str> {
+    /// The profiles of a generation: first the one of requests that choose none, then those that a request may choose.
+    fn profiles<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = Option<&'c str>> {
+        let usual = self.profile.as_deref();
         let listed: Vec<&'c String> = match &self.profiles {
             Some(listed) if !listed.iter().any(|name| name == EVERY_PROFILE) => listed.iter().collect(),
-            None if self.profile.is_some() => Vec::new(),
+            None if usual.is_some() => Vec::new(),
             _ => config.profiles.keys().collect(),
         };
-        let is_other = |name: &&String| self.profile.as_ref() != Some(*name);
-        listed.into_iter().filter(is_other).map(String::as_str).collect()
-    }
-
-    /// The profiles of a generation: first the one of requests that choose none.
-    fn profiles<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = Option<&'c str>> {
-        std::iter::once(self.profile.as_deref()).chain(self.choices(config).into_iter().map(Some))
+        let others = listed.into_iter().map(|name| Some(name.as_str())).filter(move |name| *name != usual);
+        std::iter::once(usual).chain(others)
     }
 }
 
