@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ pub struct ServeOptions {
 /// The running catalog.
 #[derive(Debug)]
 pub struct LiveCatalog {
-    options: ServeOptions,
+    pub(super) options: ServeOptions,
     listings: ArcSwap<Listings>,
     /// Whether a client knows of a list, so that its kind must stay.
     is_listed: AtomicBool,
@@ -78,7 +78,6 @@ pub struct LiveCatalog {
     /// The findings that keep the catalog on disk from being served, errors first; the last good one is served meanwhile.
     stale: ArcSwapOption<Vec<Finding>>,
     changed: watch::Sender<()>,
-    reloads: Reloads,
 }
 
 /// Makes the follower of the catalog read it again.
@@ -90,29 +89,20 @@ impl std::fmt::Debug for Nudge {
     }
 }
 
-/// Outcomes of catalogs that were rebuilt.
-#[derive(Debug, Default)]
-struct Reloads {
-    taken: AtomicU64,
-    kept: AtomicU64,
-    failed: AtomicU64,
-}
+/// Outcomes of catalogs that were rebuilt: taken, not taken because input is missing, or failed.
+const OUTCOMES: [&str; 3] = ["taken", "kept_last", "failed"];
 
 impl ServeOptions {
-    /// The profiles that a request may choose.
-    fn choices<'c>(&'c self, config: &'c Config) -> Vec<&'c str> {
+    /// The profiles of a generation: first the one of requests that choose none, then those that a request may choose.
+    fn profiles<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = Option<&'c str>> {
+        let usual = self.profile.as_deref();
         let listed: Vec<&'c String> = match &self.profiles {
             Some(listed) if !listed.iter().any(|name| name == EVERY_PROFILE) => listed.iter().collect(),
-            None if self.profile.is_some() => Vec::new(),
+            None if usual.is_some() => Vec::new(),
             _ => config.profiles.keys().collect(),
         };
-        let is_other = |name: &&String| self.profile.as_ref() != Some(*name);
-        listed.into_iter().filter(is_other).map(String::as_str).collect()
-    }
-
-    /// The profiles of a generation: first the one of requests that choose none.
-    fn profiles<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = Option<&'c str>> {
-        std::iter::once(self.profile.as_deref()).chain(self.choices(config).into_iter().map(Some))
+        let others = listed.into_iter().map(|name| Some(name.as_str())).filter(move |name| *name != usual);
+        std::iter::once(usual).chain(others)
     }
 }
 
@@ -207,11 +197,6 @@ const HOP_BY_HOP_HEADERS: [&str; 11] = [
 ];
 
 impl LiveCatalog {
-    /// The template of workspaces; our own where there is none.
-    pub(super) fn workspace_template(&self) -> Option<&PathBuf> {
-        self.options.workspace_template.as_ref()
-    }
-
     /// Starts with a catalog, even one whose input could not all be read.
     pub fn new(
         checked: Checked,
@@ -234,13 +219,13 @@ impl LiveCatalog {
             current: ArcSwap::from_pointee(generation),
             stale: ArcSwapOption::new(stale.map(Arc::new)),
             changed,
-            reloads: Reloads::default(),
         })
     }
 
     /// Sets the services of calls.
     pub fn with_services(mut self, services: Services) -> Self {
         self.services = Arc::new(services);
+        OUTCOMES.iter().for_each(|outcome| self.count_reloads(outcome, 0));
         self.current().views().for_each(|view| self.services.prepare(view));
         self
     }
@@ -275,12 +260,8 @@ impl LiveCatalog {
         self.current.load_full()
     }
 
-    /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured.
-    pub async fn listed(&self) {
-        self.listed_within(Duration::MAX).await;
-    }
-
-    /// The same, but not longer than this. From then on lists keep their kind.
+    /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured, but not
+    /// longer than this. From then on lists keep their kind.
     pub async fn listed_within(&self, patience: Duration) {
         let _ = tokio::time::timeout(patience, self.all_listed()).await;
         self.is_listed.store(true, Ordering::Relaxed);
@@ -306,18 +287,15 @@ impl LiveCatalog {
         self.changed.subscribe()
     }
 
-    /// Number of rebuilt catalogs by outcome: taken, not taken because input is missing, or failed.
-    pub fn reloads(&self) -> [(&'static str, u64); 3] {
-        let Reloads { taken, kept, failed } = &self.reloads;
-        [("taken", taken), ("kept_last", kept), ("failed", failed)]
-            .map(|(outcome, count)| (outcome, count.load(Ordering::Relaxed)))
+    fn count_reloads(&self, outcome: &str, count: u64) {
+        self.services.counts.add("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
     }
 
     /// Takes over a rebuilt catalog, unless it lacks input that the last one had.
     pub fn replace(&self, checked: Checked, is_worse: bool, templates: &Arc<Templates>) {
         let stale = stale(&checked);
         if is_worse {
-            self.reloads.kept.fetch_add(1, Ordering::Relaxed);
+            self.count_reloads("kept_last", 1);
             return self.stale.store(stale.map(Arc::new));
         }
         let current = self.current();
@@ -336,7 +314,7 @@ impl LiveCatalog {
                 self.current.store(Arc::clone(&generation));
                 index_soon(generation.views());
                 self.changed.send_replace(());
-                self.reloads.taken.fetch_add(1, Ordering::Relaxed);
+                self.count_reloads("taken", 1);
             }
             Err(problem) => self.fail(problem.to_string()),
         }
@@ -344,7 +322,7 @@ impl LiveCatalog {
 
     /// Keeps the last catalog, since the new one cannot be served: its templates or its profile are missing.
     pub fn fail(&self, problem: String) {
-        self.reloads.failed.fetch_add(1, Ordering::Relaxed);
+        self.count_reloads("failed", 1);
         let finding = Finding::new(crate::finding::Code::ConfigInvalid, problem);
         self.stale.store(Some(Arc::new(vec![finding])));
     }

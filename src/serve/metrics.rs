@@ -12,9 +12,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::RequestCatalog;
-use crate::catalog::Catalog;
 use crate::config::ServeLimits;
-use crate::functions::{Answer, Counters, Function, FunctionContext, SemanticSearch, ToolCall};
+use crate::exec::Caller;
+use crate::functions::{Answer, Counters, Function, FunctionContext, SemanticSearch, Services, ToolCall};
 use crate::search::semantic::SemanticStatus;
 
 /// Kind of an address.
@@ -37,61 +37,44 @@ pub enum Route {
     SignIn,
 }
 
-/// The metrics.
-#[derive(Debug, Default)]
-pub struct Metrics {
-    counters: Counters,
-    /// Shared with each open connection.
-    connections: Arc<()>,
+/// Counts an answered request.
+pub(super) fn answered(counts: &Counters, route: Route, status: StatusCode, took: Duration) {
+    let route: &str = route.into();
+    let labels = format!("route=\"{route}\",status=\"{}\"", status.as_u16());
+    counts.add("toolcrib_http_requests_total", &labels, 1);
+    counts.took("toolcrib_http_request_duration_seconds", &format!("route=\"{route}\""), took);
 }
 
-impl Metrics {
-    /// Counts an answered request.
-    pub fn answered(&self, route: Route, status: StatusCode, took: Duration) {
-        let route: &str = route.into();
-        let labels = format!("route=\"{route}\",status=\"{}\"", status.as_u16());
-        self.counters.add("toolcrib_http_requests_total", &labels, 1);
-        self.counters.took("toolcrib_http_request_duration_seconds", &format!("route=\"{route}\""), took);
-    }
+/// Counts a call of a function by its outcome: `ok` or a code.
+fn called(counts: &Counters, function: &Function, outcome: &str) {
+    let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
+    counts.add("toolcrib_function_calls_total", &labels, 1);
+}
 
-    /// Counts a call of a function by its outcome: `ok` or a code.
-    pub fn called(&self, function: &Function, outcome: &str) {
-        let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
-        self.counters.add("toolcrib_function_calls_total", &labels, 1);
-    }
+/// Counts a connection that was refused.
+pub(super) fn connection_rejected(counts: &Counters) {
+    counts.add("toolcrib_http_connections_turned_away_total", "", 1);
+}
 
-    /// Counts a connection until the value is dropped.
-    pub fn connected(&self) -> Arc<()> {
-        Arc::clone(&self.connections)
+/// The text for this caller, with the number of open connections. Counters are made of the requests of all callers, and reloads
+/// and models concern hidden tools: they are for a reader who sees everything.
+pub(super) fn text(request_catalog: &RequestCatalog, caller: &Caller, connections: usize) -> String {
+    let mut text = String::with_capacity(8192);
+    let (services, catalog) = (request_catalog.services(), request_catalog.view(caller).catalog());
+    if caller.sees_everything() {
+        services.counts.write(&mut text);
+        gauge(&mut text, "toolcrib_http_connections", connections as u64);
+        freshness(&mut text, request_catalog);
+        meaning(&mut text, &services.semantic);
+        let health = services.state.health();
+        gauge(&mut text, "toolcrib_state_writable", health.problem.is_none().into());
+        gauge(&mut text, "toolcrib_state_volatile", health.is_volatile.into());
+        counter(&mut text, "toolcrib_state_lost_events_total", [("", health.lost)]);
     }
-
-    /// Counts a connection that was refused.
-    pub fn connection_rejected(&self) {
-        self.counters.add("toolcrib_http_connections_turned_away_total", "", 1);
-    }
-
-    /// The text; `catalog` is the one that its reader may see. Counters are made of the requests of all callers, and reloads
-    /// and models concern hidden tools: they are for a reader who sees everything.
-    pub fn text(&self, request_catalog: &RequestCatalog, catalog: &Catalog, sees_everything: bool) -> String {
-        let mut text = String::with_capacity(8192);
-        let services = request_catalog.services();
-        if sees_everything {
-            self.counters.write(&mut text);
-            services.counts.write(&mut text);
-            let connections = Arc::strong_count(&self.connections) - 1;
-            gauge(&mut text, "toolcrib_http_connections", connections as u64);
-            reloads(&mut text, request_catalog);
-            meaning(&mut text, &services.semantic);
-            let health = services.state.health();
-            gauge(&mut text, "toolcrib_state_writable", health.problem.is_none().into());
-            gauge(&mut text, "toolcrib_state_volatile", health.is_volatile.into());
-            counter(&mut text, "toolcrib_state_lost_events_total", [("", health.lost)]);
-        }
-        gauge(&mut text, "toolcrib_tools", catalog.tools.len() as u64);
-        let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", catalog.version);
-        gauge(&mut text, &info, 1);
-        text
-    }
+    gauge(&mut text, "toolcrib_tools", catalog.tools.len() as u64);
+    let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", catalog.version);
+    gauge(&mut text, &info, 1);
+    text
 }
 
 fn gauge(to: &mut String, name: &str, value: u64) {
@@ -108,8 +91,7 @@ fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'
 }
 
 /// Whether the catalog on disk is the one that is served.
-fn reloads(to: &mut String, request_catalog: &RequestCatalog) {
-    counter(to, "toolcrib_reloads_total", request_catalog.live.reloads());
+fn freshness(to: &mut String, request_catalog: &RequestCatalog) {
     let mut is_current = request_catalog.live.stale().is_none();
     for (state, version) in request_catalog.addresses() {
         let (address, version) = (state.address.replace(['\\', '"'], ""), version.unwrap_or_default());
@@ -140,7 +122,7 @@ fn meaning(to: &mut String, meaning: &SemanticSearch) {
 pub struct CallLimiter {
     permits: Semaphore,
     time: Duration,
-    metrics: Arc<Metrics>,
+    services: Arc<Services>,
 }
 
 /// A call with a place, which is free again when this is dropped.
@@ -163,10 +145,10 @@ pub enum LimitReached {
 }
 
 impl CallLimiter {
-    /// A limiter with these limits, which counts in these metrics.
-    pub fn new(limits: &ServeLimits, metrics: Arc<Metrics>) -> Self {
+    /// A limiter with these limits, which counts among these services.
+    pub fn new(limits: &ServeLimits, services: Arc<Services>) -> Self {
         let permits = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
-        Self { permits, time: limits.call_time(), metrics }
+        Self { permits, time: limits.call_time(), services }
     }
 
     /// Takes a place among the calls that run at once.
@@ -174,7 +156,7 @@ impl CallLimiter {
         match self.permits.try_acquire() {
             Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),
             Err(_) => {
-                self.metrics.called(function, LimitReached::Overloaded.code());
+                called(&self.services.counts, function, LimitReached::Overloaded.code());
                 Err(LimitReached::Overloaded)
             }
         }
@@ -203,16 +185,15 @@ impl CallPermit<'_> {
         context: &FunctionContext,
         calling: Pin<Box<impl Future<Output = Answer>>>,
     ) -> Result<Answer, LimitReached> {
-        let CallLimiter { time, metrics, .. } = self.limiter;
         // A function that runs tools has a longer timeout of its own, with a better error.
-        let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
+        let time = self.limiter.time.max(self.function.timeout(&context.view.catalog().config.exec));
         let answer = timeout(time, calling).await;
         let answer = answer.map_err(|_| LimitReached::Timeout(time));
         let outcome = match &answer {
             Ok(answer) => answer.error().map_or("ok", |code| code.as_str()),
             Err(stopped) => stopped.code(),
         };
-        metrics.called(self.function, outcome);
+        called(&self.limiter.services.counts, self.function, outcome);
         tracing::debug!(
             function = self.function.name(),
             outcome,
@@ -249,9 +230,8 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_a_call_is_stopped_and_counted_until_there_is_room() {
-        let metrics = Arc::new(Metrics::default());
         let limits = ServeLimits { calls: 1, ..ServeLimits::default() };
-        let limiter = CallLimiter::new(&limits, metrics);
+        let limiter = CallLimiter::new(&limits, Arc::default());
         let function = &Function::all()[0];
         let first = limiter.acquire(function).unwrap();
         assert_eq!(limiter.acquire(function).unwrap_err(), LimitReached::Overloaded);

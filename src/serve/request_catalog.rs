@@ -54,7 +54,7 @@ impl RequestCatalog {
     }
 
     /// The same catalog, for a request that came by this way.
-    pub(super) fn by(self, way: Way) -> Self {
+    pub(super) fn with_way(self, way: Way) -> Self {
         Self { way, ..self }
     }
 
@@ -145,7 +145,7 @@ pub(super) struct SessionCatalog {
 impl SessionCatalog {
     /// The current generation with the profile of the session, if it still has that.
     pub(super) fn now(&self) -> Option<RequestCatalog> {
-        Some(self.live.for_request().in_profile(self.profile.as_deref())?.by(self.way.clone()))
+        Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_way(self.way.clone()))
     }
 
     /// The signal of each new generation.

@@ -383,7 +383,8 @@ mod tests {
             .fold(http::Request::builder(), |request, value| request.header(AUTHORIZATION, *value));
         let (request, ()) = request.body(()).unwrap().into_parts();
         let whole = Resource { root: "", is_mcp: false };
-        Authenticator::from(tokens.clone()).caller(&request, whole).now_or_never().unwrap()
+        let authenticator = Authenticator { tokens: tokens.clone(), ..Authenticator::default() };
+        authenticator.caller(&request, whole).now_or_never().unwrap()
     }
 
     #[test]

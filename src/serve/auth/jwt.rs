@@ -215,10 +215,10 @@ impl Claims {
 /// The mistake in a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwtProblem {
-    /// It is no token of this form, or of another type.
+    /// It is not a signed access token.
     #[error("this is no access token")]
     Malformed,
-    /// Its algorithm is none of the configured ones.
+    /// Its algorithm is not allowed.
     #[error("this token has an algorithm that is not allowed")]
     Algorithm,
     /// The issuer has no key with its id.

@@ -99,12 +99,6 @@ pub struct Authenticator {
     verified: RwLock<HashMap<blake3::Hash, Verified>>,
 }
 
-impl From<Tokens> for Authenticator {
-    fn from(tokens: Tokens) -> Self {
-        Self { tokens, ..Self::default() }
-    }
-}
-
 impl Authenticator {
     /// The callers of a server: static tokens, those of the configured issuers, and people whom the proxy names, which has
     /// this secret. Files of keys are relative to `root`.
@@ -190,7 +184,7 @@ impl Authenticator {
         self.issuers.iter().for_each(Issuer::warm_up);
     }
 
-    /// The person whom the proxy names; an error for a request that is none of its own and names one.
+    /// The person whom the proxy names; an error if the headers of the proxy come from elsewhere.
     pub(super) fn by_proxy(&self, request: &Parts) -> Result<Option<Caller>, AuthError> {
         self.proxy.as_ref().map_or(Ok(None), |proxy| proxy.caller(request))
     }

@@ -14,8 +14,7 @@ use super::{RequestContext, Response, Shared};
 use crate::exec::Caller;
 use crate::finding::nearest;
 use crate::serve::auth::{AuthError, METADATA, Resource};
-use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Media, add_to_vary as vary_by, no_store};
+use crate::serve::response::{Media, Problem, ProblemCode, add_to_vary as vary_by, no_store};
 use crate::serve::{RequestCatalog, Route, Way};
 use crate::state::{Session, random_id};
 use crate::tool::{Effect, quoted};
@@ -208,7 +207,7 @@ pub(super) fn profile_of_request(
         None => of_token(catalog, caller)?,
     };
     let root = path.map(PathProfile::root).unwrap_or_default();
-    Ok(catalog.by(Way { root, is_by_header: header.is_some() }))
+    Ok(catalog.with_way(Way { root, is_by_header: header.is_some() }))
 }
 
 /// Tells caches that `X-Profile` chooses between answers of the same address.

@@ -18,8 +18,9 @@ use crate::catalog::{Record, Tool};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::serve::RequestCatalog;
-use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
-use crate::serve::response::{Media, ResponseCache, Tagged, by_accept, negotiated, preferred, with};
+use crate::serve::response::{
+    Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, negotiated, preferred, reads_pages, with,
+};
 use crate::site::{Person, Site};
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
@@ -33,9 +34,9 @@ pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, .. } = context;
     let path = request.uri.path().strip_prefix('/').unwrap_or_default();
     if is_read(&request.method)
-        && let Some(known) = catalog.cache(&caller).known(path)
+        && let Some(cached) = catalog.cache(&caller).cached(path)
     {
-        return Ok(known);
+        return Ok(cached);
     }
     let making = move || {
         let visitor = request.extensions.get::<Visitor>();
@@ -186,15 +187,14 @@ impl<'v> Pages<'v> {
 
     /// Refuses the payloads of a tool that the caller may see but not use.
     fn refuse_forbidden(self, path: &str) -> Result<(), Problem> {
-        let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json")) else {
-            return Ok(());
-        };
         let view = self.cache().view();
-        let mut tools = view.catalog().tools.iter().enumerate();
-        match tools.find(|(index, tool)| tool.safe_name == name && view.is_forbidden(*index)) {
-            Some((_, tool)) => Err(Problem::forbidden(&tool.safe_name)),
-            None => Ok(()),
+        if let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json"))
+            && let Some(index) = view.catalog().tools.iter().position(|tool| tool.safe_name == name)
+            && view.is_forbidden(index)
+        {
+            return Err(Problem::forbidden(name));
         }
+        Ok(())
     }
 
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.

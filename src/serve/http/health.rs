@@ -1,15 +1,16 @@
 //! `/healthz`, `/readyz`, `/metrics`, `/v1/reload`: whether the process is alive, whether it has a catalog to serve, its
 //! counters, and the request for another catalog.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{RequestContext, Response, caller};
 use crate::exec::Caller;
-use crate::serve::RequestCatalog;
 use crate::serve::auth::Resource;
-use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Media, no_store, preferred};
+use crate::serve::response::{Media, Problem, ProblemCode, no_store, preferred};
+use crate::serve::{RequestCatalog, metrics};
 use crate::sources::AddressState;
 use crate::sources::mcp::{ServerState, Status};
 use crate::state::Health;
@@ -103,8 +104,8 @@ fn server(server: &ServerState) -> Value {
 }
 
 /// `GET /metrics`: counters in the text format of Prometheus.
-pub(super) async fn metrics(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
-    let text = shared.metrics.text(&catalog, catalog.view(&caller).catalog(), caller.sees_everything());
+pub(super) async fn counters(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
+    let text = metrics::text(&catalog, &caller, Arc::strong_count(&shared.connections) - 1);
     no_store(StatusCode::OK, Media::Metrics.content_type(), text)
 }
 

@@ -2,14 +2,13 @@
 //! web page that somebody has open cannot use a server on their machine.
 
 use std::collections::HashSet;
-use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::header::{HOST, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
-use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::{Problem, ProblemCode};
 use crate::tool::quoted;
 
 /// Longest `Host`, in bytes.
@@ -31,7 +30,7 @@ impl Hosts {
     pub fn new(address: SocketAddr, public: &[String]) -> Self {
         let address = address.ip();
         let public = public.iter().map(|name| match Authority::read(name) {
-            Some(authority) => authority.host.to_string(),
+            Some(authority) => authority.host,
             None => name.to_ascii_lowercase(),
         });
         let public = public.collect();
@@ -39,14 +38,13 @@ impl Hosts {
     }
 
     /// Whether this server has that name. Anybody could make a name point here (DNS rebinding), but not an address.
-    fn has(&self, host: &Host) -> bool {
-        match host {
-            Host::Address(address) if address.is_loopback() => self.local,
-            Host::Address(address) => {
-                let is_public = self.public.contains(&host.to_string());
-                *address == self.address || !self.address.is_loopback() || is_public
+    fn has(&self, host: &str) -> bool {
+        match host.parse::<IpAddr>() {
+            Ok(address) if address.is_loopback() => self.local,
+            Ok(address) => {
+                address == self.address || !self.address.is_loopback() || self.public.contains(host)
             }
-            Host::Name(name) => (self.local && name == "localhost") || self.public.contains(name),
+            Err(_) => (self.local && host == "localhost") || self.public.contains(host),
         }
     }
 
@@ -61,7 +59,7 @@ impl Hosts {
         }
         let asked_for = asked_for(request)?;
         if !self.has(&asked_for.host) {
-            let message = format!("this server does not answer to `{}`", quoted(&asked_for.host.to_string()));
+            let message = format!("this server does not answer to `{}`", quoted(&asked_for.host));
             return Err(Problem::new(ProblemCode::HostNotAllowed, message));
         }
         let changes = !matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS);
@@ -74,11 +72,8 @@ impl Hosts {
     /// The requested port, where the requested host is this machine itself.
     pub(super) fn loopback_port(&self, request: &Parts) -> Option<u16> {
         let Authority { host, port } = asked_for(request).ok()?;
-        let is_loopback = match &host {
-            Host::Address(address) => address.is_loopback(),
-            Host::Name(name) => name == "localhost",
-        };
-        is_loopback.then_some(port.unwrap_or(80))
+        let is_loopback = || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        (host == "localhost" || is_loopback()).then_some(port.unwrap_or(80))
     }
 
     /// Browsers send the origin of a page. Ours has the requested name, or a public one.
@@ -86,8 +81,7 @@ impl Hosts {
         for origin in headers.get_all(ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let site = origin.split_once("://").and_then(|(_, authority)| Authority::read(authority));
-            let is_ours =
-                |site: &Authority| site == asked_for || self.public.contains(&site.host.to_string());
+            let is_ours = |site: &Authority| site == asked_for || self.public.contains(&site.host);
             if !site.as_ref().is_some_and(is_ours) {
                 let message = format!("pages of `{}` may not use this server", quoted(origin));
                 return Err(Problem::new(ProblemCode::OriginNotAllowed, message));
@@ -117,15 +111,9 @@ fn asked_for(request: &Parts) -> Result<Authority, Problem> {
 /// The requested host: `uri-host [":" port]` of RFC 9110, section 7.2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Authority {
-    host: Host,
+    /// An address, or a name in lower case.
+    host: String,
     port: Option<u16>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Host {
-    Address(IpAddr),
-    /// In lower case.
-    Name(String),
 }
 
 impl Authority {
@@ -134,11 +122,11 @@ impl Authority {
         let (host, rest) = match text.strip_prefix('[') {
             Some(inside) => {
                 let (address, rest) = inside.split_once(']')?;
-                (Host::Address(IpAddr::V6(address.parse().ok()?)), rest)
+                (address.parse::<Ipv6Addr>().ok()?.to_string(), rest)
             }
             None => {
                 let (name, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
-                (Host::named(name)?, rest)
+                (host_name(name)?, rest)
             }
         };
         let port = match rest.strip_prefix(':') {
@@ -151,24 +139,11 @@ impl Authority {
     }
 }
 
-impl Host {
-    fn named(name: &str) -> Option<Self> {
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(fits) {
-            return None;
-        }
-        let address = name.parse().map(|address| Host::Address(IpAddr::V4(address)));
-        Some(address.unwrap_or_else(|_| Host::Name(name.to_ascii_lowercase())))
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Host::Address(address) => address.fmt(to),
-            Host::Name(name) => to.write_str(name),
-        }
-    }
+/// A name, or an IPv4 address.
+fn host_name(text: &str) -> Option<String> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let is_name = !text.is_empty() && text.len() <= LONGEST_NAME && text.bytes().all(fits);
+    is_name.then(|| text.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::functions::checked_json;
-use super::{RequestContext, Response, functions, openapi};
+use super::{RequestContext, Response, functions, routes};
 use crate::catalog::{Catalog, Profile};
 use crate::config::{Deferred, Mode, ModeChoice, SearchBy};
 use crate::exec::Caller;
@@ -20,8 +20,7 @@ use crate::render::{
 };
 use crate::report;
 use crate::serve::RequestCatalog;
-use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Media, Tagged, no_store};
+use crate::serve::response::{Media, Problem, ProblemCode, Tagged, no_store};
 use crate::tool::quoted;
 
 /// The media type of the archive.
@@ -149,7 +148,7 @@ fn refused(message: impl Into<String>) -> Problem {
 pub(super) async fn workspace(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, .. } = context;
     let values = values(request.uri.query().unwrap_or_default())?;
-    let template = WorkspaceTemplate { folder: catalog.live.workspace_template().cloned(), values };
+    let template = WorkspaceTemplate { folder: catalog.live.options.workspace_template.clone(), values };
     template.check_values().map_err(|error| Problem::new(ProblemCode::ValidationError, error.to_string()))?;
     let making = move || {
         let Job { catalog, profile, templates } = Job::of(&catalog, &caller);
@@ -230,7 +229,7 @@ fn read<'b>(body: &'b Bytes, path: &str) -> Result<JobBody<'b>, Problem> {
     let Some(fields) = value.as_object_mut() else {
         return Err(refused("the body is no JSON object").next("send one object with the fields by name"));
     };
-    let schema = openapi::body_schema(path);
+    let schema = routes::body_schema(path);
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     fields.retain(|name, value| !value.is_null() || required.iter().any(|required| required == name));
     let told = |wrong: Violation| {
@@ -259,10 +258,7 @@ mod tests {
 
     fn check<T: VariantArray + Copy + Into<&'static str>>(field: &str) {
         let words: Vec<&'static str> = T::VARIANTS.iter().map(|&word| word.into()).collect();
-        assert_eq!(
-            openapi::body_schema("/v1/payload")["properties"][field]["enum"],
-            serde_json::json!(words)
-        );
+        assert_eq!(routes::body_schema("/v1/payload")["properties"][field]["enum"], serde_json::json!(words));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
 use super::HttpService;
+use crate::serve::metrics;
 
 /// Longest head of a request in bytes, and most headers.
 const MAX_HEAD: usize = 32 * 1024;
@@ -71,7 +72,7 @@ impl Listener {
                     tokio::spawn(answer(connection, permit, Arc::clone(&service), open.watcher()));
                 }
                 (Ok((stream, _)), Err(_)) => {
-                    service.shared.metrics.connection_rejected();
+                    metrics::connection_rejected(service.counts());
                     let place = Arc::clone(&refusals).acquire_owned();
                     if let Ok(Ok(place)) = timeout(Duration::from_millis(50), place).await {
                         tokio::spawn(refuse(stream, place));
@@ -148,7 +149,7 @@ async fn answer(
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(Box::pin(stream)), answering);
-    let connected = service.shared.metrics.connected();
+    let connected = Arc::clone(&service.shared.connections);
     if let Err(error) = open.watch(connection).await {
         tracing::debug!(%error, "connection closed");
     }

@@ -12,10 +12,8 @@ mod health;
 mod host_check;
 mod jobs;
 mod listen;
-mod openapi;
 mod routes;
 mod service;
-mod sessions;
 mod sign_in;
 
 use std::sync::Arc;
@@ -28,14 +26,13 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::response::Response;
-use super::response::problem::Problem;
-use super::{Authenticator, CallLimiter, Metrics, RequestCatalog};
+use super::response::{Problem, Response};
+use super::{Authenticator, CallLimiter, RequestCatalog};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
 use crate::guard::MISTAKE;
 
-pub use super::response::problem::ProblemCode;
+pub use super::response::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
 pub use service::HttpService;
@@ -53,7 +50,8 @@ pub(super) struct Shared {
     authenticator: Authenticator,
     sign_in: sign_in::SignIn,
     limits: ServeLimits,
-    metrics: Arc<Metrics>,
+    /// Shared with each open connection.
+    connections: Arc<()>,
     slow_work: Arc<Semaphore>,
     call_limiter: Arc<CallLimiter>,
 }

@@ -1,17 +1,19 @@
-//! The routes: the pattern, label in metrics and handlers of each.
+//! The routes: the pattern, label in metrics and handlers of each, and their description.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::routing::{MethodRouter, Router, get, post};
+use serde_json::{Value, json};
+use strum::VariantArray;
 use tower_http::compression::CompressionLayer;
 
-use super::{
-    RequestContext, Response, Shared, caller, docs, functions, health, jobs, openapi, sessions, sign_in,
-};
+use super::{RequestContext, Response, Shared, caller, docs, functions, health, jobs, sign_in};
+use crate::config::{Deferred, ModeChoice, SearchBy};
+use crate::functions::{ErrorCode, Function};
+use crate::provider::Provider;
 use crate::serve::Route;
 use crate::serve::auth::METADATA;
-use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{Media, Tagged};
+use crate::serve::response::{Media, Problem, ProblemCode, Tagged};
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -30,7 +32,7 @@ static TABLE: [Entry; 25] = [
     ("/v1/workspace.tar", Route::Catalog, || get(jobs::workspace)),
     ("/v1/{function}", Route::Function, || get(functions::read).post(functions::call)),
     ("/v1/tools/{*name}", Route::Function, || post(functions::run)),
-    ("/v1/sessions/{id}", Route::Function, || get(sessions::show)),
+    ("/v1/sessions/{id}", Route::Function, || get(functions::session)),
     ("/v1/results/{id}/blocks/{block}", Route::Function, || get(functions::result_data)),
     ("/v1", Route::Function, || get(functions::list)),
     ("/tools/", Route::Doc, || get(docs::page)),
@@ -41,7 +43,7 @@ static TABLE: [Entry; 25] = [
     ("/openapi.json", Route::Catalog, || get(describe)),
     ("/healthz", Route::Health, || get(health::alive)),
     ("/readyz", Route::Health, || get(health::ready)),
-    ("/metrics", Route::Health, || get(health::metrics)),
+    ("/metrics", Route::Health, || get(health::counters)),
     (METADATA, Route::Health, || get(caller::metadata)),
     ("/.well-known/oauth-protected-resource/{*path}", Route::Health, || get(caller::metadata)),
     ("/sign-in", Route::SignIn, || get(sign_in::show).post(sign_in::sign_in)),
@@ -85,7 +87,75 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 /// `GET /openapi.json`.
 async fn describe(context: RequestContext) -> Result<Response, Problem> {
     let root = if context.catalog.root().is_empty() { "/" } else { context.catalog.root() };
-    Ok(Tagged::new(format!("{:#}\n", openapi::document(root)), Media::Json).answer())
+    Ok(Tagged::new(format!("{:#}\n", document(root)), Media::Json).answer())
+}
+
+// `/openapi.json` describes this API in OpenAPI 3.1. The file `openapi.json` has the routes. Functions are added from their
+// definitions; option values and error codes, from their types.
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let mut document: Value = serde_json::from_str(include_str!("openapi.json")).unwrap_or_default();
+    document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
+    for function in Function::all() {
+        document["paths"][format!("/v1/{}", function.name())] = json!({ "post": post_of(function) });
+    }
+    let values = [
+        ("provider", words::<Provider>()),
+        ("mode", words::<ModeChoice>()),
+        ("deferred", words::<Deferred>()),
+        ("search", words::<SearchBy>()),
+    ];
+    for path in ["/v1/payload", "/v1/prompt", "/v1/parse", "/v1/results"] {
+        let body = &mut document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+        for (name, values) in &values {
+            if let Some(option) = body["schema"]["properties"].get_mut(name) {
+                option["enum"] = values.clone();
+            }
+        }
+    }
+    let functions = ErrorCode::ALL.iter().map(|code| code.as_str());
+    let mut codes: Vec<&str> = functions.chain(ProblemCode::ALL.iter().map(|code| code.as_str())).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    document["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"] =
+        codes.into();
+    document
+});
+
+fn words<T: VariantArray + Copy + Into<&'static str>>() -> Value {
+    T::VARIANTS.iter().map(|&word| Value::from(word.into())).collect()
+}
+
+/// The document, for an address of the server.
+fn document(server: &str) -> Value {
+    let mut document = DOCUMENT.clone();
+    document["servers"] = json!([{ "url": server }]);
+    document
+}
+
+/// The schema of the body of `POST PATH`.
+pub(super) fn body_schema(path: &str) -> &'static Value {
+    &DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+}
+
+fn post_of(function: &Function) -> Value {
+    let tool = function.definition();
+    let schema =
+        tool.and_then(|tool| tool.definition.parameters.as_ref()).map(|schema| schema.value().clone());
+    let mut body = json!({ "schema": schema.unwrap_or_else(|| json!({ "type": "object" })) });
+    if let Some(example) = tool.and_then(|tool| tool.call.clone()) {
+        body["example"] = Value::Object(example);
+    }
+    json!({
+        "operationId": function.name(),
+        "summary": tool.map_or(function.name(), |tool| tool.short.as_str()),
+        "description": tool.map_or("", |tool| tool.description.as_str()),
+        "requestBody": { "required": false, "content": { "application/json": body } },
+        "responses": {
+            "200": { "$ref": "#/components/responses/Answer" },
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+    })
 }
 
 #[cfg(test)]
@@ -94,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_description_of_this_api_has_every_route_but_those_of_protocols_and_forms() {
-        let document = openapi::document("/");
+        let document = document("/");
         let described = document["paths"].as_object().unwrap();
         for (pattern, ..) in &TABLE {
             let fixed = pattern.split("{*").next().unwrap_or_default();

@@ -23,12 +23,11 @@ use super::sign_in::{Browser, Visitor};
 use super::{Hosts, MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
 use crate::config::{Exec, ServeLimits};
 use crate::exec::{Caller, LackedRight};
-use crate::functions::Function;
+use crate::functions::{Counters, Function};
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Resource;
-use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
-use crate::serve::response::{Media, no_store, unless_known};
-use crate::serve::{Authenticator, CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, mcp};
+use crate::serve::response::{Media, Problem, ProblemCode, no_store, reads_pages, unless_known};
+use crate::serve::{Authenticator, CallLimiter, LiveCatalog, RequestCatalog, Route, mcp, metrics};
 use crate::site;
 use crate::state::random_id;
 
@@ -58,15 +57,14 @@ impl HttpService {
         authenticator: Authenticator,
         limits: ServeLimits,
     ) -> Self {
-        let metrics = Arc::new(Metrics::default());
-        let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
+        let call_limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(live.services())));
         let shared = Arc::new(Shared {
             hosts,
             authenticator,
             sign_in: Default::default(),
             limits,
-            metrics,
-            call_limiter: limiter,
+            connections: Arc::default(),
+            call_limiter,
             slow_work: Arc::new(Semaphore::new(MAX_SLOW)),
         });
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared }
@@ -77,6 +75,11 @@ impl HttpService {
     pub fn with_mcp(mut self, service: mcp::Service) -> Self {
         self.routes = self.routes.nest_service(routes::MCP, service);
         self
+    }
+
+    /// The counters of everything that is served.
+    pub(super) fn counts(&self) -> &Counters {
+        &self.live.services().counts
     }
 
     /// Answers a request.
@@ -101,7 +104,9 @@ impl HttpService {
                     let root = catalog.root().to_string();
                     let answered = guarded(self.challenging(route, catalog, caller, request, body)).await;
                     let broken = |_| Err(Problem::new(ProblemCode::Internal, MISTAKE));
-                    answered.unwrap_or_else(broken).unwrap_or_else(|problem| told(&problem, route, &root))
+                    answered
+                        .unwrap_or_else(broken)
+                        .unwrap_or_else(|problem| problem_response(&problem, route, &root))
                 }
             }
             Err(problem) => self.refused(&problem, route, &request, &path),
@@ -131,7 +136,7 @@ impl HttpService {
             response.headers_mut().extend(HeaderValue::try_from(id).map(|id| (caller::MCP_SESSION, id)));
         }
         let (status, took) = (response.status(), started.elapsed());
-        self.shared.metrics.answered(route, status, took);
+        metrics::answered(self.counts(), route, status, took);
         let trace_id = response.headers().get(TRACE).and_then(|id| id.to_str().ok());
         let (bytes, micros) = (response.body().size_hint().exact(), took.as_micros() as u64);
         tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros, trace_id);
@@ -222,7 +227,7 @@ impl HttpService {
             let catalog = &self.live.for_request();
             return Browser { shared: &self.shared, catalog, request }.refused(problem, wanted);
         }
-        told(problem, route, "")
+        problem_response(problem, route, "")
     }
 
     /// The answer of the router.
@@ -273,7 +278,7 @@ impl HttpService {
 }
 
 /// The answer with a problem, at addresses below `root`.
-fn told(problem: &Problem, route: Route, root: &str) -> Response {
+fn problem_response(problem: &Problem, route: Route, root: &str) -> Response {
     match route {
         Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
         _ => problem.answer(root),

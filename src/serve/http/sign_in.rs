@@ -22,8 +22,7 @@ use tokio::sync::OnceCell;
 use super::{RequestContext, Response, Shared, functions, query_value};
 use crate::exec::Caller;
 use crate::serve::auth::{AuthError, Resource, Verified};
-use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::response::{add_to_vary, negotiated, with};
+use crate::serve::response::{Problem, ProblemCode, add_to_vary, negotiated, with};
 use crate::serve::{RequestCatalog, Route};
 use crate::site::SignInPage;
 use crate::state::{StateError, now, random_secret};
@@ -239,7 +238,7 @@ impl Browser<'_> {
         }
     }
 
-    /// The value of a cookie. Two of one name are none: another server of this machine may have set one.
+    /// The value of a cookie. A cookie that is sent twice counts as missing: another server of this machine may have set one.
     fn cookie(self, kind: &str) -> Option<String> {
         let name = self.cookie_name(kind);
         let sent = self.request.headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());

@@ -192,7 +192,7 @@ impl McpService {
     pub(super) fn stateless(live: Arc<LiveCatalog>, subscriptions: usize) -> Self {
         let generation = live.current();
         let limits = &generation.unrestricted_view().catalog().config.serve.limits;
-        let limiter = Arc::new(CallLimiter::new(limits, Arc::default()));
+        let limiter = Arc::new(CallLimiter::new(limits, Arc::clone(live.services())));
         let permits = Arc::new(Semaphore::new(subscriptions));
         Self { live, permits, limiter, notes: Arc::default(), connection: None }
     }
