@@ -56,27 +56,43 @@ impl RenderArgs {
         let checked = self.catalog.open()?;
         self.catalog.report_briefly(&checked);
         if self.check {
-            self.with_output(&checked, |output| self.drift(output))
+            self.with_output(&checked, |output| self.drift(&output))
         } else {
             self.rerun(&checked, "")
         }
     }
 
-    fn with_output(
-        &self,
-        checked: &Checked,
-        act: impl FnOnce(&dyn Output) -> CommandResult,
-    ) -> CommandResult {
+    fn with_output(&self, checked: &Checked, act: impl FnOnce(Output<'_>) -> CommandResult) -> CommandResult {
         let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
+        let tools = docs.tools().len();
         if self.skills.is_some() {
-            return act(&SkillFolder::of(&docs));
+            let skills = SkillFolder::of(&docs);
+            return act(Output {
+                tools,
+                files: skills.count(),
+                write: &|root, progress| skills.write(root, progress),
+                check: &|root| skills.check(root),
+            });
         }
-        let Some(index) = &index else { return act(&docs) };
+        let Some(index) = &index else {
+            return act(Output {
+                tools,
+                files: tools,
+                write: &|root, progress| docs.write(root, progress),
+                check: &|root| docs.check(root),
+            });
+        };
         let site = Site::new(index, &checked.catalog, &checked.findings, &templates);
-        act(&Folder::new(site, docs))
+        let site = Folder::new(site, docs);
+        act(Output {
+            tools,
+            files: site.count(),
+            write: &|root, progress| site.write(root, progress),
+            check: &|root| site.check(root),
+        })
     }
 
     /// The folder to write.
@@ -84,8 +100,8 @@ impl RenderArgs {
         self.skills.as_deref().or(self.out.as_deref()).unwrap_or(Path::new("tools"))
     }
 
-    fn drift(&self, output: &dyn Output) -> CommandResult {
-        let drift = output.check(self.folder()).map_err(failure)?;
+    fn drift(&self, output: &Output<'_>) -> CommandResult {
+        let drift = (output.check)(self.folder()).map_err(failure)?;
         if drift.is_empty() {
             print_note(format!("{} is up to date", self.folder().display()));
             return Ok(());
@@ -116,13 +132,13 @@ impl Rerun for RenderArgs {
 
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
         self.with_output(checked, |output| {
-            if !self.has_result() && output.tools() == 0 {
+            if !self.has_result() && output.tools == 0 {
                 refuse_unread(checked)?;
             }
-            let bar = Bar::new("writing docs", output.count() as u64);
-            let report = output.write(self.folder(), &|done| bar.add(done)).map_err(failure)?;
+            let bar = Bar::new("writing docs", output.files as u64);
+            let report = (output.write)(self.folder(), &|done| bar.add(done)).map_err(failure)?;
             bar.finish();
-            print_note(format!("{}: {}{why}", self.folder().display(), summary(output.tools(), &report)));
+            print_note(format!("{}: {}{why}", self.folder().display(), summary(output.tools, &report)));
             kept(&report, checked.catalog.complete);
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
@@ -134,66 +150,14 @@ pub(super) fn has_docs(folder: &Path) -> bool {
     folder::owned(folder).map_or(true, |files| !files.is_empty())
 }
 
-/// The output: docs, or docs with pages.
-trait Output {
-    fn tools(&self) -> usize;
-    fn count(&self) -> usize;
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError>;
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError>;
-}
+type Progress<'p> = &'p (dyn Fn(usize) + Sync);
 
-impl Output for Docs<'_> {
-    fn tools(&self) -> usize {
-        Docs::tools(self).len()
-    }
-
-    fn count(&self) -> usize {
-        Docs::tools(self).len()
-    }
-
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
-        Docs::write(self, root, progress)
-    }
-
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        Docs::check(self, root)
-    }
-}
-
-impl Output for SkillFolder<'_, '_> {
-    fn tools(&self) -> usize {
-        SkillFolder::tools(self)
-    }
-
-    fn count(&self) -> usize {
-        SkillFolder::count(self)
-    }
-
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
-        SkillFolder::write(self, root, progress)
-    }
-
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        SkillFolder::check(self, root)
-    }
-}
-
-impl Output for Folder<'_> {
-    fn tools(&self) -> usize {
-        Folder::tools(self)
-    }
-
-    fn count(&self) -> usize {
-        Folder::count(self)
-    }
-
-    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
-        Folder::write(self, root, progress)
-    }
-
-    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
-        Folder::check(self, root)
-    }
+/// The output: docs, docs with pages, or skills.
+struct Output<'o> {
+    tools: usize,
+    files: usize,
+    write: &'o dyn Fn(&Path, Progress<'_>) -> Result<folder::Report, RenderError>,
+    check: &'o dyn Fn(&Path) -> Result<folder::Drift, RenderError>,
 }
 
 /// The templates named on the command line, else the configured ones, else the built-in ones.
