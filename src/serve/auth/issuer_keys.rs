@@ -165,12 +165,12 @@ impl Shared {
     async fn read(&self) -> Result<KeySet, String> {
         let text = match &self.place {
             Place::File(file) => read_file(file.clone()).await?,
-            Place::Address(url) => document(url).await?,
+            Place::Address(url) => document(url).await.map_err(|error| error.to_string())?,
             Place::Discovered => {
                 let found = issuer_metadata(&self.issuer, "jwks_uri").await;
                 let (url, _) =
                     found.map_err(|problem| format!("its metadata cannot be read: {}", problem.reason))?;
-                document(&url).await?
+                document(&url).await.map_err(|error| error.to_string())?
             }
         };
         KeySet::read(&text)
