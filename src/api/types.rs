@@ -195,10 +195,10 @@ pub enum Error {
     Write(Box<dyn std::error::Error + Send + Sync>),
     /// The provider refuses such a payload.
     #[error(transparent)]
-    Payload(Box<dyn std::error::Error + Send + Sync>),
+    Payload(#[from] PayloadError),
     /// The response is not one of the provider.
     #[error(transparent)]
-    Response(Box<dyn std::error::Error + Send + Sync>),
+    Response(#[from] ParseError),
 }
 
 impl Error {
@@ -239,18 +239,6 @@ impl From<RenderError> for Error {
             RenderError::Value(error) => error.into(),
             other => Error::Write(Box::new(other)),
         }
-    }
-}
-
-impl From<PayloadError> for Error {
-    fn from(error: PayloadError) -> Self {
-        Error::Payload(Box::new(error))
-    }
-}
-
-impl From<ParseError> for Error {
-    fn from(error: ParseError) -> Self {
-        Error::Response(Box::new(error))
     }
 }
 

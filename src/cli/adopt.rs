@@ -2,16 +2,16 @@
 
 mod client_text;
 mod moved;
-mod undo;
 
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
 use serde_json::json;
 use strum::VariantArray;
 use toml_edit::DocumentMut;
 
-use super::catalog::{counted, word};
-use super::{CommandError, CommandResult, failed, print, print_note, user_folder};
+use super::catalog::{configuration_folder, counted, word};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{self, ServeMode, Source, Workspace};
 use crate::private_file;
 use crate::render::folder::write_whole;
@@ -79,13 +79,13 @@ impl AdoptArgs {
     pub(super) fn run(self) -> CommandResult {
         let target = self.target()?;
         if self.undo {
-            return undo::run(&target, self.dry_run, self.json);
+            return undo(&target, self.dry_run, self.json);
         }
         match self.plan(&target)? {
             None => self.report_nothing(&target),
             Some(plan) => {
                 if !self.dry_run {
-                    write(&target, &plan).map_err(failed)?;
+                    write(&target, &plan)?;
                 }
                 self.report(&target, &plan)
             }
@@ -93,41 +93,42 @@ impl AdoptArgs {
     }
 
     fn target(&self) -> Result<Target, CommandError> {
-        let own = user_folder::configuration_folder().ok_or_else(|| {
+        let own = configuration_folder().ok_or_else(|| {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
-        let folder = |name: &str, file: &Path| Folder::new(own.join(name), file);
+        let of_client = |client: Client, file: PathBuf| Target {
+            called: client.name().to_string(),
+            title: client.title().to_string(),
+            is_of_project: false,
+            folder: Folder::new(own.join(client.name()), &file),
+            file,
+        };
         if let Some(client) = Client::named(&self.client) {
             let adopted = || Folder::new(own.join(client.name()), Path::new("")).record();
             let file = match self.undo.then(adopted).flatten() {
                 Some(record) => record.file,
                 None => file_of(client, &own)?,
             };
-            let folder = folder(client.name(), &file);
-            let (called, title) = (client.name().to_string(), client.title().to_string());
-            return Ok(Target { called, title, is_of_project: false, file, folder });
+            return Ok(of_client(client, file));
         }
-        let file = Path::new(&self.client);
-        let Ok(file) = file.canonicalize() else {
+        let Ok(file) = Path::new(&self.client).canonicalize() else {
             let clients: Vec<&str> = Client::VARIANTS.iter().map(|client| client.name()).collect();
             let message =
                 format!("there is no client or file {}; clients are: {}", self.client, clients.join(", "));
             return Err(CommandError::Usage(message));
         };
         if let Some(client) = Client::of_file(&file) {
-            let folder = folder(client.name(), &file);
-            let (called, title) = (client.name().to_string(), client.title().to_string());
-            return Ok(Target { called, title, is_of_project: false, file, folder });
+            return Ok(of_client(client, file));
         }
         let folder_of = config::read(&file).root;
         let is_hidden = folder_of.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         let project = folder_of.parent().filter(|_| is_hidden).unwrap_or(&folder_of);
         let name = project.file_name().unwrap_or_default().to_string_lossy();
-        let name: String =
-            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-        let name = format!("{name}-{}", &hash(&file.to_string_lossy())[..8]);
+        let name = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
+        let folder = own.join(format!("{name}-{}", &hash(&file.to_string_lossy())[..8]));
         let title = file.to_string_lossy().into_owned();
-        Ok(Target { called: title.clone(), title, is_of_project: true, folder: folder(&name, &file), file })
+        let folder = Folder::new(folder, &file);
+        Ok(Target { called: title.clone(), title, is_of_project: true, folder, file })
     }
 
     /// The change; `None` where nothing is to be moved.
@@ -189,7 +190,7 @@ impl AdoptArgs {
             true => {
                 let absent: Vec<String> =
                     earlier.iter().filter(|name| !names.contains(name)).cloned().collect();
-                undo::restored(&text, &target.folder, &absent).map_err(failed)?
+                restored(&text, &target.folder, &absent)?
             }
         };
         let mut secrets =
@@ -209,26 +210,23 @@ impl AdoptArgs {
         for source in moving {
             let (Some(name), Some(mut server)) = (source.server, source.mcp) else { continue };
             secrets.take(&name, &mut server);
-            moved::add(&mut document, &name, &server).map_err(failed)?;
+            moved::add(&mut document, &name, &server)?;
             moved.push(name);
         }
         let entry = OwnEntry {
             program: program()?,
-            arguments: ["serve", "--stdio"]
-                .into_iter()
-                .map(str::to_string)
-                .chain([configuration.to_string_lossy().into_owned()])
-                .collect(),
+            arguments: ["serve", "--stdio", &configuration.to_string_lossy()].map(str::to_string).to_vec(),
         };
         let after =
             text.with_own(&moved, &entry).ok_or_else(|| failed(format!("{shown} cannot be edited")))?;
         let configuration = document.to_string();
-        let mut all: Vec<String> = if is_again { earlier } else { Vec::new() };
-        all.extend(moved.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
+        let mut all: IndexSet<String> =
+            if is_again { earlier.into_iter().collect() } else { IndexSet::new() };
+        all.extend(moved.iter().cloned());
         let record = Record {
             file: target.file.clone(),
             map,
-            moved: all,
+            moved: all.into_iter().collect(),
             written: hash(&after),
             configured: hash(&configuration),
         };
@@ -374,13 +372,95 @@ fn program() -> Result<String, CommandError> {
 }
 
 /// Writes the configuration, the secrets, the copy and the record, and then the client's file.
-fn write(target: &Target, plan: &Plan) -> Result<(), String> {
+fn write(target: &Target, plan: &Plan) -> CommandResult {
     let Target { folder, file, .. } = target;
-    let fail = |error: std::io::Error| format!("cannot write to {}: {error}", folder.path.display());
+    let fail = |error: std::io::Error| failed(format!("cannot write to {}: {error}", folder.path.display()));
     private_file::write(&folder.configuration(), plan.configuration.as_bytes()).map_err(fail)?;
     private_file::write(&folder.secrets(), plan.secrets.text().as_bytes()).map_err(fail)?;
     private_file::write(&folder.backup(), plan.before.as_bytes()).map_err(fail)?;
     folder.keep(&plan.record).map_err(fail)?;
-    write_whole(file, plan.after.as_bytes())
-        .map_err(|error| format!("cannot write {}: {error}", file.display()))
+    write_file(file, &plan.after)
+}
+
+/// Writes the client's file.
+fn write_file(file: &Path, text: &str) -> CommandResult {
+    write_whole(file, text.as_bytes())
+        .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))
+}
+
+// The way back: the client's file as it was, or its servers put back into a file that was edited since.
+
+/// Undoes an adoption.
+fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
+    let Target { folder, file, .. } = target;
+    let Some(record) = folder.record() else {
+        return Err(failed(format!("{} is not adopted; there is nothing to undo", target.title)));
+    };
+    if record.file != *file {
+        return Err(failed(format!(
+            "{} is not adopted; {} is, and `toolcrib adopt {} --undo` moves its servers back",
+            file.display(),
+            record.file.display(),
+            target.called
+        )));
+    }
+    let text = before(folder, file, &record)?;
+    let mut is_kept = false;
+    if !is_dry {
+        write_file(file, &text)?;
+        is_kept = folder
+            .clear(&record)
+            .map_err(|error| failed(format!("cannot remove {}: {error}", folder.path.display())))?;
+    }
+    if is_json {
+        let report = json!({
+            "client": target.called, "file": file, "restored": record.moved, "dry_run": is_dry,
+            "kept": is_kept.then(|| folder.configuration()),
+        });
+        return print(&format!("{report:#}\n"));
+    }
+    let verb = if is_dry { "would put back" } else { "put back" };
+    print(&format!(
+        "{}: {verb} {} into {}: {}\n",
+        target.title,
+        counted(record.moved.len(), "server"),
+        file.display(),
+        record.moved.join(", ")
+    ))?;
+    if is_kept {
+        print_note(format!(
+            "{} was edited or has servers that were not put back: it is kept, with its secrets in {}",
+            folder.configuration().display(),
+            folder.secrets().display()
+        ));
+    }
+    Ok(())
+}
+
+/// The text of the client's file without the adoption.
+fn before(folder: &Folder, file: &Path, record: &Record) -> Result<String, CommandError> {
+    let unreadable = |file: &Path, error| failed(format!("{} cannot be read: {error}", file.display()));
+    let backup = folder.backup();
+    let before = std::fs::read_to_string(&backup).map_err(|error| unreadable(&backup, error))?;
+    match std::fs::read_to_string(file) {
+        Ok(now) if now != before && hash(&now) != record.written => {
+            restored(&ClientText::new(file, now, &record.map), folder, &record.moved)
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unreadable(file, error)),
+        _ => Ok(before),
+    }
+}
+
+/// A text with the servers that have moved in place of toolcrib, or after the others, and everything else as it is.
+fn restored(now: &ClientText, folder: &Folder, moved: &[String]) -> Result<String, CommandError> {
+    let backup = folder.backup();
+    let fail = |problem: &str| {
+        failed(format!("{problem}; both versions are kept, the older one in {}", backup.display()))
+    };
+    let older = now.with_text(std::fs::read_to_string(&backup).map_err(failed)?);
+    let names = now.names().ok_or_else(|| fail("the client's file cannot be read"))?;
+    if let Some(name) = moved.iter().find(|name| names.contains(name)) {
+        return Err(fail(&format!("the client's file has a server `{name}` again")));
+    }
+    now.without_own(&older, moved).ok_or_else(|| fail("the servers cannot be put back"))
 }

@@ -417,8 +417,27 @@ impl Page<'_> {
                 }
                 self.line(depth, &format!("]{end}"));
             }
-            Value::String(text) => self.long(depth, label, text, end),
-            plain => self.long_plain(depth, label, &plain.to_string(), end),
+            Value::String(text) => match pieces(text, false).as_slice() {
+                [] => self.line(depth, &format!("{label}\"\"{end}")),
+                [only] if only.len() + label.len() <= LINE => {
+                    self.line(depth, &format!("{label}\"{only}\"{end}"));
+                }
+                pieces => {
+                    let heading = format!("{label}text of {} bytes on {} lines:", text.len(), pieces.len());
+                    self.lines(depth, &heading, pieces, "\"");
+                }
+            },
+            plain => {
+                let text = plain.to_string();
+                // A number can be as long as a text.
+                match text.len() + label.len() <= LINE {
+                    true => self.line(depth, &format!("{label}{text}{end}")),
+                    false => {
+                        let heading = format!("{label}number of {} characters:", text.len());
+                        self.lines(depth, &heading, &pieces(&text, false), "");
+                    }
+                }
+            }
         }
     }
 
@@ -429,42 +448,20 @@ impl Page<'_> {
             [] => "\"\"".into(),
             [only] => format!("\"{only}\""),
             _ => {
-                self.line(depth, &format!("a name of {} bytes:", name.len()));
-                pieces.iter().for_each(|piece| self.line(depth + 1, &format!("| \"{piece}\"")));
+                self.lines(depth, &format!("a name of {} bytes:", name.len()), &pieces, "\"");
                 "that name".into()
             }
         };
-        if name.is_ascii() {
-            return format!("{label}: ");
+        if !name.is_ascii() {
+            self.lines(depth, &format!("{label} is spelled"), &self::pieces(name, true), "\"");
         }
-        self.line(depth, &format!("{label} is spelled"));
-        self::pieces(name, true).iter().for_each(|piece| self.line(depth + 1, &format!("| \"{piece}\"")));
         format!("{label}: ")
     }
 
-    fn long(&mut self, depth: usize, label: &str, text: &str, end: &str) {
-        let pieces = pieces(text, false);
-        match pieces.as_slice() {
-            [] => self.line(depth, &format!("{label}\"\"{end}")),
-            [only] if only.len() + label.len() <= LINE => {
-                self.line(depth, &format!("{label}\"{only}\"{end}"));
-            }
-            _ => {
-                self.line(depth, &format!("{label}text of {} bytes on {} lines:", text.len(), pieces.len()));
-                pieces.iter().for_each(|piece| self.line(depth + 1, &format!("| \"{piece}\"")));
-            }
-        }
-    }
-
-    /// A number; it can be as long as a text.
-    fn long_plain(&mut self, depth: usize, label: &str, text: &str, end: &str) {
-        match text.len() + label.len() <= LINE {
-            true => self.line(depth, &format!("{label}{text}{end}")),
-            false => {
-                self.line(depth, &format!("{label}number of {} characters:", text.len()));
-                pieces(text, false).iter().for_each(|piece| self.line(depth + 1, &format!("| {piece}")));
-            }
-        }
+    /// A heading, and the pieces of a text on lines of their own.
+    fn lines(&mut self, depth: usize, heading: &str, pieces: &[String], quote: &str) {
+        self.line(depth, heading);
+        pieces.iter().for_each(|piece| self.line(depth + 1, &format!("| {quote}{piece}{quote}")));
     }
 }
 

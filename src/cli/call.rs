@@ -84,9 +84,8 @@ impl CallArgs {
             let exec = &mut Arc::make_mut(&mut checked.catalog.config).exec;
             exec.allow = Some(exec.allow().max(allow));
         }
-        let templates = super::render::templates(&self.catalog, &checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
-        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))?;
+        let view = self.catalog.view(&checked, self.profile.as_deref(), roles)?;
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
             print_note(

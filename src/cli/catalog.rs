@@ -6,13 +6,16 @@ use std::sync::{Arc, Once, OnceLock};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::{CommandError, CommandResult, failed, print_note, user_folder};
+use super::render::templates;
+use super::screen::Spinner;
+use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::{self, Checked};
 use crate::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
 use crate::credentials::Credentials;
 use crate::finding::{Finding, Severity, nearest};
+use crate::functions::CatalogView;
 use crate::sources::mcp::{Connections, Environment, list_all};
-use crate::sources::{ADDRESS_HELP, Addresses, Listings};
+use crate::sources::{ADDRESS_HELP, Addresses};
 use crate::tool::clean_line;
 use crate::watch::Reading;
 
@@ -50,6 +53,9 @@ pub(super) struct CatalogArgs {
     /// The folder that is found where none is named.
     #[arg(skip)]
     found: Arc<OnceLock<PathBuf>>,
+    /// Parts that are left out of a configuration that was found and not named.
+    #[arg(skip)]
+    left_out: Arc<OnceLock<LeftOut>>,
     /// Registries at addresses that the catalog names.
     #[arg(skip)]
     pub(super) addresses: Addresses,
@@ -79,9 +85,12 @@ impl CatalogArgs {
         report_briefly(checked, self.catalog.as_deref());
     }
 
-    /// Reports errors in one line.
+    /// The same without warnings; for a server, whose first answer does not wait for lint.
     pub(super) fn report_errors(&self, checked: &Checked) {
-        report_errors(checked, self.catalog.as_deref());
+        let errors = checked.findings.errors().count();
+        if errors > 0 {
+            report(checked, self.catalog.as_deref(), &counted(errors, "error"));
+        }
     }
 
     fn named_or_here(&self) -> &Path {
@@ -104,37 +113,44 @@ impl CatalogArgs {
 
     fn read_workspace(&self, path: &Path) -> Workspace {
         let mut workspace = config::read(path);
-        self.admit(&mut workspace);
+        if self.catalog.is_none() && workspace.document.is_some() {
+            workspace.disarm(HELP);
+            self.left_out.get_or_init(|| workspace.found.unwrap_or_default());
+            self.note_left_out(|left| left.sources, "live servers and addresses of definitions");
+        }
         if !self.offline && workspace.found.is_none() {
             workspace.fetched = self.addresses.registries(&workspace);
         }
         workspace
     }
 
-    fn admit(&self, workspace: &mut Workspace) {
-        if self.catalog.is_none() && workspace.document.is_some() {
-            workspace.disarm(HELP);
-            note_left_out(workspace, |left| left.sources, "live servers and addresses of definitions");
-        }
-    }
-
     /// Says that the command goes without the models of a configuration that was found.
     pub(super) fn note_models(&self) {
-        let workspace = self.workspace().ok().filter(|_| !self.is_named());
-        workspace.iter().for_each(|workspace| note_left_out(workspace, |left| left.models, "models"));
+        self.note_left_out(|left| left.models, "models");
     }
 
     /// Says that calls go without the programs, servers and state of a configuration that was found.
     pub(super) fn note_backends(&self) {
-        let workspace = self.workspace().ok().filter(|_| !self.is_named());
-        let what = "programs, servers and state";
-        workspace.iter().for_each(|workspace| note_left_out(workspace, |left| left.backends, what));
+        self.note_left_out(|left| left.backends, "programs, servers and state");
+    }
+
+    /// Says in one line what is left out of a configuration that was found.
+    fn note_left_out(&self, is_left: impl Fn(&LeftOut) -> bool, what: &str) {
+        static TOLD: Once = Once::new();
+        if self.left_out.get().is_some_and(is_left) {
+            let place = self.folder();
+            let place = place.display();
+            let note = format!(
+                "toolcrib.toml was found and not named, so its {what} are left out; name `{place}` as the catalog to use them"
+            );
+            TOLD.call_once(|| print_note(note));
+        }
     }
 
     /// The way in which each new configuration of a watched catalog is read.
     pub(super) fn reading(&self) -> Reading {
         let args = self.clone();
-        Reading::new(move |path| args.read_workspace(path))
+        Arc::new(move |path: &Path| args.read_workspace(path))
     }
 
     /// The folder that the paths of its configuration are relative to.
@@ -149,24 +165,40 @@ impl CatalogArgs {
 
     /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
-        Ok(self.open_workspace(self.workspace()?))
-    }
-
-    /// Opens the catalog of a workspace.
-    pub(super) fn open_workspace(&self, workspace: Workspace) -> Checked {
-        let listings = self.listings(&workspace);
-        catalog::open_with(workspace, &listings)
-    }
-
-    /// The lists of its live servers, if they may be contacted.
-    fn listings(&self, workspace: &Workspace) -> Listings {
-        let progress = super::screen::Spinner::start(waiting_for(&[]));
+        let workspace = self.workspace()?;
+        let progress = Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
+        // The lists of its live servers, if they may be contacted.
         let listings = self
             .credentials()
-            .map(|credentials| list_all(workspace, &credentials, remembered_lists(), &waiting));
+            .map(|credentials| list_all(&workspace, &credentials, remembered_lists(), &waiting));
         progress.finish();
-        listings.unwrap_or_default()
+        Ok(catalog::open_with(workspace, &listings.unwrap_or_default()))
+    }
+
+    /// Opens the catalog, and reports its findings in one line; fails where no tool could be read.
+    pub(super) fn open_readable(&self) -> Result<Checked, CommandError> {
+        let checked = self.open()?;
+        self.report_briefly(&checked);
+        refuse_unread(&checked).map(|()| checked)
+    }
+
+    /// The same for a command that runs at every turn of a job: it reports missing input alone.
+    pub(super) fn open_at_turn(&self) -> Result<Checked, CommandError> {
+        let checked = self.open()?;
+        report_lost(&checked);
+        refuse_unread(&checked).map(|()| checked)
+    }
+
+    /// The catalog as callers with these roles see it.
+    pub(super) fn view(
+        &self,
+        checked: &Checked,
+        profile: Option<&str>,
+        roles: Option<&[String]>,
+    ) -> Result<CatalogView, CommandError> {
+        let templates = templates(self, checked, None)?;
+        Ok(CatalogView::new(&checked.catalog, profile, roles, Arc::new(templates))?)
     }
 
     /// A path from the configuration, which is relative to its folder.
@@ -191,18 +223,6 @@ impl CatalogArgs {
     }
 }
 
-/// Says in one line what is left out of a configuration that was found.
-fn note_left_out(workspace: &Workspace, is_left: impl Fn(LeftOut) -> bool, what: &str) {
-    static TOLD: Once = Once::new();
-    if workspace.found.is_some_and(is_left) {
-        let place = workspace.root.display();
-        let note = format!(
-            "toolcrib.toml was found and not named, so its {what} are left out; name `{place}` as the catalog to use them"
-        );
-        TOLD.call_once(|| print_note(note));
-    }
-}
-
 /// The variables of a file of the configuration, and of this process.
 pub(super) fn environment(file: Option<PathBuf>) -> Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
@@ -220,7 +240,7 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
 /// The tokens for servers, with the sign-ins in the user's folder of state.
 pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
     let credentials = Credentials::new(environment);
-    Arc::new(match user_folder::state_folder() {
+    Arc::new(match state_folder() {
         Some(folder) => credentials.stored_in(folder.join("sign-ins")),
         None => credentials,
     })
@@ -238,7 +258,7 @@ pub(super) fn remembering(connections: Connections) -> Connections {
 
 /// The folder of remembered lists.
 fn remembered_lists() -> Option<PathBuf> {
-    user_folder::state_folder().map(|folder| folder.join("servers"))
+    state_folder().map(|folder| folder.join("servers"))
 }
 
 /// The nearest folder with a toolcrib.toml, from the current directory upward, as `.`, `..` and so on; `.` without one.
@@ -260,6 +280,33 @@ where
     })
 }
 
+// The folders of the user that runs the program.
+
+/// `$XDG_STATE_HOME/toolcrib`, else `~/.local/state/toolcrib`.
+pub(super) fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state", "toolcrib")
+}
+
+/// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`.
+pub(super) fn configuration_folder() -> Option<PathBuf> {
+    user_folder("XDG_CONFIG_HOME", ".config", "toolcrib")
+}
+
+/// A path below a folder of the user, which a variable names, or which has its place below the home.
+pub(super) fn user_folder(variable: &str, below_home: &str, path: &str) -> Option<PathBuf> {
+    let below = || home().map(|home| home.join(below_home));
+    absolute(variable).or_else(below).map(|folder| folder.join(path))
+}
+
+/// The user's home.
+pub(super) fn home() -> Option<PathBuf> {
+    absolute("HOME").or_else(|| absolute("USERPROFILE"))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
 // Findings of a catalog in one line, for commands whose job is another.
 
 /// Message while these servers have not answered.
@@ -277,14 +324,6 @@ pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
     if errors + warnings > 0 {
         let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
         report(checked, catalog, &format!("{errors} and {warnings}"));
-    }
-}
-
-/// The same without warnings; for a server, whose first answer does not wait for lint.
-pub(super) fn report_errors(checked: &Checked, catalog: Option<&Path>) {
-    let errors = checked.findings.errors().count();
-    if errors > 0 {
-        report(checked, catalog, &counted(errors, "error"));
     }
 }
 

@@ -10,7 +10,7 @@ use super::catalog::{CatalogArgs, counted, in_one_line};
 use super::{CommandError, CommandResult, login, print};
 use crate::catalog::{self, Checked};
 use crate::config::{Config, Mode, Server, Source, Workspace};
-use crate::credentials::{Credentials, SignIn, identity};
+use crate::credentials::{Credentials, SignIn, SignInError, identity};
 use crate::finding::{Code, Finding, Limits, Severity, Unread, locate, nearest, open};
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::sources::mcp::{self, Environment, examine};
@@ -114,7 +114,7 @@ fn as_json(check: &ServerCheck) -> Value {
         "problem": check.problem.as_ref().map(|problem| &problem.what),
         "help": check.problem.as_ref().map(|problem| &problem.help),
         "dropped": check.lost,
-        "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err(),
+        "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err().map(ToString::to_string),
         "sign_in": check.sign_in.as_ref().ok().and_then(Option::as_ref).map(|sign_in| json!({
             "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at().map(login::utc_of),
             "is_refreshed": sign_in.is_refreshable(), "is_active": sign_in.is_active(),
@@ -194,7 +194,7 @@ pub(super) struct ServerCheck {
     /// The identity with which it is called, where it is not the operator.
     pub(super) identity: Option<String>,
     /// The sign-in of the operator, or the reason why it does not count.
-    pub(super) sign_in: Result<Option<SignIn>, String>,
+    pub(super) sign_in: Result<Option<SignIn>, SignInError>,
 }
 
 /// A problem of a server, and the way out.

@@ -1,17 +1,14 @@
 //! `toolcrib eval`: measures search with labelled queries.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete, refuse_unread};
-use super::render::templates;
+use super::catalog::{CatalogArgs, complete};
 use super::screen::Bar;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
 use crate::finding::{Severity, locate, text_report};
-use crate::functions::CatalogView;
 use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
 use crate::search::SearchRequest;
 
@@ -56,17 +53,14 @@ pub(super) struct EvalArgs {
 
 impl EvalArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open()?;
-        self.catalog.report_briefly(&checked);
-        refuse_unread(&checked)?;
+        let checked = self.catalog.open_readable()?;
         let (files, thresholds) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);
         if labels.iter().all(|labels| labels.queries.is_empty()) {
             return Err(failed("no label can be used"));
         }
-        let templates = templates(&self.catalog, &checked, None)?;
-        let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))?;
+        let view = self.catalog.view(&checked, None, None)?;
         let index = view.search();
         let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
         let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());

@@ -1,8 +1,10 @@
-//! The help of the program: its commands, grouped by the people who use them.
+//! The program about itself: its help, with the commands grouped by the people who use them, shell completions
+//! (`toolcrib completions`), and the JSON Schemas of its formats (`toolcrib schema`).
 
 use clap::{Command, CommandFactory};
 
-use super::Arguments;
+use super::{Arguments, CommandResult, print};
+use crate::config::schemas_for_editors;
 
 /// Each group of people with their commands, in the order of use. A command has exactly one group.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -41,6 +43,51 @@ fn group(command: &Command, heading: &str, names: &[&str]) -> String {
 /// The style of clap's own headings.
 fn heading_style() -> anstyle::Style {
     *clap::builder::Styles::styled().get_header()
+}
+
+/// Print completions for a shell.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib completions bash > ~/.local/share/bash-completion/completions/toolcrib"
+)]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+impl CompletionsArgs {
+    pub(super) fn run(self) -> CommandResult {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command_line(), "toolcrib", &mut script);
+        print(&String::from_utf8_lossy(&script))
+    }
+}
+
+/// Print the JSON Schema of one of toolcrib's formats, for editors that complete and check.
+#[derive(Debug, clap::Args)]
+pub(super) struct SchemaArgs {
+    /// The format.
+    #[arg(value_enum)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// One tool definition.
+    Definition,
+    /// toolcrib.toml.
+    Config,
+}
+
+impl SchemaArgs {
+    pub(super) fn run(self) -> CommandResult {
+        let schema = match self.format {
+            Format::Definition => schemas_for_editors().0,
+            Format::Config => schemas_for_editors().1,
+        };
+        print(&format!("{schema:#}\n"))
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::catalog::{CatalogArgs, HELP, credentials};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{Environment, Server, Workspace};
-use crate::credentials::{PendingSignIn, SignIn};
+use crate::credentials::{PendingSignIn, SignIn, SignInError};
 use crate::finding::nearest;
 use crate::state::utc;
 use crate::tool::clean_line;
@@ -113,7 +113,7 @@ impl LoginArgs {
     }
 
     /// Waits for the browser to come back, or for a pasted address.
-    async fn wait(&self, mut pending: PendingSignIn) -> Result<SignIn, String> {
+    async fn wait(&self, mut pending: PendingSignIn) -> Result<SignIn, SignInError> {
         let mut lines = lines(self.no_browser || std::io::stdin().is_terminal());
         let late = tokio::time::sleep(PATIENCE);
         tokio::pin!(late);

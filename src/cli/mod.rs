@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, and the only place that prints.
+//! The command line: the subcommands, and the only place that prints.
 //!
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
@@ -8,7 +8,6 @@ mod approvals;
 mod call;
 mod catalog;
 mod check;
-mod completions;
 mod doctor;
 mod eval;
 mod help;
@@ -17,21 +16,15 @@ mod login;
 mod parse;
 mod payload;
 mod pick;
-mod prompt;
-mod reload;
 mod render;
-mod results;
-mod schema;
 mod screen;
 mod search;
 mod seed;
 mod serve;
 mod services;
-mod source_table;
 mod state;
 mod tokens;
 mod trace;
-mod user_folder;
 mod watch;
 
 use std::process::ExitCode;
@@ -57,8 +50,25 @@ Try it:
   toolcrib seed workspace tools.json     docs in an agent's workspace
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
-#[derive(Debug, Subcommand)]
-enum Command {
+/// The subcommands, each with its arguments.
+macro_rules! commands {
+    ($($command:ident($arguments:ty),)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($command($arguments),)*
+        }
+
+        impl Command {
+            fn run(self) -> CommandResult {
+                match self {
+                    $(Self::$command(arguments) => arguments.run(),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
     Init(init::InitArgs),
     Adopt(adopt::AdoptArgs),
     Login(login::LoginArgs),
@@ -68,8 +78,8 @@ enum Command {
     Seed(seed::SeedArgs),
     Payload(payload::PayloadArgs),
     Parse(parse::ParseArgs),
-    Results(results::ResultsArgs),
-    Prompt(prompt::PromptArgs),
+    Results(parse::ResultsArgs),
+    Prompt(payload::PromptArgs),
     Tokens(tokens::TokensArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
@@ -77,8 +87,8 @@ enum Command {
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
-    Schema(schema::SchemaArgs),
-    Completions(completions::CompletionsArgs),
+    Schema(help::SchemaArgs),
+    Completions(help::CompletionsArgs),
 }
 
 /// Reason why a command failed.
@@ -117,28 +127,7 @@ pub fn run() -> ExitCode {
         Err(error) => return refused(error),
     };
     start_workers();
-    let outcome = std::panic::catch_unwind(|| match arguments.command {
-        Command::Init(command) => command.run(),
-        Command::Adopt(command) => command.run(),
-        Command::Login(command) => command.run(),
-        Command::Doctor(command) => command.run(),
-        Command::Check(command) => command.run(),
-        Command::Render(command) => command.run(),
-        Command::Seed(command) => command.run(),
-        Command::Payload(command) => command.run(),
-        Command::Parse(command) => command.run(),
-        Command::Results(command) => command.run(),
-        Command::Prompt(command) => command.run(),
-        Command::Tokens(command) => command.run(),
-        Command::Search(command) => command.run(),
-        Command::Eval(command) => command.run(),
-        Command::Call(command) => command.run(),
-        Command::Serve(command) => command.run(),
-        Command::Trace(command) => command.run(),
-        Command::Approvals(command) => command.run(),
-        Command::Schema(command) => command.run(),
-        Command::Completions(command) => command.run(),
-    });
+    let outcome = std::panic::catch_unwind(|| arguments.command.run());
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(CommandError::Findings(text))) => {

@@ -1,12 +1,14 @@
-//! `toolcrib parse`: the calls in a provider's response, checked.
+//! `toolcrib parse`: the calls in a provider's response, checked; `toolcrib results`: their results as the provider's
+//! messages.
 
 use std::io::Read;
 
-use super::catalog::{CatalogArgs, counted, refuse_unread, report_lost, word};
+use super::catalog::{CatalogArgs, counted, word};
+use super::payload::refused;
 use super::services::repair;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::provider::Provider;
 use crate::provider::call::{CallEntry, Parser};
+use crate::provider::{AnsweredCalls, Provider};
 
 /// Longest input, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -40,9 +42,7 @@ pub(super) struct ParseArgs {
 impl ParseArgs {
     pub(super) fn run(self) -> CommandResult {
         let body = stdin()?;
-        let checked = self.catalog.open()?;
-        report_lost(&checked);
-        refuse_unread(&checked)?;
+        let checked = self.catalog.open_at_turn()?;
         let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
@@ -74,8 +74,41 @@ fn listed(entries: &[CallEntry<'_>], pretty: bool) -> Result<String, CommandErro
     Ok(format!("[\n{}\n]\n", lines.map_err(failed)?.join(",\n")))
 }
 
+/// Print the message, or the messages, that take results to a provider.
+///
+/// The input, on stdin, is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or
+/// "error"}`, or any JSON value. An entry with its own `error` needs no answer: the error goes back to the model.
+/// `found` names the tools that `tool_search` has found, for providers that load them by themselves.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Try it:\n  toolcrib results tools.json --provider anthropic < results.json")]
+pub(super) struct ResultsArgs {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// The provider of the message; default: the configured one.
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    provider: Option<Provider>,
+    /// The profile whose tools are bound; found tools are defined as in its payload.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// Indent, for people.
+    #[arg(long)]
+    pretty: bool,
+}
+
+impl ResultsArgs {
+    pub(super) fn run(self) -> CommandResult {
+        let input = stdin()?;
+        let checked = self.catalog.open_at_turn()?;
+        let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
+        let answered = AnsweredCalls::read(&input, provider).map_err(failed)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
+        let message = answered.messages(&checked.catalog, &profile).map_err(refused)?;
+        print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })
+    }
+}
+
 /// The whole of stdin, which is text.
-pub(super) fn stdin() -> Result<String, CommandError> {
+fn stdin() -> Result<String, CommandError> {
     let mut text = String::new();
     match std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text) {
         Err(error) => Err(unreadable(error.to_string())),

@@ -1,12 +1,10 @@
 //! `toolcrib search`: finds tools by their purpose, for people.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
-use super::catalog::{CatalogArgs, refuse_unread, report_lost};
+use super::catalog::CatalogArgs;
 use super::{CommandError, CommandResult, print};
-use crate::functions::{CatalogView, Function};
+use crate::functions::Function;
 
 /// Find the tools for a purpose, or learn that no tool fits.
 ///
@@ -46,11 +44,8 @@ impl SearchArgs {
                 "say what the tool should do, such as: toolcrib search \"create an issue\"".into(),
             ));
         }
-        let checked = self.catalog.open()?;
-        report_lost(&checked);
-        refuse_unread(&checked)?;
-        let templates = super::render::templates(&self.catalog, &checked, None)?;
-        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))?;
+        let checked = self.catalog.open_at_turn()?;
+        let view = self.catalog.view(&checked, self.profile.as_deref(), None)?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
         if let Some(category) = self.category {
             arguments["category"] = category.into();
@@ -66,11 +61,8 @@ impl SearchArgs {
             }
         };
         print(&text)?;
-        if body.get("verdict").is_some_and(|verdict| verdict == "match") {
-            Ok(())
-        } else {
-            Err(CommandError::Findings(None))
-        }
+        let is_match = body.get("verdict").is_some_and(|verdict| verdict == "match");
+        if is_match { Ok(()) } else { Err(CommandError::Findings(None)) }
     }
 }
 

@@ -1,31 +1,38 @@
-//! `toolcrib serve`: the running server.
-
-mod callers;
-mod preparation;
+//! `toolcrib serve`: the running server, and the catalog that it keeps equal to the one on disk.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use preparation::Prepared;
-
-use super::catalog::{CatalogArgs, counted, word};
+use super::catalog::{CatalogArgs, HELP, counted, remembering, waiting_for, word};
 use super::render::failure;
-use super::screen::Screen;
+use super::screen::{Screen, Spinner};
 use super::seed::find_template;
-use super::state::StateArgs;
+use super::state::{StateArgs, delete_old_state};
 use super::watch::Signals;
-use super::{CommandError, CommandResult, failed, print_note};
-use crate::catalog::Checked;
+use super::{CommandError, CommandResult, failed, print_note, render, services};
+use crate::catalog::{Catalog, Checked};
 use crate::config::{self, ServeMode, ToolList};
 use crate::finding::{Code, Finding, text_report};
+use crate::guard::{MISTAKE, guarded_now};
 use crate::render::WorkspaceTemplate;
 use crate::serve::http::{Hosts, HttpService, Listener};
-use crate::serve::{Authenticator, LiveCatalog, mcp};
+use crate::serve::live::ServeOptions;
+use crate::serve::{Authenticator, ListingOptions, LiveCatalog, Tokens, mcp};
+use crate::sources::mcp::{Connections, server_names};
+use crate::state::{StateError, StateStore};
+use crate::tool::{Effect, clean_line};
+use crate::watch::{Change, Follow, Options};
+
+/// Longest wait for the end of a trace to be written when the server stops: state that hangs must not keep the
+/// process.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -91,14 +98,6 @@ pub(super) struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// A template with a mistake is told now, and not to the first caller.
-    fn check_template(&self) -> CommandResult {
-        let Some(folder) = &self.template else { return Ok(()) };
-        find_template(folder)?;
-        let template = WorkspaceTemplate { folder: Some(folder.clone()), ..WorkspaceTemplate::default() };
-        template.check_files().map_err(failure)
-    }
-
     pub(super) fn run(self) -> CommandResult {
         start_log(&self.log_level, self.log)?;
         self.check_template()?;
@@ -115,53 +114,122 @@ impl ServeArgs {
             .map_err(|error| failed(format!("cannot start: {error}")))?;
         let args = Arc::new(self);
         let stop = runtime.block_on(async { StopRequests::listen() });
-        if !args.stdio {
-            let Some(prepared) = runtime.block_on(Prepared::of(&args, &stop))? else { return Ok(()) };
-            return prepared.serve(runtime, async |live, door, configured| match door {
-                Some((address, callers)) => args.listen(address, live, callers, configured, &stop).await,
-                None => Ok(()),
-            });
-        }
         let Some(prepared) = runtime.block_on(Prepared::of(&args, &stop))? else {
             runtime.shutdown_background();
             return Ok(());
         };
-        prepared.serve(runtime, async |live, _, configured| {
-            let patience = Duration::from_secs(configured.limits.stop_seconds);
-            let served = serve_stdio(live, &stop, patience).await;
-            served.map_err(|error| format!("cannot serve: {error}"))
-        })
+        prepared.serve(runtime, &stop)
     }
 
-    async fn listen(
-        &self,
-        address: SocketAddr,
-        live: Arc<LiveCatalog>,
-        callers: Authenticator,
-        configured: config::Serve,
-        stop: &StopRequests,
-    ) -> Result<(), String> {
-        let listener = Listener::bind(address);
-        let listener = listener.await.map_err(|error| listen_error(address, &error))?;
-        let address = listener.address();
-        let named = configured.public_hosts.iter().chain(&self.public_host).cloned();
-        let public: Vec<String> = named.chain(configured.public_url.as_deref().map(callers::host)).collect();
-        let callers = callers.at(address);
-        callers.warm_up();
-        let hosts = Hosts::new(address, &public);
-        // HTTP checks the caller and the origin before MCP sees a request.
-        let max_body = configured.limits.body_bytes;
-        let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
-        let mcp = mcp::service(Arc::clone(&live), options);
-        let streams = mcp.config.cancellation_token.clone();
-        let door = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
-        let door = door.with_mcp(mcp);
-        self.announce(address, &live);
-        let stop = async {
-            stop.reach(1).await;
-            streams.cancel();
+    /// A template with a mistake is told now, and not to the first caller.
+    fn check_template(&self) -> CommandResult {
+        let Some(folder) = &self.template else { return Ok(()) };
+        find_template(folder)?;
+        let template = WorkspaceTemplate { folder: Some(folder.clone()), ..WorkspaceTemplate::default() };
+        template.check_files().map_err(failure)
+    }
+
+    fn follow(&self) -> Result<Followed, CommandError> {
+        let connections = self.catalog.environment().map(|environment| {
+            // Calls run on the threads of their connections.
+            Arc::new(remembering(Connections::on(environment, tokio::runtime::Handle::current())))
+        });
+        let servers =
+            if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
+        let (reading, addresses) = (self.catalog.reading(), self.catalog.addresses.clone());
+        let options = Options {
+            poll: self.poll,
+            also: Vec::new(),
+            addresses,
+            connections: connections.clone(),
+            reading,
         };
-        listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
+        Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
+    }
+
+    /// Waits for the first catalog, and makes what its server needs; `None` where it was stopped before.
+    fn prepare(
+        self: Arc<Self>,
+        servers: &[String],
+        mut follow: Follow,
+        connections: Option<Arc<Connections>>,
+    ) -> Result<Option<Prepared>, CommandError> {
+        let progress = Spinner::start(waiting_for(servers));
+        let Some(Change { checked, notices, .. }) = follow.next() else { return Ok(None) };
+        progress.finish();
+        notices.iter().for_each(print_note);
+        match &checked.awaited {
+            Some(awaited) => {
+                let servers = clean_line(&awaited.servers.join(", "));
+                print_note(format!("waiting for the first list of tools of {servers}"));
+            }
+            None => self.catalog.report_errors(&checked),
+        }
+        refuse_broken_configuration(&checked)?;
+        refuse_nothing(&checked)?;
+        let templates = Arc::new(render::templates(&self.catalog, &checked, None)?);
+        let configured = checked.catalog.config.serve.clone();
+        let door = self.door(&configured, &checked.catalog)?;
+        let shown = ListingOptions {
+            mode: self.mode.unwrap_or(configured.mode),
+            tool_list: self.tool_list.or(configured.tool_list),
+            split_exec: self.split_exec || configured.split_exec,
+        };
+        checked.catalog.profile(self.profile.as_deref())?;
+        let callers = door.as_ref().map(|(_, callers)| callers.callers()).transpose();
+        let setting = ServeOptions {
+            profile: self.profile.clone(),
+            // A client of stdio has one connection, and cannot choose.
+            profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
+            callers: callers.map_err(CommandError::Usage)?.unwrap_or_default(),
+            listing: shown,
+            workspace_template: self.template.clone(),
+        };
+        self.catalog.note_backends();
+        let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        if state.health().is_volatile {
+            warn_of_approvals(&checked.catalog);
+        }
+        let days = Duration::from_secs(checked.catalog.config.state.days.saturating_mul(24 * 60 * 60));
+        let of_calls = Arc::clone(&state);
+        let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
+        let live = LiveCatalog::new(checked, setting, templates)?;
+        let live = live.with_services(services).with_nudge(follow.nudge());
+        let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
+        Ok(Some(Prepared { args: self, live, follow, state, configured, door, days }))
+    }
+
+    fn door(&self, configured: &config::Serve, catalog: &Catalog) -> Result<Door, CommandError> {
+        if self.stdio {
+            return Ok(None);
+        }
+        let names_callers =
+            !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
+        if names_callers && self.catalog.workspace()?.found.is_some() {
+            let message = "toolcrib.toml was found and not named, and names tokens or issuers, which use the environment";
+            return Err(CommandError::Usage(format!("{message}; {HELP}")));
+        }
+        let callers = self.callers(configured)?;
+        let address = self.address(configured, &callers)?;
+        let allow = catalog.config.exec.allow();
+        if self.allow_unauthenticated && callers.is_open() && allow != Effect::Read {
+            print_note(format!(
+                "everybody who reaches this server may run tools up to `allow = \"{}\"`",
+                allow.as_str()
+            ));
+        }
+        Ok(Some((address, callers)))
+    }
+
+    /// The callers that the configuration names: tokens and secrets are in the environment.
+    fn callers(&self, configured: &config::Serve) -> Result<Authenticator, CommandError> {
+        let (root, environment) =
+            (self.catalog.workspace()?.root, self.catalog.environment().unwrap_or_default());
+        let secret = configured.proxy.as_ref().and_then(|proxy| proxy.secret.as_deref());
+        let secret = secret.map(|text| environment.filled(text)).transpose();
+        let secret = secret.map_err(|missing| CommandError::Usage(missing.to_string()))?;
+        Authenticator::new(tokens(configured)?, configured, &root, secret.as_deref())
+            .map_err(CommandError::Usage)
     }
 
     /// The address to listen on, unless it would be open to everybody by mistake.
@@ -179,7 +247,13 @@ impl ServeArgs {
             IpAddr::V4(ip) => ip.is_loopback(),
             IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
         };
-        callers::have_an_address(configured, address, is_local)?;
+        let is_known = configured.public_url.is_some() || (is_local && !address.ip().is_unspecified());
+        if !configured.issuers.is_empty() && !is_known {
+            return Err(CommandError::Usage(format!(
+                "tokens of an issuer are for one address, and {address} does not say under which one callers reach it; add \
+                 `public_url = \"https://...\"` below `[serve]` in toolcrib.toml"
+            )));
+        }
         if is_local || !callers.is_open() || self.allow_unauthenticated {
             return Ok(address);
         }
@@ -206,6 +280,109 @@ impl ServeArgs {
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
     }
+}
+
+/// The address to listen on, with the callers there; `None` for the standard streams.
+type Door = Option<(SocketAddr, Authenticator)>;
+
+/// The connections to live servers, their names, and the catalog that is followed.
+type Followed = (Option<Arc<Connections>>, Vec<String>, Follow);
+
+/// A server that may begin to answer: the catalog, its services, and the door.
+struct Prepared {
+    args: Arc<ServeArgs>,
+    live: Arc<LiveCatalog>,
+    follow: Follow,
+    state: Arc<StateStore>,
+    configured: config::Serve,
+    door: Door,
+    /// The age at which state is deleted.
+    days: Duration,
+}
+
+impl Prepared {
+    /// Reads the catalog; `None` where a signal came before there was anything to serve. The work is done on other threads,
+    /// so that this one serves the connections to live servers, and the client.
+    async fn of(args: &Arc<ServeArgs>, stop: &StopRequests) -> Result<Option<Self>, CommandError> {
+        let of_args = Arc::clone(args);
+        let (connections, servers, follow) = on_thread(move || of_args.follow()).await??;
+        let (stopper, args, of_calls) = (follow.stopper(), Arc::clone(args), connections.clone());
+        let mut preparing = std::pin::pin!(on_thread(move || args.prepare(&servers, follow, of_calls)));
+        let prepared = tokio::select! {
+            prepared = &mut preparing => prepared,
+            () = stop.reach(1) => {
+                stopper.stop();
+                preparing.await
+            }
+        }??;
+        if let (None, Some(connections)) = (&prepared, &connections) {
+            connections.close().await;
+        }
+        Ok(prepared)
+    }
+
+    /// Serves until a signal or the client ends it, with the catalog kept current.
+    fn serve(self, runtime: Runtime, stop: &StopRequests) -> CommandResult {
+        let Self { args, live, follow, state, configured, door, days } = self;
+        let (stopper, serving) = (follow.stopper(), Arc::clone(&live));
+        let following = {
+            let (live, args) = (Arc::clone(&live), Arc::clone(&args));
+            std::thread::spawn(move || keep_current(&live, &args.catalog, follow))
+        };
+        runtime.block_on(begin(&state, days))?;
+        runtime.spawn(delete_old_state(Arc::clone(&state), days));
+        let served = runtime.block_on(async {
+            match door {
+                Some((address, callers)) => listen(&args, address, live, callers, configured, stop).await,
+                None => {
+                    let patience = Duration::from_secs(configured.limits.stop_seconds);
+                    let served = serve_stdio(live, stop, patience).await;
+                    served.map_err(|error| format!("cannot serve: {error}"))
+                }
+            }
+        });
+        stopper.stop();
+        if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
+            tracing::warn!(%error, "the end of the trace is not written");
+        }
+        runtime.block_on(serving.services().backends.close());
+        runtime.shutdown_background();
+        // The servers that it has started end with it.
+        let _ = following.join();
+        served.map_err(failed)
+    }
+}
+
+/// Answers over HTTP until a signal comes.
+async fn listen(
+    args: &ServeArgs,
+    address: SocketAddr,
+    live: Arc<LiveCatalog>,
+    callers: Authenticator,
+    configured: config::Serve,
+    stop: &StopRequests,
+) -> Result<(), String> {
+    let listener = Listener::bind(address);
+    let listener = listener.await.map_err(|error| listen_error(address, &error))?;
+    let address = listener.address();
+    let named = configured.public_hosts.iter().chain(&args.public_host).cloned();
+    let public: Vec<String> = named.chain(configured.public_url.as_deref().map(host)).collect();
+    let callers = callers.at(address);
+    callers.warm_up();
+    let hosts = Hosts::new(address, &public);
+    // HTTP checks the caller and the origin before MCP sees a request.
+    let max_body = configured.limits.body_bytes;
+    let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
+    let mcp = mcp::service(Arc::clone(&live), options);
+    let streams = mcp.config.cancellation_token.clone();
+    let door = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
+    let door = door.with_mcp(mcp);
+    args.announce(address, &live);
+    let stop = async {
+        stop.reach(1).await;
+        streams.cancel();
+    };
+    listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
 }
 
 /// Reason why the server cannot listen on an address, and the next step.
@@ -242,6 +419,112 @@ async fn serve_stdio(
     tokio::select! {
         served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
+    }
+}
+
+/// The host of the public address.
+fn host(public_url: &str) -> String {
+    let rest = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
+    rest.trim_end_matches('/').to_string()
+}
+
+/// The tokens that are configured, from the environment.
+fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
+    let mut tokens = Tokens::default();
+    for token in &configured.tokens {
+        let name = &token.env;
+        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
+        let secret = std::env::var(name).map_err(|_| {
+            CommandError::Usage(format!(
+                "the environment variable {name}, which toolcrib.toml names for a token, is not set"
+            ))
+        })?;
+        tokens.add(&secret, token).map_err(|problem| CommandError::Usage(format!("{name}: {problem}")))?;
+    }
+    Ok(tokens)
+}
+
+/// Work that may take a while, on a thread of its own.
+async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, CommandError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| failed(format!("cannot read the catalog: {MISTAKE}")))
+}
+
+/// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that
+/// need it report it.
+async fn begin(state: &StateStore, days: Duration) -> CommandResult {
+    if state.health().is_volatile {
+        return Ok(());
+    }
+    match state.delete_older(days).await {
+        Err(error @ StateError::Newer(_)) => Err(failed(format!("state: {error}"))),
+        Err(error) => {
+            tracing::warn!(%error, "state cannot be used now");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// A person approves calls through state that other processes reach; without it, nobody can.
+fn warn_of_approvals(catalog: &Catalog) {
+    let tools = catalog.tools.iter().filter(|tool| tool.wants_approval()).count();
+    if tools > 0 {
+        let tools = counted(tools, "tool");
+        tracing::warn!(
+            "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
+             with --state FILE, or with `url` below `[state]`"
+        );
+    }
+}
+
+// A catalog that follows the one on disk.
+
+/// Takes over each new catalog that differs from the last one, until there are no more. A catalog that panics while
+/// it is read leaves the last one.
+fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
+    loop {
+        let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
+        match taken {
+            Ok(Some(())) => {}
+            Ok(None) => return,
+            Err(_) => live.fail(format!("reading the catalog broke down: {MISTAKE}")),
+        }
+    }
+}
+
+fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
+    let Change { checked, is_worse, files, notices } = change;
+    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
+    let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
+    let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
+    let is_told = |finding: &&Finding| awaited.is_none() || finding.code != Code::SourceUnreachable;
+    for finding in checked.findings.errors().filter(is_told).take(10) {
+        let place = finding.place.clone().unwrap_or_default();
+        let (file, line) = (clean_line(&place.file), place.line.unwrap_or_default());
+        let message = clean_line(&finding.message);
+        tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
+    }
+    match render::templates(catalog, &checked, None) {
+        Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
+        Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
+        Err(CommandError::Findings(None)) => {}
+    }
+    let version = live.current().version.clone();
+    match live.stale() {
+        None => tracing::info!(tools, version, changed, "the catalog changed"),
+        Some(_) if awaited.is_some() => {
+            tracing::info!(
+                tools,
+                version,
+                awaited,
+                "the catalog changed, and some servers have not answered yet"
+            )
+        }
+        Some(_) if is_worse => {
+            tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
+        }
+        Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
     }
 }
 

@@ -7,7 +7,7 @@ use super::catalog::CatalogArgs;
 use super::print_note;
 use super::screen::Spinner;
 use crate::catalog::Catalog;
-use crate::config::{Search, SearchModel, SearchSemantic};
+use crate::config::{SearchModel, SearchSemantic};
 use crate::exec::backend::Backends;
 use crate::functions::{SemanticSearch, Services};
 use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, StaticModel};
@@ -44,9 +44,15 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
 }
 
-/// Services with the models of search alone.
-fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
+/// Services with the models of search.
+fn services(
+    args: &CatalogArgs,
+    catalog: &Catalog,
+    patience: Duration,
+    connections: Option<Arc<Connections>>,
+) -> Services {
     args.note_models();
+    let search = &catalog.config.search;
     let semantic = match &search.semantic {
         None => SemanticSearch::Off,
         Some(configured) => match embed(args, configured) {
@@ -60,20 +66,11 @@ fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
         },
     };
     let llm = search.llm.as_ref().map(|configured| chat(args, configured));
-    Services { semantic, llm, ..Services::default() }
-}
-
-fn services(
-    args: &CatalogArgs,
-    catalog: &Catalog,
-    patience: Duration,
-    connections: Option<Arc<Connections>>,
-) -> Services {
     let backends = match connections {
         Some(connections) => Backends::over(&args.folder(), connections),
         None => Backends::offline(),
     };
-    Services { backends, ..models(args, &catalog.config.search, patience) }
+    Services { semantic, llm, backends, ..Services::default() }
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, String> {

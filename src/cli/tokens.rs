@@ -1,6 +1,6 @@
 //! `toolcrib tokens`: the cost of tools.
 
-use super::catalog::{CatalogArgs, complete, refuse_unread, word};
+use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
 use super::{CommandResult, failed, print};
 use crate::config::{Deferred, Mode};
@@ -42,9 +42,7 @@ pub(super) struct TokensArgs {
 
 impl TokensArgs {
     pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open()?;
-        self.catalog.report_briefly(&checked);
-        refuse_unread(&checked)?;
+        let checked = self.catalog.open_readable()?;
         let templates = templates(&self.catalog, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
         payload.deferred = self.deferred.unwrap_or(payload.deferred);

@@ -43,6 +43,11 @@ pub fn env_line(name: &str, value: &str) -> String {
 
 // Environment variables, for values of the configuration.
 
+/// Name of a variable that is not set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the environment variable {0} is not set")]
+pub struct MissingVariable(String);
+
 /// Source of environment variables. Values go to servers only, and are never printed.
 #[derive(Clone)]
 pub struct Environment(Arc<Variables>);
@@ -64,8 +69,8 @@ impl Environment {
         (self.0)(name)
     }
 
-    /// A text with its variables filled in; the name of the first one that is not set.
-    pub fn filled(&self, text: &str) -> Result<String, String> {
+    /// A text with its variables filled in; the first one that is not set.
+    pub fn filled(&self, text: &str) -> Result<String, MissingVariable> {
         let Some(variable) = VARIABLE.as_ref().filter(|_| text.contains("${")) else {
             return Ok(text.into());
         };
@@ -79,7 +84,7 @@ impl Environment {
             })
         });
         let filled = filled.into_owned();
-        missing.map_or(Ok(filled), Err)
+        missing.map_or(Ok(filled), |name| Err(MissingVariable(name)))
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::serve::public_url_problem;
 use super::{
-    Config, EVERY_PROFILE, Overlay, Provider, Selectors, Source, Trust, client, preset, preset_names,
+    Config, EVERY_PROFILE, Lint, Overlay, Provider, SearchModel, SearchSemantic, Selectors, ServeProxy,
+    Server, Source, Trust, client, preset, preset_names,
 };
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 use crate::tool::Backend;
@@ -177,12 +178,10 @@ fn add_presets(workspace: &mut Workspace) {
             Some(overlays) => workspace.overlays.extend(overlays),
             None => {
                 let presets: Vec<&str> = preset_names().collect();
-                let finding = Finding::new(Code::ConfigInvalid, format!("there is no preset \"{name}\""))
-                    .did_you_mean(
-                        &nearest(name, preset_names()),
-                        format!("presets are: {}", presets.join(", ")),
-                    );
-                workspace.findings.push(finding.at(Place::new(FILE_NAME, format!("/presets/{index}"))));
+                let near = nearest(name, preset_names());
+                let finding = invalid(format!("/presets/{index}"), format!("there is no preset \"{name}\""));
+                let help = format!("presets are: {}", presets.join(", "));
+                workspace.findings.push(finding.did_you_mean(&near, help));
             }
         }
     }
@@ -190,146 +189,123 @@ fn add_presets(workspace: &mut Workspace) {
     workspace.overlays.extend(workspace.config.overlays.iter().cloned());
 }
 
-/// Checks the sources of definitions: each has a path or a server, and not both.
-fn check_sources(workspace: &mut Workspace) {
-    let mut findings = Vec::new();
-    let mut invalid = |message: &str, pointer: String| {
-        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
-    };
-    for (index, source) in workspace.config.sources.iter().enumerate() {
-        match &source.mcp {
-            Some(_) if source.trust == Trust::Run => invalid(
-                "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
-                format!("/source/{index}/trust"),
-            ),
-            None if source.address().is_some() && source.trust == Trust::Run => invalid(
-                "definitions at an address are never trusted to name programs; write `backend` in an `[[overlay]]`",
-                format!("/source/{index}/trust"),
-            ),
-            None if source.path.is_empty() => {
-                invalid("a source has a `path`, or a server under `mcp`", format!("/source/{index}"));
-            }
-            Some(_) if !source.path.is_empty() => {
-                invalid("a source has a `path` or `mcp`, not both", format!("/source/{index}/path"));
-            }
-            Some(server) => {
-                if let Some(problem) = server.problem() {
-                    invalid(problem, format!("/source/{index}/mcp"));
-                }
-            }
-            None => {}
-        }
-    }
-    workspace.findings.append(&mut findings);
+/// A finding about the setting at a pointer.
+fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Finding {
+    Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer))
 }
 
-/// Checks the identities with which servers are called.
-fn check_server_auth(workspace: &mut Workspace) {
+/// The same about a field of a table; about the table itself where the field is empty.
+fn invalid_field(table: &str, (field, message): (impl AsRef<str>, impl Into<String>)) -> Finding {
+    match field.as_ref() {
+        "" => invalid(table, message),
+        field => invalid(format!("{table}/{field}"), message),
+    }
+}
+
+/// Checks beyond the types. A model for search without a usable address is dropped.
+fn check(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
+    check_serve(config, findings);
+    findings.extend(config.sources.iter().enumerate().filter_map(source_mistake));
     let named = config.servers.iter().map(|(name, server)| (pointer_join("/server", name), server));
     let sources = config.sources.iter().enumerate();
     let live = sources.filter_map(|(at, source)| Some((format!("/source/{at}/mcp"), source.mcp.as_ref()?)));
-    for (server, problem) in named.chain(live).map(|(at, server)| (at, server.auth_problem())) {
-        let Some((field, message)) = problem else { continue };
-        let pointer =
-            if field.is_empty() { format!("{server}/auth") } else { format!("{server}/auth/{field}") };
-        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+    let of_auth =
+        |(at, server): (String, &Server)| Some(invalid_field(&format!("{at}/auth"), server.auth_problem()?));
+    findings.extend(named.chain(live).filter_map(of_auth));
+    let search = &mut config.search;
+    if let Some(problem) = search.semantic.as_ref().and_then(SearchSemantic::problem) {
+        search.semantic = None;
+        findings.push(invalid_field("/search/semantic", problem));
     }
+    if let Some(problem) = search.llm.as_ref().and_then(SearchModel::problem) {
+        search.llm = None;
+        findings.push(invalid_field("/search/llm", problem));
+    }
+    check_served_profiles(config, findings);
+    check_selectors(config, findings);
+    for (index, overlay) in config.overlays.iter().enumerate() {
+        for (name, argument) in &overlay.arguments {
+            if argument.value.is_some() == argument.env.is_some() {
+                let pointer = pointer_join(&format!("/overlay/{index}/arguments"), name);
+                let message = "an argument has a `value`, or the name of a variable in `env`";
+                findings.push(invalid(pointer, message));
+            }
+        }
+    }
+    check_codes(&config.lint, findings);
 }
 
-/// Checks the models for search. A model without a usable address is dropped.
-fn check_search(workspace: &mut Workspace) {
-    let Workspace { config, findings, .. } = workspace;
-    let search = &mut config.search;
-    let semantic = search.semantic.as_ref().and_then(|semantic| semantic.problem());
-    let llm = search.llm.as_ref().and_then(|llm| llm.problem());
-    if semantic.is_some() {
-        search.semantic = None;
-    }
-    if llm.is_some() {
-        search.llm = None;
-    }
-    for (table, problem) in [("/search/semantic", semantic), ("/search/llm", llm)] {
-        let Some((field, message)) = problem else { continue };
-        let pointer = if field.is_empty() { table.into() } else { format!("{table}/{field}") };
-        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+/// The mistake of a source: each has a path or a server, and not both.
+fn source_mistake((index, source): (usize, &Source)) -> Option<Finding> {
+    let at = |field: &str| format!("/source/{index}{field}");
+    Some(match &source.mcp {
+        Some(_) if source.trust == Trust::Run => invalid(
+            at("/trust"),
+            "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
+        ),
+        None if source.address().is_some() && source.trust == Trust::Run => invalid(
+            at("/trust"),
+            "definitions at an address are never trusted to name programs; write `backend` in an `[[overlay]]`",
+        ),
+        None if source.path.is_empty() => invalid(at(""), "a source has a `path`, or a server under `mcp`"),
+        Some(_) if !source.path.is_empty() => {
+            invalid(at("/path"), "a source has a `path` or `mcp`, not both")
+        }
+        Some(server) => invalid(at("/mcp"), server.problem()?),
+        None => return None,
+    })
+}
+
+/// Checks the proxy, the issuers of tokens, and the address that their tokens are for.
+fn check_serve(config: &Config, findings: &mut Vec<Finding>) {
+    let serve = &config.serve;
+    let public = serve.public_url.as_deref().and_then(public_url_problem);
+    findings.extend(public.map(|problem| invalid("/serve/public_url", problem)));
+    let proxy = serve.proxy.as_ref().and_then(ServeProxy::problem);
+    findings.extend(proxy.map(|problem| invalid_field("/serve/proxy", problem)));
+    for (index, issuer) in serve.issuers.iter().enumerate() {
+        let table = format!("/serve/issuer/{index}");
+        findings.extend(issuer.problem().map(|problem| invalid_field(&table, problem)));
+        if serve.issuers[..index].iter().any(|other| other.issuer == issuer.issuer) {
+            findings.push(invalid(format!("{table}/issuer"), "another `[[serve.issuer]]` has this name"));
+        }
     }
 }
 
 /// Checks that the profiles of the server and of its tokens exist.
-fn check_served_profiles(workspace: &mut Workspace) {
-    let Workspace { config, findings, .. } = workspace;
-    let of_server = config.serve.profiles.iter().flatten().enumerate();
-    let of_server = of_server
-        .filter(|(_, name)| *name != EVERY_PROFILE)
-        .map(|(place, name)| (name, format!("/serve/profiles/{place}")));
-    let of_tokens = config.serve.tokens.iter().enumerate().flat_map(|(token, configured)| {
-        let names = configured.profiles.iter().enumerate();
-        names.map(move |(place, name)| (name, format!("/serve/token/{token}/profiles/{place}")))
-    });
-    let of_issuers = config.serve.issuers.iter().enumerate().flat_map(|(issuer, configured)| {
-        let grants = configured.grants.iter().enumerate();
-        grants.flat_map(move |(grant, configured)| {
-            let names = configured.named_profiles();
-            let pointer = format!("/serve/issuer/{issuer}/grant/{grant}/profiles");
-            names.map(move |(place, name)| (name, format!("{pointer}/{place}")))
-        })
-    });
-    for (name, pointer) in of_server.chain(of_tokens).chain(of_issuers) {
-        if config.profiles.contains_key(name) {
-            continue;
+fn check_served_profiles(config: &Config, findings: &mut Vec<Finding>) {
+    let mut check = |names: &[String], list: String, may_be_every: bool| {
+        let is_known =
+            |name: &str| config.profiles.contains_key(name) || (may_be_every && name == EVERY_PROFILE);
+        for (place, name) in names.iter().enumerate().filter(|(_, name)| !is_known(name)) {
+            let near = nearest(name, config.profiles.keys().map(String::as_str));
+            let finding = invalid(format!("{list}/{place}"), format!("there is no profile \"{name}\""));
+            findings.push(finding.did_you_mean(&near, "each profile has a table `[profile.NAME]`"));
         }
-        let near = nearest(name, config.profiles.keys().map(String::as_str));
-        let finding = Finding::new(Code::ConfigInvalid, format!("there is no profile \"{name}\""))
-            .did_you_mean(&near, "each profile has a table `[profile.NAME]`");
-        findings.push(finding.at(Place::new(FILE_NAME, pointer)));
-    }
-}
-
-/// Checks the proxy, the issuers of tokens, and the address that their tokens are for.
-fn check_issuers(workspace: &mut Workspace) {
-    let Workspace { config, findings, .. } = workspace;
-    let mut invalid = |message: &str, pointer: String| {
-        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
     };
-    if let Some(problem) = config.serve.public_url.as_deref().and_then(public_url_problem) {
-        invalid(problem, "/serve/public_url".into());
+    check(config.serve.profiles.as_deref().unwrap_or_default(), "/serve/profiles".into(), true);
+    for (index, token) in config.serve.tokens.iter().enumerate() {
+        check(&token.profiles, format!("/serve/token/{index}/profiles"), false);
     }
-    if let Some((field, problem)) = config.serve.proxy.as_ref().and_then(|proxy| proxy.problem()) {
-        invalid(problem, format!("/serve/proxy/{field}"));
-    }
-    let issuers = &config.serve.issuers;
-    for (index, issuer) in issuers.iter().enumerate() {
-        let pointer = format!("/serve/issuer/{index}");
-        if let Some((field, problem)) = issuer.problem() {
-            invalid(problem, format!("{pointer}/{field}"));
-        }
-        let before = &issuers[..index];
-        if before.iter().any(|other| other.issuer == issuer.issuer) {
-            invalid("another `[[serve.issuer]]` has this name", format!("{pointer}/issuer"));
+    for (issuer, configured) in config.serve.issuers.iter().enumerate() {
+        for (index, grant) in configured.grants.iter().enumerate() {
+            check(&grant.profiles, format!("/serve/issuer/{issuer}/grant/{index}/profiles"), true);
         }
     }
 }
 
-/// Checks beyond the types: selectors and finding codes.
-fn check(workspace: &mut Workspace) {
-    check_issuers(workspace);
-    check_sources(workspace);
-    check_server_auth(workspace);
-    check_search(workspace);
-    check_served_profiles(workspace);
-    let config = &workspace.config;
-    let mut findings = Vec::new();
-    let mut selectors = |selectors: &Selectors, pointer: String| {
+/// Checks that selectors can be read.
+fn check_selectors(config: &Config, findings: &mut Vec<Finding>) {
+    let mut check = |selectors: &Selectors, pointer: String| {
         for error in selectors.errors() {
             let help = "selectors are names, globs such as `create_*`, or `category:`, `tag:`, `source:`, `server:`, `effect:`";
-            findings.push(
-                Finding::new(Code::SelectorInvalid, error).at(Place::new(FILE_NAME, &pointer)).help(help),
-            );
+            let finding = Finding::new(Code::SelectorInvalid, error).help(help);
+            findings.push(finding.at(Place::new(FILE_NAME, &pointer)));
         }
     };
     for (index, overlay) in config.overlays.iter().enumerate() {
-        selectors(&overlay.tools, format!("/overlay/{index}/match"));
+        check(&overlay.tools, format!("/overlay/{index}/match"));
     }
     for (name, profile) in &config.profiles {
         let lists = [
@@ -339,35 +315,22 @@ fn check(workspace: &mut Workspace) {
             ("deferred", &profile.deferred),
         ];
         for (field, list) in lists {
-            selectors(list, format!("{}/{field}", pointer_join("/profile", name)));
+            check(list, format!("{}/{field}", pointer_join("/profile", name)));
         }
     }
     for (index, ignore) in config.lint.ignore.iter().enumerate() {
-        selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
+        check(&ignore.tools, format!("/lint/ignore/{index}/match"));
     }
-    for (index, overlay) in config.overlays.iter().enumerate() {
-        for (name, argument) in &overlay.arguments {
-            if argument.value.is_some() == argument.env.is_some() {
-                let pointer = pointer_join(&format!("/overlay/{index}/arguments"), name);
-                let message = "an argument has a `value`, or the name of a variable in `env`";
-                findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
-            }
-        }
+}
+
+/// Checks that the codes of findings exist.
+fn check_codes(lint: &Lint, findings: &mut Vec<Finding>) {
+    let ignored = lint.ignore.iter().enumerate();
+    let ignored = ignored.map(|(index, rule)| (&rule.code, format!("/lint/ignore/{index}/code")));
+    let severities = lint.severity.keys().map(|code| (code, pointer_join("/lint/severity", code)));
+    for (code, pointer) in ignored.chain(severities).filter(|(code, _)| Code::parse(code).is_none()) {
+        let near = nearest(code, Code::ALL.iter().map(|code| code.as_str()));
+        let finding = invalid(pointer, format!("there is no finding code \"{code}\""));
+        findings.push(finding.did_you_mean(&near, "docs/findings.md lists all codes"));
     }
-    let ignored = config
-        .lint
-        .ignore
-        .iter()
-        .enumerate()
-        .map(|(index, rule)| (&rule.code, format!("/lint/ignore/{index}/code")));
-    let severities = config.lint.severity.keys().map(|code| (code, pointer_join("/lint/severity", code)));
-    for (code, pointer) in ignored.chain(severities) {
-        if Code::parse(code).is_none() {
-            let near = nearest(code, Code::ALL.iter().map(|code| code.as_str()));
-            let message = format!("there is no finding code \"{code}\"");
-            let finding = Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer));
-            findings.push(finding.did_you_mean(&near, "docs/findings.md lists all codes"));
-        }
-    }
-    workspace.findings.append(&mut findings);
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{EVERY_PROFILE, Mode};
+use super::Mode;
 use crate::tool::Effect;
 
 /// Settings of the server.
@@ -236,11 +236,6 @@ impl ServeIssuer {
 impl IssuerGrant {
     fn is_ambiguous(&self) -> bool {
         !matches!((&self.scope, &self.claim, &self.value), (Some(_), None, None) | (None, Some(_), Some(_)))
-    }
-
-    /// The profiles that it names, each with its place.
-    pub(super) fn named_profiles(&self) -> impl Iterator<Item = (usize, &String)> {
-        self.profiles.iter().enumerate().filter(|(_, name)| *name != EVERY_PROFILE)
     }
 }
 

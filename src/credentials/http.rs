@@ -11,7 +11,7 @@ use rmcp::transport::auth::WWWAuthenticateParams;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::Refused;
+use super::{Refused, SignInError};
 use crate::config::is_safe_address;
 
 /// Longest time to connect, and longest wait for the first challenge.
@@ -24,8 +24,8 @@ const MAX_SCOPE: usize = 200;
 pub(super) const MAX_SCOPES: usize = 50;
 
 /// The client, which follows no redirects; the reason where none can be made.
-fn client() -> Result<&'static reqwest::Client, String> {
-    static HTTP: OnceLock<Result<reqwest::Client, String>> = OnceLock::new();
+fn client() -> Result<&'static reqwest::Client, SignInError> {
+    static HTTP: OnceLock<Result<reqwest::Client, SignInError>> = OnceLock::new();
     let client = HTTP.get_or_init(|| {
         // The program has one cryptography provider; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -36,20 +36,20 @@ fn client() -> Result<&'static reqwest::Client, String> {
             .pool_max_idle_per_host(0)
             .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string().into())
     });
     client.as_ref().map_err(Clone::clone)
 }
 
 /// A request that posts a form.
-pub(super) fn form(url: &str, fields: &[(&str, &str)]) -> Result<RequestBuilder, String> {
+pub(super) fn form(url: &str, fields: &[(&str, &str)]) -> Result<RequestBuilder, SignInError> {
     let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
     Ok(client()?.post(url).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body))
 }
 
 /// Sends a request, and gives the status and the body of the answer. The error names neither the address nor anything that
 /// was sent.
-pub(super) async fn send(request: RequestBuilder) -> Result<(u16, Vec<u8>), String> {
+pub(super) async fn send(request: RequestBuilder) -> Result<(u16, Vec<u8>), SignInError> {
     let answer = request.header(ACCEPT, "application/json").send().await;
     let mut answer = answer.map_err(|error| match (error.is_timeout(), error.is_builder()) {
         (true, _) => "there was no answer in time",
@@ -67,10 +67,10 @@ pub(super) async fn send(request: RequestBuilder) -> Result<(u16, Vec<u8>), Stri
 }
 
 /// The document at an address.
-pub(crate) async fn document(url: &str) -> Result<Vec<u8>, String> {
+pub(crate) async fn document(url: &str) -> Result<Vec<u8>, SignInError> {
     match send(client()?.get(url)).await? {
         (200, body) => Ok(body),
-        (status, _) => Err(format!("it answered {status}")),
+        (status, _) => Err(format!("it answered {status}").into()),
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) async fn issuer_metadata(issuer: &str, field: &str) -> Result<(String
     for (origin, path) in places(issuer) {
         match document(&format!("{origin}{path}")).await.and_then(|text| named(&text, issuer, field)) {
             Ok(found) => return Ok(found),
-            Err(problem) if problem == "it answered 404" => absent.push(path),
+            Err(problem) if problem.0 == "it answered 404" => absent.push(path),
             Err(problem) => unusable = unusable.or(Some(format!("{path}: {problem}"))),
         }
     }
@@ -111,14 +111,14 @@ fn places(issuer: &str) -> [(&str, String); 2] {
 }
 
 /// The address in a metadata document. It has to be of this issuer, so that no other one answers for it.
-fn named(text: &[u8], issuer: &str, field: &str) -> Result<(String, Value), String> {
+fn named(text: &[u8], issuer: &str, field: &str) -> Result<(String, Value), SignInError> {
     let document: Value = serde_json::from_slice(text).map_err(|_| "it is no JSON")?;
     if document["issuer"].as_str() != Some(issuer) {
         return Err("it is of another issuer".into());
     }
     match document[field].as_str() {
-        None => Err(format!("it has no `{field}`")),
-        Some(url) if !is_safe_address(url) => Err(format!("its `{field}` is not https")),
+        None => Err(format!("it has no `{field}`").into()),
+        Some(url) if !is_safe_address(url) => Err(format!("its `{field}` is not https").into()),
         Some(url) => Ok((url.to_string(), document)),
     }
 }
@@ -179,7 +179,7 @@ mod tests {
             (r#"{"issuer": "https://a.example"}"#.into(), "no `jwks_uri`"),
             ("{".into(), "no JSON"),
         ] {
-            assert!(named(&bad).unwrap_err().contains(why), "{bad}");
+            assert!(named(&bad).unwrap_err().0.contains(why), "{bad}");
         }
     }
 }

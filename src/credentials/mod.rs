@@ -63,7 +63,7 @@ impl Credentials {
 
     /// The same, with the sign-ins of the operator, which lie in this folder.
     pub fn stored_in(mut self, folder: PathBuf) -> Self {
-        self.person = Person::stored_in(folder);
+        self.person = Person { folder: Some(folder) };
         self
     }
 
@@ -189,10 +189,28 @@ pub struct CallerToken {
     pub(crate) token: Option<SecretToken>,
 }
 
+/// The reason why a sign-in did not come about or cannot be used, for people. It has no secret in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SignInError(pub(crate) String);
+
+impl From<String> for SignInError {
+    fn from(reason: String) -> Self {
+        Self(reason)
+    }
+}
+
+impl From<&str> for SignInError {
+    fn from(reason: &str) -> Self {
+        Self(reason.into())
+    }
+}
+
 /// The reason why there is no token for a server, with the next step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SignInProblem {
     /// The operator has to sign in to this server.
+    #[error("{reason}")]
     SignIn {
         /// The reason: never signed in, signed out, ended, or not enough.
         reason: String,
@@ -202,12 +220,16 @@ pub(crate) enum SignInProblem {
         scopes: Vec<String>,
     },
     /// The operator's sign-in is not for a caller with a name of its own.
+    #[error("the sign-in of the operator is not for other callers")]
     NotShared,
     /// The caller has sent no token, and the server is called with it.
+    #[error("it is called with the token of the caller, and there is none")]
     NoCallerToken,
     /// The authorization server refused, or cannot be reached: the reason.
+    #[error("{0}")]
     Refused(String),
     /// A setting of the operator is missing or wrong: the reason.
+    #[error("{0}")]
     Setting(String),
 }
 
@@ -229,30 +251,20 @@ impl SignInProblem {
     }
 
     /// The reason why an authorization server gives no token: a setting where it does not know the client.
-    pub(super) fn of_authorization_server(reason: String) -> Self {
+    fn of_authorization_server(reason: String) -> Self {
         match is_unknown_client(&reason) {
             true => Self::Setting(format!("{reason}; {WRONG_CLIENT}")),
             false => Self::Refused(reason),
         }
     }
 
+    fn refused(error: SignInError) -> Self {
+        Self::Refused(error.0)
+    }
+
     /// Whether nobody has signed in yet, so that the server may also want a token of another kind.
     pub(crate) fn is_first_sign_in(&self) -> bool {
         matches!(self, Self::SignIn { is_first: true, .. })
-    }
-}
-
-impl fmt::Display for SignInProblem {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::SignIn { reason, .. } | Self::Refused(reason) | Self::Setting(reason) => {
-                to.write_str(reason)
-            }
-            Self::NotShared => to.write_str("the sign-in of the operator is not for other callers"),
-            Self::NoCallerToken => {
-                to.write_str("it is called with the token of the caller, and there is none")
-            }
-        }
     }
 }
 

@@ -1,9 +1,7 @@
-//! Sign-ins of the operator: read when they change, refreshed before they end, one process at a time.
+//! Sign-ins of the operator: refreshed before they end, one process at a time.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -20,8 +18,8 @@ use tokio::time::timeout;
 
 use super::http::{MAX_SCOPES, scopes_of};
 use super::service::{Authorization, RefreshError};
-use super::sign_in_file::{Place, SignIn, Stamp};
-use super::{CallerToken, Refused, SecretToken, SignInProblem, is_unknown_client};
+use super::sign_in_file::{Place, SignIn};
+use super::{CallerToken, Refused, SecretToken, SignInError, SignInProblem, is_unknown_client};
 use crate::config::{Server, ServerAuth};
 use crate::tool::clean_line;
 
@@ -33,15 +31,9 @@ const NOBODY: &str = "nobody has signed in to it";
 pub(super) struct Person {
     /// The folder of their files.
     pub(super) folder: Option<PathBuf>,
-    /// Files as they were read last.
-    known: Mutex<HashMap<Place, (Stamp, Arc<SignIn>)>>,
 }
 
 impl Person {
-    pub(super) fn stored_in(folder: PathBuf) -> Self {
-        Self { folder: Some(folder), known: Mutex::default() }
-    }
-
     /// The token of the operator, refreshed where it is soon to end; `None` where nobody has signed in, and for callers
     /// that it is not for.
     pub(super) async fn token(
@@ -95,20 +87,9 @@ impl Person {
     }
 
     /// The sign-in to a server, unless it has ended or was made with another client.
-    fn current(&self, place: &Place, (_, server): (&str, &Server)) -> Option<Arc<SignIn>> {
-        let stamp = place.stamp()?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = match known.get(place) {
-            Some((read, sign_in)) if *read == stamp => Arc::clone(sign_in),
-            _ => {
-                let read =
-                    place.read().map_err(|problem| tracing::warn!(problem, "a sign-in does not count"));
-                let sign_in = Arc::new(read.ok()??);
-                known.insert(place.clone(), (stamp, Arc::clone(&sign_in)));
-                sign_in
-            }
-        };
-        drop(known);
+    fn current(&self, place: &Place, (_, server): (&str, &Server)) -> Option<SignIn> {
+        let read = place.read();
+        let found = read.map_err(|problem| tracing::warn!(%problem, "a sign-in does not count")).ok()??;
         let client = server.auth.as_ref().and_then(|auth| auth.client_id.as_deref());
         let is_ours = client.is_none_or(|id| id == found.client_id);
         let is_there = Some(&found.url) == server.url.as_ref();
@@ -126,7 +107,7 @@ fn sign_in(reason: &str, scopes: Vec<String>) -> SignInProblem {
 }
 
 /// Refreshes a sign-in in a task of its own: a caller that no longer waits must not lose the new refresh token.
-async fn refresh(place: Place, server: &Server, used: Arc<SignIn>) -> Result<SecretToken, SignInProblem> {
+async fn refresh(place: Place, server: &Server, used: SignIn) -> Result<SecretToken, SignInProblem> {
     let auth = server.auth.clone().unwrap_or_default();
     let task = tokio::spawn(async move { refresh_alone(&place, &auth, &used).await });
     task.await.unwrap_or_else(|_| Err(SignInProblem::Refused("the sign-in could not be refreshed".into())))
@@ -138,7 +119,7 @@ async fn refresh_alone(
     auth: &ServerAuth,
     used: &SignIn,
 ) -> Result<SecretToken, SignInProblem> {
-    let refused = SignInProblem::Refused;
+    let refused = SignInProblem::refused;
     let _lock = place.lock().await.map_err(refused)?;
     let ended = || sign_in("the sign-in to it has ended", used.scopes.clone());
     let latest = place.read().map_err(refused)?.ok_or_else(ended)?;
@@ -155,7 +136,7 @@ async fn refresh_alone(
         Err(problem) => Err(RefreshError::Failed(problem)),
     };
     // Where the authorization server has forgotten the client that registered itself, the next sign-in registers another one.
-    let is_forgotten = |problem: &str| auth.client_id.is_none() && is_unknown_client(problem);
+    let is_forgotten = |problem: &SignInError| auth.client_id.is_none() && is_unknown_client(&problem.0);
     let has_ended = match &refreshed {
         Err(RefreshError::Failed(problem)) => is_forgotten(problem),
         Err(RefreshError::Ended) => true,
@@ -192,7 +173,7 @@ async fn want(place: &Place, scopes: &[String]) {
     let surplus = sign_in.wanted.len().saturating_sub(MAX_SCOPES);
     sign_in.wanted.drain(..surplus);
     if let Err(problem) = place.write(&sign_in) {
-        tracing::warn!(problem, "the scopes of the next sign-in are not noted");
+        tracing::warn!(%problem, "the scopes of the next sign-in are not noted");
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::http::{asked_scopes, first_challenge, form, issuer_metadata, send};
 use super::sign_in_file::{SignIn, Tokens};
-use super::{Refused, SecretToken, SignInProblem};
+use super::{Refused, SecretToken, SignInError, SignInProblem};
 use crate::config::{Environment, Server, ServerAuth, is_safe_address};
 use crate::secret::Echo;
 use crate::tool::clean_line;
@@ -146,8 +146,7 @@ impl Service<'_> {
         let Self { environment, server, auth } = self;
         let id = auth.client_id.as_deref().unwrap_or_default();
         let secret = environment.filled(auth.client_secret.as_deref().unwrap_or_default());
-        let secret = secret
-            .map_err(|name| SignInProblem::Setting(format!("the environment variable {name} is not set")))?;
+        let secret = secret.map_err(|missing| SignInProblem::Setting(missing.to_string()))?;
         let (url, takes_basic) = self.endpoint().await?;
         let scopes = auth.scopes.iter().chain(scopes).map(String::as_str).collect::<Vec<_>>().join(" ");
         let mut fields = vec![("grant_type", "client_credentials")];
@@ -163,7 +162,7 @@ impl Service<'_> {
         if !takes_basic {
             fields.extend([("client_id", id), ("client_secret", &*secret)]);
         }
-        let mut request = form(&url, &fields).map_err(SignInProblem::Refused)?;
+        let mut request = form(&url, &fields).map_err(SignInProblem::refused)?;
         if takes_basic {
             request = request.basic_auth(encoded(id), Some(encoded(&secret)));
         }
@@ -183,7 +182,7 @@ impl Service<'_> {
         let Some(issuer) = &self.auth.issuer else {
             let url = self.server.url.as_deref().unwrap_or_default();
             let found = Authorization::discover(url, self.auth).await;
-            let found = found.map_err(SignInProblem::of_authorization_server)?;
+            let found = found.map_err(|error| SignInProblem::of_authorization_server(error.0))?;
             let metadata = found.metadata;
             if !found.is_discovered || !is_safe_address(&metadata.token_endpoint) {
                 let message =
@@ -273,13 +272,13 @@ pub(super) enum RefreshError {
     /// The sign-in has ended.
     Ended,
     /// It may work later.
-    Failed(String),
+    Failed(SignInError),
 }
 
 impl Authorization {
     /// Finds the authorization server of a server. Addresses in its metadata do not reach private networks, unless the
     /// server itself is there.
-    pub(super) async fn discover(url: &str, auth: &ServerAuth) -> Result<Self, String> {
+    pub(super) async fn discover(url: &str, auth: &ServerAuth) -> Result<Self, SignInError> {
         let challenge = first_challenge(url).await;
         let said = |error: AuthError| match error {
             AuthError::AuthorizationServersUnavailable { .. } => {
@@ -295,7 +294,8 @@ impl Authorization {
             && expected.trim_end_matches('/') != named.trim_end_matches('/')
         {
             let named = clean_line(named);
-            return Err(format!("it names the authorization server {named}, and `issuer` is {expected}"));
+            let problem = format!("it names the authorization server {named}, and `issuer` is {expected}");
+            return Err(problem.into());
         }
         manager.set_metadata(metadata.clone());
         let credentials = InMemoryCredentialStore::new();
@@ -304,7 +304,7 @@ impl Authorization {
     }
 
     /// Whether it says that it takes PKCE; MCP forbids a sign-in at any other one.
-    pub(super) fn check_pkce(&self) -> Result<(), String> {
+    pub(super) fn check_pkce(&self) -> Result<(), SignInError> {
         if !self.is_discovered || self.metadata.code_challenge_methods_supported.is_some() {
             return Ok(());
         }
@@ -312,7 +312,8 @@ impl Authorization {
             "its authorization server {} does not say that it takes PKCE: `code_challenge_methods_supported` is missing \
              from its metadata, and MCP forbids to sign in without; ask its provider to add it, or {OWN_TOKEN}",
             clean_line(&self.issuer())
-        ))
+        )
+        .into())
     }
 
     /// The name of the authorization server; its address where it has none.
@@ -330,7 +331,7 @@ impl Authorization {
         let secrets: Vec<&str> = secrets.into_iter().flatten().map(String::as_str).collect();
         let failed = |error: AuthError| match error {
             AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => RefreshError::Ended,
-            error => RefreshError::Failed(reason(&error, &secrets)),
+            error => RefreshError::Failed(reason(&error, &secrets).into()),
         };
         let mut client = OAuthClientConfig::new(&sign_in.client_id, &sign_in.redirect_uri);
         client.client_secret = tokens.client_secret.clone();
@@ -341,7 +342,7 @@ impl Authorization {
     }
 
     /// The sign-in with the tokens that were just given; everything else is that of `before`.
-    pub(super) async fn sign_in(&self, before: &SignIn) -> Result<SignIn, String> {
+    pub(super) async fn sign_in(&self, before: &SignIn) -> Result<SignIn, SignInError> {
         let stored = self.credentials.load().await.map_err(|error| reason(&error, &[]))?;
         let stored = stored.ok_or("the authorization server gave no token")?;
         let response = serde_json::to_value(&stored.token_response).unwrap_or_default();

@@ -15,7 +15,7 @@ use super::http::{form, send};
 use super::person::{Arrival, Callback, outcome};
 use super::service::{Authorization, OWN_TOKEN, reason};
 use super::sign_in_file::{Place, SignIn, Tokens, all};
-use super::{Credentials, WRONG_CLIENT, acts_as, is_unknown_client};
+use super::{Credentials, SignInError, WRONG_CLIENT, acts_as, is_unknown_client};
 use crate::config::{ActsAs, Server, ServerAuth};
 use crate::tool::clean_line;
 
@@ -67,19 +67,19 @@ impl fmt::Debug for OfferedSignIn {
 
 impl Credentials {
     /// Begins a sign-in to a server.
-    pub async fn begin_sign_in(&self, server: (&str, &Server)) -> Result<PendingSignIn, String> {
+    pub async fn begin_sign_in(&self, server: (&str, &Server)) -> Result<PendingSignIn, SignInError> {
         let url = server.1.url.clone().ok_or("it is a command; only a server with a `url` has sign-ins")?;
         if acts_as(server.1) != Some(ActsAs::Person) {
             return Err("its configuration says with which token it is called; nobody signs in to it".into());
         }
         if let Some((field, problem)) = server.1.auth_problem() {
-            return Err(format!("`auth.{field}`: {problem}"));
+            return Err(format!("`auth.{field}`: {problem}").into());
         }
         let place = self.person.place(server);
         let place = place.ok_or("there is no folder for sign-ins: set HOME or XDG_STATE_HOME")?;
         let auth = server.1.auth.clone().unwrap_or_default();
         let secret = auth.client_secret.as_ref().map(|secret| self.environment.filled(secret)).transpose();
-        let secret = secret.map_err(|name| format!("the environment variable {name} is not set"))?;
+        let secret = secret.map_err(|missing| missing.to_string())?;
         let before = place.read().ok().flatten();
         let mut authorization = Authorization::discover(&url, &auth).await?;
         authorization.check_pkce()?;
@@ -122,13 +122,13 @@ impl Credentials {
     }
 
     /// The sign-in with which a server is called; the reason why it does not count where its file is damaged.
-    pub fn sign_in_to(&self, server: (&str, &Server)) -> Result<Option<SignIn>, String> {
+    pub fn sign_in_to(&self, server: (&str, &Server)) -> Result<Option<SignIn>, SignInError> {
         let place = self.person.place(server).filter(|_| acts_as(server.1) == Some(ActsAs::Person));
         Ok(place.map(|place| place.read()).transpose()?.flatten())
     }
 
     /// Ends all sign-ins to servers of this name, or the one to the server at an address.
-    pub async fn sign_out(&self, name: &str, url: Option<&str>) -> Result<Vec<SignedOut>, String> {
+    pub async fn sign_out(&self, name: &str, url: Option<&str>) -> Result<Vec<SignedOut>, SignInError> {
         let Some(folder) = &self.person.folder else { return Ok(Vec::new()) };
         let is_meant = |sign_in: &SignIn| sign_in.server == name && url.is_none_or(|url| url == sign_in.url);
         let mut ended = Vec::new();
@@ -136,7 +136,7 @@ impl Credentials {
             let place = Place::new(folder, (&found.server, &found.url));
             let _lock = place.lock().await?;
             let sign_in = place.read().ok().flatten().unwrap_or(found);
-            let not_revoked = revoke(&sign_in).await.err();
+            let not_revoked = revoke(&sign_in).await.err().map(|error| error.0);
             place.remove()?;
             ended.push(SignedOut { issuer: sign_in.issuer, not_revoked });
         }
@@ -144,7 +144,7 @@ impl Credentials {
     }
 
     /// A sign-in to a server, for a person who opens its address: the one in progress, else a new one.
-    pub(crate) async fn offer_sign_in(&self, server: (&str, &Server)) -> Result<OfferedSignIn, String> {
+    pub(crate) async fn offer_sign_in(&self, server: (&str, &Server)) -> Result<OfferedSignIn, SignInError> {
         let place = self.person.place(server).ok_or("there is no folder for sign-ins")?;
         let mut offered = self.offered.0.lock().await;
         if let Some(known) = offered.get(&place).filter(|known| known.outcome.borrow().is_none()) {
@@ -179,7 +179,7 @@ impl PendingSignIn {
     }
 
     /// Waits for the browser to come back, and ends the sign-in.
-    async fn finish(mut self) -> Result<SignIn, String> {
+    async fn finish(mut self) -> Result<SignIn, SignInError> {
         loop {
             if let Some(ended) = self.next().await {
                 return ended;
@@ -189,22 +189,22 @@ impl PendingSignIn {
 
     /// Ends the sign-in with the address that a browser on another machine came back to; `None` where it is of no sign-in
     /// or of another one.
-    pub async fn finish_with(&self, pasted: &str) -> Option<Result<SignIn, String>> {
+    pub async fn finish_with(&self, pasted: &str) -> Option<Result<SignIn, SignInError>> {
         let query = pasted.trim().split_once('?').map_or(pasted.trim(), |(_, query)| query);
         let query = query.split('#').next().unwrap_or_default();
         Some(match outcome(query, &self.state)? {
-            Err(why) => Err(format!("the authorization server refused: {why}")),
+            Err(why) => Err(format!("the authorization server refused: {why}").into()),
             Ok(code) => self.exchange(query, &code).await,
         })
     }
 
     /// The next browser that comes back; the outcome where it belongs to this sign-in.
-    pub async fn next(&mut self) -> Option<Result<SignIn, String>> {
+    pub async fn next(&mut self) -> Option<Result<SignIn, SignInError>> {
         let arrival = self.callback.arrivals.recv().await?;
         self.answer(arrival).await
     }
 
-    async fn answer(&self, arrival: Arrival) -> Option<Result<SignIn, String>> {
+    async fn answer(&self, arrival: Arrival) -> Option<Result<SignIn, SignInError>> {
         let Some(ended) = self.finish_with(&format!("?{}", arrival.query)).await else {
             let text = "This address belongs to no sign-in that waits here.";
             arrival.show(StatusCode::BAD_REQUEST, "Not this sign-in", text).await;
@@ -215,13 +215,13 @@ impl PendingSignIn {
                 let text = format!("You are signed in to {}. This page can be closed.", signed_in.server);
                 arrival.show(StatusCode::OK, "Signed in", &text).await;
             }
-            Err(problem) => arrival.show(StatusCode::BAD_REQUEST, "Not signed in", problem).await,
+            Err(problem) => arrival.show(StatusCode::BAD_REQUEST, "Not signed in", &problem.0).await,
         }
         Some(ended)
     }
 
     /// Changes the code for tokens, and keeps them.
-    async fn exchange(&self, query: &str, code: &str) -> Result<SignIn, String> {
+    async fn exchange(&self, query: &str, code: &str) -> Result<SignIn, SignInError> {
         let secrets: &[&str] = if code.len() >= 4 { &[code] } else { &[] };
         let callback =
             AuthorizationCallback::from_redirect_url(&format!("{}?{query}", self.callback.address));
@@ -283,7 +283,7 @@ async fn client(
     secret: Option<String>,
     redirect_uri: &str,
     scopes: &[String],
-) -> Result<OAuthClientConfig, String> {
+) -> Result<OAuthClientConfig, SignInError> {
     let takes_documents =
         authorization.metadata.additional_fields.get("client_id_metadata_document_supported");
     let document = auth.client_metadata_url.as_ref().filter(|_| takes_documents == Some(&true.into()));
@@ -291,11 +291,11 @@ async fn client(
         let mut client = OAuthClientConfig::new(id, redirect_uri);
         client.client_secret = secret;
         let configured = authorization.manager.configure_client(client.clone());
-        return configured.map(|()| client).map_err(|error| reason(&error, &[]));
+        return configured.map(|()| client).map_err(|error| reason(&error, &[]).into());
     }
     let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
     let registered = authorization.manager.register_client(CLIENT_NAME, redirect_uri, &asked).await;
-    registered.map_err(|error| match authorization.is_discovered {
+    let registered = registered.map_err(|error| match authorization.is_discovered {
         true => format!(
             "toolcrib cannot register itself at {}: {}; register a client there, and set `client_id` in the `auth` of \
              the server",
@@ -303,7 +303,8 @@ async fn client(
             reason(&error, &[])
         ),
         false => format!("it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}"),
-    })
+    });
+    Ok(registered?)
 }
 
 /// The state in the address that begins a sign-in.
@@ -314,7 +315,7 @@ fn state_of(address: &str) -> Option<String> {
 }
 
 /// Revokes the tokens of a sign-in (RFC 7009): the refresh token, which ends the others too, else the access token.
-async fn revoke(sign_in: &SignIn) -> Result<(), String> {
+async fn revoke(sign_in: &SignIn) -> Result<(), SignInError> {
     let Some(tokens) = &sign_in.tokens else { return Ok(()) };
     let authorization = Authorization::discover(&sign_in.url, &ServerAuth::default()).await?;
     if authorization.issuer() != sign_in.issuer {
@@ -331,7 +332,7 @@ async fn revoke(sign_in: &SignIn) -> Result<(), String> {
     fields.extend(tokens.client_secret.as_deref().map(|secret| ("client_secret", secret)));
     match send(form(address.as_str(), &fields)?.timeout(REVOKING)).await {
         Ok((200..300, _)) => Ok(()),
-        Ok((status, _)) => Err(format!("the authorization server answered {status}")),
+        Ok((status, _)) => Err(format!("the authorization server answered {status}").into()),
         Err(_) => Err("the authorization server does not answer".into()),
     }
 }

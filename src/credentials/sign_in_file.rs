@@ -8,7 +8,7 @@ use std::{fmt, io};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
-use super::SecretToken;
+use super::{SecretToken, SignInError};
 use crate::private_file;
 
 /// Most bytes of a file; tokens have a few thousand.
@@ -136,19 +136,19 @@ impl Place {
     }
 
     /// The sign-in with its tokens; `None` without one. A file that others can write to does not count.
-    pub(super) fn read(&self) -> Result<Option<SignIn>, String> {
+    pub(super) fn read(&self) -> Result<Option<SignIn>, SignInError> {
         read(&self.file).map_err(|error| self.failed("read", &error))
     }
 
     /// Writes a sign-in.
-    pub(super) fn write(&self, sign_in: &SignIn) -> Result<(), String> {
+    pub(super) fn write(&self, sign_in: &SignIn) -> Result<(), SignInError> {
         let text = serde_json::to_string_pretty(sign_in).map_err(|error| error.to_string())?;
         private_file::write(&self.file, format!("{text}\n").as_bytes())
             .map_err(|error| self.failed("write", &error))
     }
 
     /// Removes a sign-in.
-    pub(super) fn remove(&self) -> Result<(), String> {
+    pub(super) fn remove(&self) -> Result<(), SignInError> {
         match fs::remove_file(&self.file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", &error)),
             _ => Ok(()),
@@ -156,7 +156,7 @@ impl Place {
     }
 
     /// Waits until no other process changes this sign-in, and keeps others from it until the lock is dropped.
-    pub(super) async fn lock(&self) -> Result<File, String> {
+    pub(super) async fn lock(&self) -> Result<File, SignInError> {
         let file = self.file.with_extension("lock");
         let failed = |error: &io::Error| self.failed("lock", error);
         private_file::create_folder(self.file.parent().unwrap_or(Path::new(".")))
@@ -176,12 +176,12 @@ impl Place {
         }
     }
 
-    fn failed(&self, what: &str, error: &io::Error) -> String {
+    fn failed(&self, what: &str, error: &io::Error) -> SignInError {
         match error.kind() {
             io::ErrorKind::InvalidData => {
-                format!("{} is damaged, or others can write to it: remove it", self.file.display())
+                format!("{} is damaged, or others can write to it: remove it", self.file.display()).into()
             }
-            _ => format!("cannot {what} {}: {error}", self.file.display()),
+            _ => format!("cannot {what} {}: {error}", self.file.display()).into(),
         }
     }
 }

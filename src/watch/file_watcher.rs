@@ -3,15 +3,16 @@
 //! Folders are watched, never files, since editors replace the file that they change. Each folder is watched by
 //! itself, since skipped folders may hold more folders than a system can watch.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::snapshot::{FilesSnapshot, Folder, Identity};
+use super::snapshot::{FilesSnapshot, Identity};
 
 /// Interval of scans where the system reports no changes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -23,53 +24,51 @@ const MAX_SCAN_SHARE: u32 = 50;
 pub(super) struct FileWatcher {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeMap<Identity, PathBuf>,
-    watched_files: Arc<Mutex<WatchedFiles>>,
+    /// The files that events are compared with.
+    files: Arc<Mutex<Arc<FilesSnapshot>>>,
     debouncer: Debouncer,
     took: Duration,
-}
-
-/// The files that events are compared with.
-#[derive(Default)]
-struct WatchedFiles {
-    folders: HashMap<PathBuf, Folder>,
-    snapshot: Arc<FilesSnapshot>,
+    /// Reasons why the system does not report changes, for a person.
+    pub(super) notices: Vec<String>,
 }
 
 impl FileWatcher {
-    /// A watcher of nothing yet, and the reason why the system cannot report changes, if there is one.
-    pub(super) fn open(debouncer: Debouncer, poll: bool) -> (Self, Option<String>) {
-        let watched_files = Arc::new(Mutex::new(WatchedFiles::default()));
-        let mut file_watcher =
-            Self { watcher: None, watched: BTreeMap::new(), watched_files, debouncer, took: Duration::ZERO };
+    /// A watcher of nothing yet.
+    pub(super) fn open(debouncer: Debouncer, poll: bool) -> Self {
+        let mut file_watcher = Self {
+            watcher: None,
+            watched: BTreeMap::new(),
+            files: Arc::default(),
+            debouncer,
+            took: Duration::ZERO,
+            notices: Vec::new(),
+        };
         if poll {
-            return (file_watcher, None);
+            return file_watcher;
         }
-        let (debouncer, watched_files) = (file_watcher.debouncer.clone(), file_watcher.watched_files.clone());
-        let on_event = move |event: notify::Result<Event>| match event {
-            Ok(event) => lock(&watched_files)
-                .signal_of_event(&event)
-                .into_iter()
-                .for_each(|signal| debouncer.signal(signal)),
-            Err(_) => debouncer.signal(ChangeSignal::Possible),
+        let (debouncer, files) = (file_watcher.debouncer.clone(), Arc::clone(&file_watcher.files));
+        let on_event = move |event: notify::Result<Event>| {
+            let signal = match event {
+                Ok(event) => signal_of(&event, &lock(&files)),
+                Err(_) => Some(ChangeSignal::Possible),
+            };
+            signal.into_iter().for_each(|signal| debouncer.signal(signal));
         };
         match notify::recommended_watcher(on_event) {
             Ok(watcher) => file_watcher.watcher = Some(watcher),
-            Err(error) => return (file_watcher, Some(polling_notice(&error))),
+            Err(error) => file_watcher.notices.push(polling_notice(&error)),
         }
-        (file_watcher, None)
+        file_watcher
     }
 
     /// Scans all files; the folders it finds are watched from now on. Changes in them before that are for the next
     /// scan, which a signal requests.
-    pub(super) fn scan(
-        &mut self,
-        look: impl FnOnce() -> FilesSnapshot,
-    ) -> (Arc<FilesSnapshot>, Option<String>) {
+    pub(super) fn scan(&mut self, look: impl FnOnce() -> FilesSnapshot) -> Arc<FilesSnapshot> {
         let start = Instant::now();
         let snapshot = Arc::new(look());
         self.took = start.elapsed();
-        let notice = self.watch(&snapshot);
-        (snapshot, notice)
+        self.watch(&snapshot);
+        snapshot
     }
 
     /// Longest wait for a signal before a scan without one.
@@ -78,16 +77,11 @@ impl FileWatcher {
         usual.max(self.took * MAX_SCAN_SHARE)
     }
 
-    fn watch(&mut self, snapshot: &Arc<FilesSnapshot>) -> Option<String> {
-        let watcher = self.watcher.as_mut()?;
-        {
-            let mut watched_files = lock(&self.watched_files);
-            watched_files.snapshot = snapshot.clone();
-            watched_files.folders =
-                snapshot.folders.values().map(|folder| (folder.path.clone(), folder.clone())).collect();
-        }
+    fn watch(&mut self, snapshot: &Arc<FilesSnapshot>) {
+        let Some(watcher) = &mut self.watcher else { return };
+        *lock(&self.files) = Arc::clone(snapshot);
         self.watched.retain(|identity, path| {
-            let stays = snapshot.folders.get(identity).is_some_and(|folder| folder.path == *path);
+            let stays = snapshot.folders.get(identity) == Some(&*path);
             if !stays {
                 // The folder may be gone, and its watch with it.
                 let _ = watcher.unwatch(path);
@@ -95,25 +89,25 @@ impl FileWatcher {
             stays
         });
         let mut is_new = false;
-        for (identity, folder) in &snapshot.folders {
+        for (identity, path) in &snapshot.folders {
             if self.watched.contains_key(identity) {
                 continue;
             }
             is_new = true;
-            if let Err(error) = watcher.watch(&folder.path, RecursiveMode::NonRecursive)
+            if let Err(error) = watcher.watch(path, RecursiveMode::NonRecursive)
                 && matches!(error.kind, ErrorKind::MaxFilesWatch)
             {
+                self.notices.push(polling_notice(&error));
                 self.watcher = None;
                 self.watched.clear();
-                return Some(polling_notice(&error));
+                return;
             }
             // A folder that is gone again, or cannot be watched, is left to polling.
-            self.watched.insert(identity.clone(), folder.path.clone());
+            self.watched.insert(identity.clone(), path.clone());
         }
         if is_new {
             self.debouncer.signal(ChangeSignal::Possible);
         }
-        None
     }
 }
 
@@ -125,37 +119,29 @@ fn polling_notice(error: &notify::Error) -> String {
     format!("{why}; looking at the files every second instead")
 }
 
-impl WatchedFiles {
-    fn signal_of_event(&self, event: &Event) -> Option<ChangeSignal> {
-        if event.need_rescan() || event.paths.is_empty() {
-            return Some(ChangeSignal::Possible);
-        }
-        match event.kind {
-            EventKind::Access(AccessKind::Close(AccessMode::Write)) => {}
-            EventKind::Access(_) => return None,
-            _ => {}
-        }
-        event.paths.iter().filter_map(|path| self.signal_of_path(path)).max()
+/// The signal of an event, among these files.
+fn signal_of(event: &Event, files: &FilesSnapshot) -> Option<ChangeSignal> {
+    if event.need_rescan() || event.paths.is_empty() {
+        return Some(ChangeSignal::Possible);
     }
-
-    fn signal_of_path(&self, path: &Path) -> Option<ChangeSignal> {
-        if self.snapshot.files.get(path).is_some_and(Option::is_some) {
+    match event.kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => {}
+        EventKind::Access(_) => return None,
+        _ => {}
+    }
+    let of_path = |path: &PathBuf| {
+        if files.files.get(path).is_some_and(Option::is_some) {
             return Some(ChangeSignal::Certain);
         }
-        let name = path.file_name()?;
-        // A file of our own.
-        if name.as_encoded_bytes().starts_with(b".toolcrib") {
-            return None;
-        }
-        match path.parent().and_then(|parent| self.folders.get(parent)) {
-            Some(folder) if !folder.is_listed && !folder.names.contains(name) => None,
-            _ => Some(ChangeSignal::Possible),
-        }
-    }
+        // A file of toolcrib itself begins like this.
+        let is_own = |name: &OsStr| name.as_encoded_bytes().starts_with(b".toolcrib");
+        (!path.file_name().is_none_or(is_own)).then_some(ChangeSignal::Possible)
+    };
+    event.paths.iter().filter_map(of_path).max()
 }
 
-fn lock(watched_files: &Mutex<WatchedFiles>) -> MutexGuard<'_, WatchedFiles> {
-    watched_files.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(files: &Mutex<Arc<FilesSnapshot>>) -> MutexGuard<'_, Arc<FilesSnapshot>> {
+    files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Quiet time before the waiter wakes, since editors and checkouts write many files in a row.

@@ -28,7 +28,7 @@ use file_watcher::{ChangeSignal, Debouncer, FileWatcher, Wake};
 use snapshot::{FilesSnapshot, Roots, Stamp};
 
 /// Options of watching.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Options {
     /// Scan the files every second, without the help of the system, and ask addresses as often.
     pub poll: bool,
@@ -38,31 +38,22 @@ pub struct Options {
     pub addresses: Addresses,
     /// The connections to live servers; without them, none is contacted.
     pub connections: Option<Arc<Connections>>,
-    /// The way in which the configuration is read.
+    /// The way in which the configuration is read, and how much of it counts.
     pub reading: Reading,
 }
 
-/// Reads the configuration of a catalog, and decides how much of it counts.
-#[derive(Clone)]
-pub struct Reading(Arc<dyn Fn(&Path) -> Workspace + Send + Sync>);
+/// Reads the configuration of a catalog.
+pub type Reading = Arc<dyn Fn(&Path) -> Workspace + Send + Sync>;
 
-impl Reading {
-    /// Reading by this function.
-    pub fn new(read: impl Fn(&Path) -> Workspace + Send + Sync + 'static) -> Self {
-        Self(Arc::new(read))
-    }
-}
-
-impl Default for Reading {
-    /// Every configuration counts.
+impl Default for Options {
     fn default() -> Self {
-        Self::new(config::read)
-    }
-}
-
-impl std::fmt::Debug for Reading {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Reading")
+        Self {
+            poll: false,
+            also: Vec::new(),
+            addresses: Addresses::default(),
+            connections: None,
+            reading: Arc::new(config::read),
+        }
     }
 }
 
@@ -101,7 +92,6 @@ pub struct Follow {
     named: usize,
     /// The files that changed since the last return.
     files: BTreeSet<PathBuf>,
-    notices: Vec<String>,
 }
 
 /// Missing input: the file and the reason, with its count.
@@ -122,7 +112,7 @@ impl Follow {
     /// Starts to watch the catalog at a path, as `config::read` takes it. The path may appear, vanish and come back.
     pub fn start(catalog: &Path, options: Options) -> Self {
         let debouncer = Debouncer::default();
-        let (file_watcher, notice) = FileWatcher::open(debouncer.clone(), options.poll);
+        let file_watcher = FileWatcher::open(debouncer.clone(), options.poll);
         if let Some(connections) = &options.connections {
             let debouncer = debouncer.clone();
             connections.on_change(move || debouncer.signal(ChangeSignal::Certain));
@@ -143,7 +133,6 @@ impl Follow {
             lost: LostInput::new(),
             named: 0,
             files: BTreeSet::new(),
-            notices: notice.into_iter().collect(),
         }
     }
 
@@ -169,9 +158,7 @@ impl Follow {
                 Wake::Stopped => return false,
                 Wake::Changed(ChangeSignal::Certain) => return true,
                 Wake::Changed(ChangeSignal::Possible) | Wake::TimedOut => {
-                    let roots = &self.roots;
-                    let (now, notice) = self.file_watcher.scan(|| FilesSnapshot::of(roots));
-                    self.notices.extend(notice);
+                    let now = self.file_watcher.scan(|| FilesSnapshot::of(&self.roots));
                     if !now.changed_since(&self.snapshot).is_empty() {
                         return true;
                     }
@@ -184,7 +171,7 @@ impl Follow {
     fn read(&mut self) -> Checked {
         let files = [self.catalog.clone(), self.catalog.join(CONFIGURATION)];
         let before = files.map(|file| (Stamp::of(&file), file));
-        let workspace = (self.options.reading.0)(&self.catalog);
+        let workspace = (self.options.reading)(&self.catalog);
         self.scan(&workspace, before);
         let debouncer = &self.debouncer;
         let listings = match &self.options.connections {
@@ -202,10 +189,7 @@ impl Follow {
     fn follow_parts(&mut self, parts: BTreeSet<PathBuf>) {
         self.parts = parts;
         if self.roots.add_parts(&self.parts, &self.snapshot) {
-            let roots = &self.roots;
-            let (now, notice) = self.file_watcher.scan(|| FilesSnapshot::of(roots));
-            self.notices.extend(notice);
-            self.snapshot = now;
+            self.snapshot = self.file_watcher.scan(|| FilesSnapshot::of(&self.roots));
             self.debouncer.signal(ChangeSignal::Certain);
         }
     }
@@ -214,15 +198,13 @@ impl Follow {
     fn scan(&mut self, workspace: &Workspace, before: [(Option<Stamp>, PathBuf); 2]) {
         self.roots = Roots::of(&self.catalog, workspace, &self.options.also);
         self.roots.add_parts(&self.parts, &FilesSnapshot::default());
-        let roots = &self.roots;
-        let (now, notice) = self.file_watcher.scan(|| {
-            let mut now = FilesSnapshot::of(roots);
+        let now = self.file_watcher.scan(|| {
+            let mut now = FilesSnapshot::of(&self.roots);
             for (stamp, file) in before {
                 now.files.entry(file).and_modify(|known| *known = stamp);
             }
             now
         });
-        self.notices.extend(notice);
         if self.last.is_some() {
             self.files.extend(now.changed_since(&self.snapshot).into_iter().cloned());
         }
@@ -251,7 +233,7 @@ impl Follow {
             relative.to_string_lossy().into_owned()
         };
         let files = std::mem::take(&mut self.files).into_iter().map(shown).collect();
-        Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.notices) })
+        Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.file_watcher.notices) })
     }
 
     fn content(&self, checked: &Checked) -> Content {

@@ -1,7 +1,6 @@
 //! The files of a catalog as they are now, and the folders in which changes would show.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf, absolute};
 use std::time::SystemTime;
@@ -59,8 +58,8 @@ impl Roots {
 pub(super) struct FilesSnapshot {
     /// Each file with its state; `None` where there is no file yet.
     pub(super) files: BTreeMap<PathBuf, Option<Stamp>>,
-    /// One folder may have several paths; it is watched once.
-    pub(super) folders: BTreeMap<Identity, Folder>,
+    /// The folders, each by one of its paths.
+    pub(super) folders: BTreeMap<Identity, PathBuf>,
 }
 
 /// The state of a file; any change to the file changes it.
@@ -81,16 +80,6 @@ pub(super) struct Identity {
     #[cfg(not(unix))]
     path: Option<PathBuf>,
     born: Option<SystemTime>,
-}
-
-/// One folder to watch.
-#[derive(Clone, Debug)]
-pub(super) struct Folder {
-    pub(super) path: PathBuf,
-    /// Whether everything in it counts.
-    pub(super) is_listed: bool,
-    /// Otherwise these names count.
-    pub(super) names: BTreeSet<OsString>,
 }
 
 impl Stamp {
@@ -159,7 +148,7 @@ impl FilesSnapshot {
         }
         for entry in entries {
             if entry.file_type().is_dir() || entry.depth() == 0 {
-                self.folder(entry.path(), None);
+                self.folder(entry.path());
             } else {
                 if entry.path_is_symlink() {
                     self.add_ancestors(entry.path(), MAX_LINKS);
@@ -174,13 +163,9 @@ impl FilesSnapshot {
         self.files.insert(path, stamp);
     }
 
-    /// Watches a folder: all of it, or a name in it.
-    fn folder(&mut self, path: &Path, name: Option<OsString>) {
+    fn folder(&mut self, path: &Path) {
         let Ok(metadata) = path.metadata() else { return };
-        let new = || Folder { path: path.to_path_buf(), is_listed: false, names: BTreeSet::new() };
-        let folder = self.folders.entry(Identity::of(path, &metadata)).or_insert_with(new);
-        folder.is_listed |= name.is_none();
-        folder.names.extend(name);
+        self.folders.entry(Identity::of(path, &metadata)).or_insert_with(|| path.to_path_buf());
     }
 
     /// Watches the way to a path: its folder, the folder of each link on the way, and for an incomplete path the last
@@ -191,11 +176,11 @@ impl FilesSnapshot {
         for (index, part) in parts.iter().enumerate() {
             let folder = way.clone();
             way.push(part);
-            let (Component::Normal(name), is_last) = (part, index + 1 == parts.len()) else { continue };
+            let Component::Normal(_) = part else { continue };
             let metadata = way.symlink_metadata();
             let is_link = metadata.as_ref().is_ok_and(Metadata::is_symlink);
-            if is_last || is_link || metadata.is_err() {
-                self.folder(&folder, Some(name.to_os_string()));
+            if index + 1 == parts.len() || is_link || metadata.is_err() {
+                self.folder(&folder);
             }
             if let (true, true, Ok(target)) = (is_link, links > 0, way.read_link()) {
                 self.add_ancestors(&folder.join(target), links - 1);

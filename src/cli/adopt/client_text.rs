@@ -8,11 +8,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use strum::{IntoStaticStr, VariantArray};
-use toml_edit::{DocumentMut, Item};
+use toml_edit::{Array, DocumentMut, Item};
 
-use crate::cli::catalog::in_one_line;
-use crate::cli::source_table::list;
-use crate::cli::user_folder;
+use crate::cli::catalog::{self, in_one_line, user_folder};
 use crate::config::{Workspace, without_comments};
 use crate::finding::{Code, Document, Format, Limits, pointer_unescape};
 
@@ -138,7 +136,7 @@ impl OwnEntry {
     fn as_toml(&self) -> Item {
         let mut table = toml_edit::Table::new();
         table.insert("command", toml_edit::value(&self.program));
-        table.insert("args", toml_edit::value(list(&self.arguments)));
+        table.insert("args", toml_edit::value(self.arguments.iter().collect::<Array>()));
         Item::Table(table)
     }
 }
@@ -323,7 +321,7 @@ impl Client {
 
     /// The places of its user's configuration, the usual one first.
     pub(super) fn files(self) -> Vec<PathBuf> {
-        let home = |path: &str| user_folder::home().map(|home| home.join(path));
+        let home = |path: &str| catalog::home().map(|home| home.join(path));
         let of_applications = |path: &str| applications().map(|folder| folder.join(path));
         let files = match self {
             Self::ClaudeDesktop => vec![of_applications("Claude/claude_desktop_config.json")],
@@ -341,7 +339,7 @@ impl Client {
             Self::Gemini => vec![home(".gemini/settings.json")],
             Self::Windsurf => vec![home(".codeium/windsurf/mcp_config.json")],
             Self::Zed if cfg!(windows) => vec![of_applications("Zed/settings.json")],
-            Self::Zed => vec![user_folder::user_folder("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
+            Self::Zed => vec![user_folder("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
         };
         files.into_iter().flatten().collect()
     }
@@ -353,9 +351,9 @@ fn applications() -> Option<PathBuf> {
         return variable("APPDATA");
     }
     if cfg!(target_os = "macos") {
-        return user_folder::home().map(|home| home.join("Library/Application Support"));
+        return catalog::home().map(|home| home.join("Library/Application Support"));
     }
-    user_folder::user_folder("XDG_CONFIG_HOME", ".config", "")
+    user_folder("XDG_CONFIG_HOME", ".config", "")
 }
 
 fn variable(name: &str) -> Option<PathBuf> {

@@ -5,16 +5,15 @@ use std::{fs, io};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use toml_edit::{DocumentMut, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
-use crate::cli::source_table;
-use crate::cli::source_table::live_names;
+use crate::cli::{CommandResult, failed};
 use crate::config::{ServeMode, Server, env_line, env_variables};
 use crate::private_file;
 use crate::secret::{REDACTED, SecretPolicy};
 
 /// The file of secrets, beside the configuration.
-pub(super) const SECRETS: &str = "secrets.env";
+const SECRETS: &str = "secrets.env";
 
 /// The secrets of servers, by the names of their variables.
 #[derive(Debug, Default)]
@@ -95,9 +94,9 @@ pub(super) fn new_configuration(
     );
     let mut document: DocumentMut = format!("{text}\nenv_file = \"{SECRETS}\"\n").parse().unwrap_or_default();
     if let Some(mode) = mode {
-        let mut serve = toml_edit::Table::new();
+        let mut serve = Table::new();
         serve.insert("mode", value(Into::<&'static str>::into(mode)));
-        document.insert("serve", toml_edit::Item::Table(serve));
+        document.insert("serve", Item::Table(serve));
     }
     document
 }
@@ -115,9 +114,58 @@ pub(super) fn allowed_lines() -> impl Iterator<Item = &'static str> {
     .into_iter()
 }
 
-/// Adds a server, or replaces the one with this name.
-pub(super) fn add(document: &mut DocumentMut, name: &str, server: &Server) -> Result<(), String> {
-    source_table::set(document, name, server, true)
+/// Names of the sources that are live servers.
+fn live_names(document: &DocumentMut) -> Vec<String> {
+    let sources = document.get("source").and_then(Item::as_array_of_tables);
+    let live = sources.into_iter().flatten().filter(|source| source.contains_key("mcp"));
+    live.filter_map(|source| Some(source.get("server")?.as_str()?.to_string())).collect()
+}
+
+/// Sets the live server of this name: its `[[source]]` is changed in place, so that comments and order stay, or follows the
+/// others. Fails where `source` is no `[[source]]`.
+pub(super) fn add(document: &mut DocumentMut, name: &str, server: &Server) -> CommandResult {
+    let place = document.entry("source").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+    let Some(sources) = place.as_array_of_tables_mut() else {
+        return Err(failed("`source` is a list there; write it as [[source]] tables"));
+    };
+    let is_known = |source: &&mut Table| {
+        source.contains_key("mcp") && source.get("server").and_then(Item::as_str) == Some(name)
+    };
+    if let Some(table) = sources.iter_mut().find(is_known) {
+        table.insert("mcp", value(inline(server)));
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.decor_mut().set_prefix("\n");
+    table.insert("server", value(name));
+    table.insert("prefix", value(true));
+    table.insert("mcp", value(inline(server)));
+    sources.push(table);
+    Ok(())
+}
+
+/// The settings of a server that differ from the defaults.
+fn inline(server: &Server) -> InlineTable {
+    let usual = Server::default();
+    let mut table = InlineTable::new();
+    if !server.command.is_empty() {
+        table.insert("command", server.command.iter().collect::<Array>().into());
+    }
+    if let Some(url) = &server.url {
+        table.insert("url", url.into());
+    }
+    if let Some(cwd) = &server.cwd {
+        table.insert("cwd", cwd.to_string_lossy().into_owned().into());
+    }
+    for (key, values) in [("env", &server.env), ("headers", &server.headers)] {
+        if !values.is_empty() {
+            table.insert(key, values.iter().collect::<InlineTable>().into());
+        }
+    }
+    if server.timeout_seconds != usual.timeout_seconds {
+        table.insert("timeout_seconds", i64::try_from(server.timeout_seconds).unwrap_or(i64::MAX).into());
+    }
+    table
 }
 
 // The record of an adoption, from which it is undone.
@@ -125,7 +173,7 @@ pub(super) fn add(document: &mut DocumentMut, name: &str, server: &Server) -> Re
 /// The name of the record.
 const FILE: &str = ".adopted";
 /// The name of the configuration.
-pub(super) const CONFIGURATION: &str = "toolcrib.toml";
+const CONFIGURATION: &str = "toolcrib.toml";
 
 /// An adoption.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -189,13 +189,13 @@ impl<'b> Tensors<'b> {
         let (from, to) = table.data_offsets;
         let bytes = self.data.get(from..to).ok_or_else(|| format!("`{name}` is cut short"))?;
         let (width, number): (usize, fn(&[u8]) -> f32) = match table.dtype.as_str() {
-            "F32" => (4, |bytes| f32::from_le_bytes(four(bytes))),
-            "F64" => (8, |bytes| f64::from_le_bytes(eight(bytes)) as f32),
-            "F16" => (2, |bytes| half(u16::from_le_bytes(two(bytes)))),
-            "BF16" => (2, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(two(bytes))) << 16)),
+            "F32" => (4, |bytes| f32::from_le_bytes(fixed(bytes))),
+            "F64" => (8, |bytes| f64::from_le_bytes(fixed(bytes)) as f32),
+            "F16" => (2, |bytes| half(u16::from_le_bytes(fixed(bytes)))),
+            "BF16" => (2, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(fixed(bytes))) << 16)),
             "I8" => (1, |bytes| f32::from(bytes[0] as i8)),
-            "I32" => (4, |bytes| i32::from_le_bytes(four(bytes)) as f32),
-            "I64" => (8, |bytes| i64::from_le_bytes(eight(bytes)) as f32),
+            "I32" => (4, |bytes| i32::from_le_bytes(fixed(bytes)) as f32),
+            "I64" => (8, |bytes| i64::from_le_bytes(fixed(bytes)) as f32),
             other => {
                 return Err(format!("`{name}` holds {}, which is not read", crate::tool::clean_line(other)));
             }
@@ -208,16 +208,8 @@ impl<'b> Tensors<'b> {
     }
 }
 
-fn two(bytes: &[u8]) -> [u8; 2] {
-    bytes.try_into().unwrap_or_default()
-}
-
-fn four(bytes: &[u8]) -> [u8; 4] {
-    bytes.try_into().unwrap_or_default()
-}
-
-fn eight(bytes: &[u8]) -> [u8; 8] {
-    bytes.try_into().unwrap_or_default()
+fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().unwrap_or([0; N])
 }
 
 /// A number of 16 bits: a sign, 5 bits of exponent, 10 of fraction.

@@ -149,12 +149,12 @@ impl Issuer {
     async fn read(&self) -> Result<KeySet, String> {
         let text = match (&self.file, self.settings.jwks_url()) {
             (Some(file), _) => read_file(file.clone()).await?,
-            (None, Some(url)) => document(url).await?,
+            (None, Some(url)) => document(url).await.map_err(|error| error.to_string())?,
             (None, None) => {
                 let found = issuer_metadata(&self.settings.issuer, "jwks_uri").await;
                 let (url, _) =
                     found.map_err(|problem| format!("its metadata cannot be read: {}", problem.reason))?;
-                document(&url).await?
+                document(&url).await.map_err(|error| error.to_string())?
             }
         };
         KeySet::read(&text)

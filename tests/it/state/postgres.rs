@@ -246,7 +246,8 @@ fn it_recovers_when_the_server_does(server: &Server) {
 #[test]
 fn a_url_that_cannot_be_read_is_not_told() {
     let url = "postgres://amy:hush-hush@host:port-of-hush/x";
-    let told = open(Some("${URL}"), Path::new("."), |_| Some(url.into())).map(drop).unwrap_err().to_string();
+    let told =
+        open(Some("${URL}"), Path::new("."), move |_| Some(url.into())).map(drop).unwrap_err().to_string();
     assert!(!told.contains("hush") && told.contains("postgres://user"), "{told}");
 }
 
