@@ -101,11 +101,6 @@ impl Tool {
         self.definition.description_mode
     }
 
-    /// Sets the description mode as if its author had chosen it.
-    pub fn set_description_mode(&mut self, mode: DescriptionMode) {
-        self.definition.description_mode = Some(mode);
-    }
-
     /// Bytes of its name, of its description and of the schema of its arguments.
     pub fn bytes(&self) -> usize {
         let schema = self.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());

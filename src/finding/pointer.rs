@@ -196,11 +196,6 @@ impl SchemaNames {
         self.pointers.get(name).map(String::as_str)
     }
 
-    /// Whether a pointer may be relative to a schema below the root.
-    pub fn has_bases(&self) -> bool {
-        !self.bases.is_empty()
-    }
-
     /// The innermost schema with an `$id` that a place is part of.
     pub fn base(&self, place: &str) -> &str {
         let holds = |base: &&String| {
