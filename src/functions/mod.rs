@@ -38,7 +38,7 @@ pub use tool_exec::ToolCall;
 pub use tool_search::{SearchOutcome, SearchQuery};
 
 /// Finds tools by what they do.
-const TOOL_SEARCH: Function = Function::new::<tool_search::Asked>("tool_search")
+const TOOL_SEARCH: Function = Function::new::<tool_search::ToolSearch>("tool_search")
     .listed(&[Gateway, SplitGateway, Hybrid, All, SplitAll])
     .traced(EventKind::Search);
 
@@ -51,12 +51,12 @@ const TOOL_EXEC: Function = Function::raw("tool_exec", tool_exec::run)
 
 /// Every function, in the order in which lists show them.
 static ALL: [Function; 14] = [
-    Function::new::<read_tool_doc::Asked>("read_tool_doc")
+    Function::new::<read_tool_doc::ReadToolDoc>("read_tool_doc")
         .listed(&[Discovery, Hybrid, All, SplitAll])
         .traced(EventKind::Read)
         .example(|view| Some(json!({ "names": [harmless(view)?.name] }))),
     TOOL_SEARCH,
-    Function::new::<tool_help::Asked>("tool_help")
+    Function::new::<tool_help::ToolHelp>("tool_help")
         .listed(&[Gateway, SplitGateway, All, SplitAll])
         .traced(EventKind::Read)
         .example(|view| Some(json!({ "path": harmless(view)?.op, "format": "short" }))),
@@ -90,7 +90,7 @@ static ALL: [Function; 14] = [
         .listed(&[Discovery, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Calls(1))
         .example(|view| harmless(view).map(|tool| json!({ "tool_id": tool.op, "arguments": tool.call }))),
-    Function::new::<pick::Asked>("pick").traced(EventKind::Search),
+    Function::new::<pick::Pick>("pick").traced(EventKind::Search),
 ];
 
 impl Function {

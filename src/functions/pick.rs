@@ -56,7 +56,7 @@ pub struct PickOutcome {
 
 /// Arguments of `pick`.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct Pick {
     #[serde(default)]
     input: Value,
     max_candidates: Option<usize>,
@@ -75,7 +75,7 @@ pub(super) struct Asked {
     debug: bool,
 }
 
-impl Arguments for Asked {
+impl Arguments for Pick {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let Self { role, capabilities, max_cost, max_effect, .. } = self;
         let standard = Options::default();

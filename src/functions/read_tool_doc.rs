@@ -13,7 +13,7 @@ use crate::tokens::exact;
 
 /// Arguments of `read_tool_doc`.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ReadToolDoc {
     name: Option<String>,
     #[serde(default)]
     names: Vec<String>,
@@ -56,7 +56,7 @@ fn earns_receipt(section: &Section) -> bool {
     matches!(section, Section::Arguments | Section::Schema)
 }
 
-impl Arguments for Asked {
+impl Arguments for ReadToolDoc {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &*context.view;
         let mut docs =
@@ -131,7 +131,7 @@ struct Found {
 /// Docs read one after the other within one budget.
 struct DocReader<'r> {
     view: &'r CatalogView,
-    asked: &'r Asked,
+    asked: &'r ReadToolDoc,
     /// Tokens that are left.
     left: Option<usize>,
     found: Vec<Found>,

@@ -18,7 +18,7 @@ use crate::state::WaitBudget;
 use crate::tool::{Effect, quoted};
 
 #[derive(Deserialize)]
-struct Asked {
+struct BatchArguments {
     parallel: Option<bool>,
 }
 
@@ -37,7 +37,7 @@ async fn answer(
     input: Value,
 ) -> Result<Answer, ToolError> {
     let (arguments, items) = taken(input)?;
-    let asked: Asked = context::arguments(function, context, arguments)?;
+    let asked: BatchArguments = context::arguments(function, context, arguments)?;
     let until = Instant::now() + Duration::from_secs(BATCH_SECONDS);
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
@@ -74,7 +74,7 @@ fn succeeded(answer: &Answer) -> bool {
 }
 
 /// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
-fn parallel_obstacle(context: &FunctionContext, items: &[Item]) -> Option<String> {
+fn parallel_obstacle(context: &FunctionContext, items: &[BatchItem]) -> Option<String> {
     items.iter().enumerate().find_map(|(index, item)| {
         let call = item.call.as_ref().ok()?;
         if call.input.values().any(has_references) {
@@ -90,7 +90,7 @@ fn not_parallel(reason: &str) -> ToolError {
         .field("/parallel", reason)
 }
 
-async fn run_sequential(context: &FunctionContext, items: &[Item], until: Instant) -> Vec<Answer> {
+async fn run_sequential(context: &FunctionContext, items: &[BatchItem], until: Instant) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(items.len());
     for item in items {
         let input = item.call.clone().and_then(|call| {
@@ -111,12 +111,12 @@ async fn run_sequential(context: &FunctionContext, items: &[Item], until: Instan
     answers
 }
 
-async fn run_parallel(context: &FunctionContext, items: &[Item], until: Instant) -> Vec<Answer> {
+async fn run_parallel(context: &FunctionContext, items: &[BatchItem], until: Instant) -> Vec<Answer> {
     let mut answers: Vec<Result<Answer, ToolError>> = Vec::with_capacity(items.len());
     let mut running = JoinSet::new();
     for (index, item) in items.iter().enumerate() {
         match item.call.clone() {
-            Ok(Call { function, input }) => {
+            Ok(BatchCall { function, input }) => {
                 let context = context.clone();
                 let call = async move { (index, function.call(&context, Value::Object(input)).await) };
                 running.spawn(WaitBudget::current().with(call));
@@ -168,20 +168,20 @@ const SHORTHANDS: [(&str, &str, &str); 2] = [("help", "tool_help", "path"), ("ex
 const LONGEST_ID: usize = 64;
 
 /// One item of a batch.
-struct Item {
+struct BatchItem {
     id: Option<String>,
     /// The call, or the error of an invalid item.
-    call: Result<Call, ToolError>,
+    call: Result<BatchCall, ToolError>,
 }
 
 #[derive(Clone)]
-struct Call {
+struct BatchCall {
     function: &'static Function,
     input: Map<String, Value>,
 }
 
 /// The arguments with their list under the right name, and the calls in it.
-fn taken(arguments: Value) -> Result<(Value, Vec<Item>), ToolError> {
+fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>), ToolError> {
     let mut fields = match decoded(arguments).map_err(|message| invalid("", &message))? {
         Value::Object(fields) => fields,
         Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
@@ -197,7 +197,7 @@ fn taken(arguments: Value) -> Result<(Value, Vec<Item>), ToolError> {
     if let Some(place) = fields.get_mut("calls") {
         *place = decoded(place.take()).map_err(|message| invalid("/calls", &message))?;
         if let Value::Array(calls) = place {
-            items = std::mem::take(calls).into_iter().map(Item::read).collect();
+            items = std::mem::take(calls).into_iter().map(BatchItem::read).collect();
             // The items are checked one by one.
             *calls = vec![json!({ "function": Function::tool_exec().name(), "input": {} }); items.len()];
         }
@@ -205,7 +205,7 @@ fn taken(arguments: Value) -> Result<(Value, Vec<Item>), ToolError> {
     Ok((Value::Object(fields), items))
 }
 
-impl Item {
+impl BatchItem {
     fn read(given: Value) -> Self {
         let mut fields = match decoded(given) {
             Ok(Value::Object(fields)) => fields,
@@ -226,7 +226,7 @@ impl Item {
                 };
             }
         };
-        Self { id, call: Call::read(fields) }
+        Self { id, call: BatchCall::read(fields) }
     }
 
     /// The answer of an item, with its index and its id.
@@ -253,7 +253,7 @@ impl Item {
     }
 }
 
-impl Call {
+impl BatchCall {
     fn read(mut fields: Map<String, Value>) -> Result<Self, ToolError> {
         let function = function(&mut fields).map_err(|message| invalid("/function", &message))?;
         if !fields.contains_key("input")
@@ -373,7 +373,7 @@ fn has_references(value: &Value) -> bool {
 /// The answers of the first items, to which later items refer.
 struct References<'a> {
     answers: &'a [Answer],
-    items: &'a [Item],
+    items: &'a [BatchItem],
 }
 
 impl References<'_> {

@@ -20,7 +20,7 @@ use crate::tool::quoted;
 
 /// Arguments of `tool_help`.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ToolHelp {
     path: Option<String>,
     #[serde(default)]
     paths: Vec<String>,
@@ -37,7 +37,7 @@ fn yes() -> bool {
     true
 }
 
-impl Arguments for Asked {
+impl Arguments for ToolHelp {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let wanted = HelpOptions {
             format: self.format,

@@ -32,7 +32,7 @@ const NEXT: &str = "ask again in other words, an action and an object; if `neare
 
 /// Arguments of `tool_search`.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ToolSearch {
     query: Option<String>,
     #[serde(default)]
     queries: Vec<String>,
@@ -55,7 +55,7 @@ fn default_limit() -> usize {
     5
 }
 
-impl Arguments for Asked {
+impl Arguments for ToolSearch {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &context.view;
         let asked = self.query.iter().chain(&self.queries).map(|query| query.trim());
@@ -73,8 +73,8 @@ impl Arguments for Asked {
         let scope = Scope { node: category(view, &path)?, tags: &[] };
         let searched = ranked(context, &queries, scope, self.limit).await;
         let found = queries.iter().zip(searched.found);
-        let mut results: Vec<Outcome> =
-            found.map(|(query, found)| Outcome::new(context, query, found)).collect();
+        let mut results: Vec<QueryHits> =
+            found.map(|(query, found)| QueryHits::new(context, query, found)).collect();
         explain(view, &mut results);
         let text = (self.format == Format::Text).then(|| text(view, &results, is_alone));
         let fields = match results.as_slice() {
@@ -102,7 +102,7 @@ fn nothing_asked() -> ToolError {
 }
 
 /// Result of one query.
-struct Outcome<'q> {
+struct QueryHits<'q> {
     query: &'q str,
     fits: bool,
     hits: Vec<Explained>,
@@ -114,7 +114,7 @@ struct Outcome<'q> {
     lacks_sources: bool,
 }
 
-impl<'q> Outcome<'q> {
+impl<'q> QueryHits<'q> {
     fn new(context: &FunctionContext, query: &'q str, found: SearchResult) -> Self {
         let view = &context.view;
         let mut hits = found.hits;
@@ -197,7 +197,7 @@ fn met_by_nothing(unmet: &[String]) -> String {
 }
 
 /// The outcomes in lines; the first with tools says how these are read.
-fn text(view: &CatalogView, results: &[Outcome<'_>], is_alone: bool) -> String {
+fn text(view: &CatalogView, results: &[QueryHits<'_>], is_alone: bool) -> String {
     let first = results.iter().position(|result| result.fits);
     let texts = results.iter().enumerate().map(|(at, result)| result.text(view, is_alone, first == Some(at)));
     texts.collect::<Vec<_>>().join("\n\n")
@@ -263,7 +263,7 @@ impl Explained {
 
 /// Adds the text to the hits of all queries: the first hits of all, then the second ones, while there are tokens left.
 /// A tool has its usage once.
-fn explain(view: &CatalogView, outcomes: &mut [Outcome<'_>]) {
+fn explain(view: &CatalogView, outcomes: &mut [QueryHits<'_>]) {
     outcomes.iter_mut().for_each(|outcome| tell_apart(view, &mut outcome.hits));
     let mut left = view.catalog().config.search.usage_tokens;
     let mut take = |tokens: usize| {
@@ -284,13 +284,13 @@ fn explain(view: &CatalogView, outcomes: &mut [Outcome<'_>]) {
             }
         }
     }
-    for hit in outcomes.iter_mut().filter_map(Outcome::clear_first) {
+    for hit in outcomes.iter_mut().filter_map(QueryHits::clear_first) {
         let help = view.small_help(hit.hit.entry).filter(|(_, tokens)| take(*tokens));
         hit.help = help.map(|(help, _)| help.clone());
     }
 }
 
-impl Outcome<'_> {
+impl QueryHits<'_> {
     /// The first hit, if it has its usage and is clearly ahead of the others.
     fn clear_first(&mut self) -> Option<&mut Explained> {
         let (first, others) = self.hits.split_first_mut()?;
