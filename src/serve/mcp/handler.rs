@@ -21,10 +21,10 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::resources::{after_cursor, is_ours, one_page};
-use super::service::{MAX_WATCHED, McpService, Requester, answered, client_input, too_many_watched};
+use super::service::{MAX_WATCHED, McpService, Requester, answered, too_many_watched};
 use super::{FRESH_FOR, McpResult, notifications, resources, tools, upstreams};
 use crate::guard::locked;
-use crate::sources::mcp::Session;
+use crate::sources::mcp::{ClientInput, Session};
 
 type McpContext = RequestContext<RoleServer>;
 type PageRequest = Option<PaginatedRequestParams>;
@@ -143,7 +143,7 @@ impl ServerHandler for McpService {
         request: ReadResourceRequestParams,
         context: McpContext,
     ) -> McpResult<ReadResourceResponse> {
-        let input = client_input(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let work = async |requester: Requester| match resources::read_skill(&requester, &request.uri) {
             Some(file) => Ok(file.into()),
             None if is_ours(&request.uri) => resources::read(&requester, &request.uri).map(Into::into),
@@ -193,7 +193,7 @@ impl ServerHandler for McpService {
         request: GetPromptRequestParams,
         context: McpContext,
     ) -> McpResult<GetPromptResponse> {
-        let input = client_input(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
         self.answer(&context, input, async |requester: Requester| {
             upstreams::get_prompt(&requester, request).await
         })

@@ -17,7 +17,6 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
 use super::McpService;
-use super::upstreams::has_live_servers;
 use crate::exec::Caller;
 use crate::guard::locked;
 use crate::serve::{LiveCatalog, RequestCatalog};
@@ -55,7 +54,7 @@ impl Options {
 pub struct Service {
     /// The configuration of the endpoint.
     pub config: StreamableHttpServerConfig,
-    live: Arc<LiveCatalog>,
+    handler: McpService,
     requests: StreamableHttpService<McpService, NeverSessionManager>,
     sessions: HttpSessions,
 }
@@ -72,18 +71,18 @@ pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
         config = config.enforce_origin_validation();
     }
     config.max_request_body_bytes = options.max_body;
-    let handler = McpService::stateless(Arc::clone(&live), MAX_SUBSCRIPTIONS);
+    let handler = McpService::stateless(live, MAX_SUBSCRIPTIONS);
     let sessions = HttpSessions::new(handler.clone(), config.clone());
+    let single = handler.clone();
     let never = Arc::new(NeverSessionManager::default());
-    let requests = StreamableHttpService::new(move || Ok(handler.clone()), never, config.clone());
-    Service { config, live, requests, sessions }
+    let requests = StreamableHttpService::new(move || Ok(single.clone()), never, config.clone());
+    Service { config, handler, requests, sessions }
 }
 
 impl Service {
     /// Answers a request: within a session of its client, else by itself.
     async fn answer(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
-        let generation = self.live.current();
-        let answer = match has_live_servers(&generation.unrestricted_view().catalog().config) {
+        let answer = match self.handler.has_live_servers() {
             true => self.sessions.answer(request, self.config.max_request_body_bytes).await,
             false => Err(request),
         };

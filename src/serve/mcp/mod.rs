@@ -2,16 +2,15 @@
 //!
 //! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`], which also passes on what live
 //!    servers say to the client meanwhile. The handler alone knows the SDK's `ServerHandler`.
-//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
-//!    and reads the docs, page by page, and the skills made of them.
+//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools), and explains this
+//!    server to a model; [`resources`] lists and reads the docs, page by page, and the skills made of them.
 //! 3. [`upstreams`] are the live servers behind us; their prompts and resources pass through.
-//! 4. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients, ours and theirs.
+//! 4. [`notifications`] announces changes to clients, ours and theirs.
 //! 5. [`http`] is the endpoint for a router, with sessions where servers may ask; [`mod@stdio`] the same over the standard
 //!    streams.
 
 mod handler;
 mod http;
-mod instructions;
 mod notifications;
 mod resources;
 mod service;

@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientResult, Implementation,
-    InputResponses, LoggingLevel, MetaObject, ProgressToken, SKILLS_EXTENSION_ID, ServerCapabilities,
-    ServerConfig, ServerNotification, ServerRequest, SubscribeRequestMethod, SubscriptionFilter,
+    LoggingLevel, MetaObject, ProgressToken, SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
+    ServerNotification, ServerRequest, SubscribeRequestMethod, SubscriptionFilter,
 };
 use rmcp::service::{RequestContext, ServiceError};
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
+use super::McpResult;
 use super::notifications::{Follower, Recipient, Subscriptions, end};
 use super::tools::{self, NotesBySession};
-use super::{McpResult, instructions, upstreams};
 use crate::exec::Caller;
 use crate::functions::{CatalogView, Function};
 use crate::guard::{MISTAKE, guarded, locked};
@@ -288,7 +288,7 @@ impl McpService {
     pub(super) async fn instructions(&self, requester: Requester) -> String {
         let Requester { catalog, caller } = &self.with_all_listed(requester, PATIENCE).await;
         let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
-        instructions::of(catalog.view(caller), catalog.cache(caller).listing(), awaited)
+        tools::instructions(catalog.view(caller), catalog.cache(caller).listing(), awaited)
     }
 
     /// Runs the tool or function of a call.
@@ -297,7 +297,7 @@ impl McpService {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> McpResult<CallToolResponse> {
-        let input = client_input(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let own_session = self.connection.as_ref().and_then(|connection| connection.session.clone());
         let call = async |mut requester: Requester| {
             requester.caller.session = match context.meta.0.get(SESSION) {
@@ -378,20 +378,9 @@ impl McpService {
     }
 
     pub(super) fn has_live_servers(&self) -> bool {
-        upstreams::has_live_servers(&self.live.current().unrestricted_view().catalog().config)
+        let generation = self.live.current();
+        generation.unrestricted_view().catalog().config.live_sources().next().is_some()
     }
-}
-
-/// The input of a request, unless its client has changed the state.
-pub(super) fn client_input(
-    responses: Option<&InputResponses>,
-    state: Option<&str>,
-) -> McpResult<ClientInput> {
-    ClientInput::read(responses.cloned(), state).ok_or_else(|| {
-        let message =
-            "VALIDATION_ERROR: `requestState` is not the one of the question; send it back unchanged";
-        ErrorData::invalid_params(message, None)
-    })
 }
 
 /// The error for one subscription too many.

@@ -93,6 +93,7 @@ where
     /// Lines that are no message, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
     in_flight: watch::Sender<InFlight>,
+    answered: watch::Receiver<InFlight>,
     has_begun: bool,
     ended: watch::Sender<bool>,
     /// Time at which the connection is given up, once input has ended.
@@ -118,8 +119,8 @@ where
         });
         let read = LineCheck::new(read, MAX_LINE, on_bad);
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
-        let in_flight = watch::Sender::default();
-        Self { lines, refused, in_flight, has_begun: false, ended, until: None }
+        let (in_flight, answered) = watch::channel(InFlight::default());
+        Self { lines, refused, in_flight, answered, has_begun: false, ended, until: None }
     }
 
     /// Whether a message is to be handled. Before a handshake, only requests are; the SDK would hang up at others.
@@ -187,9 +188,9 @@ where
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let (mut ended, mut in_flight) = (self.ended.subscribe(), self.in_flight.subscribe());
+        let mut ended = self.ended.subscribe();
         while self.until.is_none() {
-            let _ = in_flight.wait_for(has_room).await;
+            let _ = self.answered.wait_for(has_room).await;
             let received = tokio::select! {
                 Some(refused) = self.refused.recv() => Err(refused),
                 received = self.lines.receive() => Ok(received),
@@ -208,7 +209,7 @@ where
             }
         }
         // The SDK sends nothing after `None`, so open requests are answered first.
-        let _ = timeout_at(self.until?, in_flight.wait_for(HashMap::is_empty)).await;
+        let _ = timeout_at(self.until?, self.answered.wait_for(HashMap::is_empty)).await;
         None
     }
 

@@ -20,7 +20,7 @@ use rmcp::service::ServiceError;
 use super::resources::unknown;
 use super::service::Requester;
 use super::{FRESH_FOR, McpResult};
-use crate::config::{Config, Source};
+use crate::config::Source;
 use crate::finding::nearest;
 use crate::sources::mcp::{ServerList, Session};
 use crate::tool::{quoted, slug};
@@ -59,11 +59,6 @@ impl Upstream {
     fn qualified(&self, uri: &str) -> String {
         format!("{QUALIFIED}{}/{uri}", self.name)
     }
-}
-
-/// Whether a catalog has live servers.
-pub(super) fn has_live_servers(config: &Config) -> bool {
-    config.live_sources().next().is_some()
 }
 
 /// The server of this name, `mcp:NAME`, if the caller sees it and it can be reached.

@@ -92,7 +92,7 @@ impl Connection {
         self.state.borrow().listed_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// The last list, once there is one or a reason why there is none.
+    /// The last list, or the reason why there could be no list; `None` until the server was asked.
     pub(super) fn listing(&self) -> Option<Listing> {
         self.state.borrow().listing.clone()
     }

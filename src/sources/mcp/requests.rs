@@ -131,10 +131,14 @@ pub struct ClientInput {
 }
 
 impl ClientInput {
-    /// The input of a request; `None` if its state is not one that [`bound`] made.
-    pub(crate) fn read(responses: Option<InputResponses>, state: Option<&str>) -> Option<Self> {
-        let asking = state.map(serde_json::from_str).transpose().ok()?;
-        Some(Self { responses, asking })
+    /// The input of a request, unless its client has changed the state that [`bound`] made.
+    pub(crate) fn read(responses: Option<&InputResponses>, state: Option<&str>) -> Result<Self, ErrorData> {
+        let asking = state.map(serde_json::from_str).transpose().map_err(|_| {
+            let message =
+                "VALIDATION_ERROR: `requestState` is not the one of the question; send it back unchanged";
+            ErrorData::invalid_params(message, None)
+        })?;
+        Ok(Self { responses: responses.cloned(), asking })
     }
 }
 
@@ -165,8 +169,14 @@ impl RequestOrigin {
         session: Option<Arc<ClientSession>>,
         messages: ToClient,
     ) -> Self {
-        let (caller, rounds, cancelled) = (Arc::default(), Mutex::default(), watch::Sender::default());
-        Self { meta, session, messages, caller, rounds, cancelled }
+        Self {
+            meta,
+            session,
+            messages,
+            caller: Arc::default(),
+            rounds: Mutex::default(),
+            cancelled: watch::Sender::default(),
+        }
     }
 
     /// The same request of this caller.
@@ -259,10 +269,10 @@ impl RequestOrigin {
     }
 
     /// The client's metadata for a server of either protocol, without fields of the connection to the client.
-    fn meta_for(&self, is_newer_wire: bool) -> RequestMetaObject {
+    fn meta_for(&self, is_newer: bool) -> RequestMetaObject {
         let mut meta = RequestMetaObject::new();
         let kept = |key: &str| match key.strip_prefix(RESERVED) {
-            Some(reserved) => is_newer_wire && matches!(reserved, "clientCapabilities" | "logLevel"),
+            Some(reserved) => is_newer && matches!(reserved, "clientCapabilities" | "logLevel"),
             None => key != "progressToken" && !key.starts_with(OURS),
         };
         let entries = self.meta.0.0.iter().filter(|(key, _)| kept(key));
@@ -352,7 +362,7 @@ impl Session {
     }
 
     /// Whether the connection speaks the newer protocol.
-    pub(crate) fn is_newer_wire(&self) -> bool {
+    pub(crate) fn is_newer(&self) -> bool {
         self.peer.peer_info().is_some_and(|info| !info.protocol_version.has_initialize())
     }
 
@@ -376,7 +386,7 @@ impl Session {
     ) -> Result<ServerResult, ServiceError> {
         let mut options = PeerRequestOptions::no_options();
         if let Some(origin) = origin {
-            options.meta = Some(origin.meta_for(self.is_newer_wire()));
+            options.meta = Some(origin.meta_for(self.is_newer()));
             request.extensions_mut().insert(Arc::clone(origin));
         }
         let _call = InProgress::start(&self.calls);
@@ -501,7 +511,7 @@ async fn cancelled(origin: Option<&Arc<RequestOrigin>>) {
     }
 }
 
-/// A request without an answer so far. The server is told when nobody waits any more.
+/// A request without an answer so far. The server gets a cancellation when nobody waits any more.
 struct Waiting<'s> {
     peer: &'s Peer<RoleClient>,
     routes: &'s RequestRoutes,
@@ -808,7 +818,7 @@ mod tests {
 
     fn with_answers() -> RequestOrigin {
         let state = bound("sky", Some("state".into()));
-        let input = ClientInput::read(Some(InputResponses::new()), Some(&state)).unwrap();
+        let input = ClientInput::read(Some(&InputResponses::new()), Some(&state)).unwrap();
         RequestOrigin::new(RequestMetaObject::new(), None, to_client().0).with_input(input)
     }
 
@@ -818,7 +828,7 @@ mod tests {
         assert_eq!(origin.input("sea"), (None, None));
         assert_eq!(origin.input("sky"), (Some(InputResponses::new()), Some("state".into())));
         for changed in ["", "state", "[]", "[\"sky\"]", "{}"] {
-            assert!(ClientInput::read(None, Some(changed)).is_none(), "{changed}");
+            assert!(ClientInput::read(None, Some(changed)).is_err(), "{changed}");
         }
     }
 

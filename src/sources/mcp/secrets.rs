@@ -180,9 +180,16 @@ impl FilledSecrets {
             {
                 return otherwise.as_str().to_string();
             }
-            let value = match (header, found.get(2)) {
-                (Some(header), _) => of_caller(caller, header.as_str()),
-                (_, variable) => of_environment(environment, variable.map_or("", |name| name.as_str())),
+            let value = match header.map(|name| name.as_str()) {
+                Some(name) => {
+                    let value = caller.and_then(|headers| headers.get(name)?.to_str().ok());
+                    let value = value.filter(|value| !value.trim().is_empty()).map(str::to_string);
+                    value.ok_or_else(|| Missing::Header(name.to_string()))
+                }
+                None => {
+                    let name = found.get(2).map_or("", |name| name.as_str());
+                    environment.get(name).ok_or_else(|| Missing::Variable(name.to_string()))
+                }
             };
             match value {
                 Ok(text) => {
@@ -252,16 +259,6 @@ fn redacted_text(mut text: String, secrets: &[String], occurs: &mut bool) -> Str
         }
     }
     text
-}
-
-fn of_caller(caller: Option<&HeaderMap>, name: &str) -> Result<String, Missing> {
-    let value = caller.and_then(|headers| headers.get(name)).and_then(|value| value.to_str().ok());
-    let value = value.filter(|value| !value.trim().is_empty()).map(str::to_string);
-    value.ok_or_else(|| Missing::Header(name.to_string()))
-}
-
-fn of_environment(environment: &Environment, name: &str) -> Result<String, Missing> {
-    environment.get(name).ok_or_else(|| Missing::Variable(name.to_string()))
 }
 
 /// The caller's headers that these values contain.

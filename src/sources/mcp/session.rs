@@ -26,12 +26,11 @@ use tokio::time::timeout;
 
 use super::endpoint::{Endpoint, Problem};
 use super::http::{self, HttpError, Signing, explain, http_error};
-use super::line_check::{BadLine, LineCheck, LineProblem};
-use super::process::{Process, Stderr};
 use super::requests::{
     Client, ClientSession, CurrentClient, RequestOrigin, RequestRoutes, RoutedTransport, follow_level,
 };
 use super::secrets::FilledSecrets;
+use super::stdio::{BadLine, LineCheck, LineProblem, Process, Stderr};
 use crate::credentials::{Credentials, SignInProblem};
 use crate::guard::locked;
 use crate::sources::listings::Listing;
@@ -123,7 +122,7 @@ impl Session {
             None => begun,
         };
         let mut session = begun.map_err(|error| error.problem)?;
-        session.is_older = is_older || (!asks_older && !session.is_newer_wire());
+        session.is_older = is_older || (!asks_older && !session.is_newer());
         Ok(session)
     }
 
@@ -139,7 +138,8 @@ impl Session {
         let client = Client::new(current.clone());
         let (declared, changed) = (client.declared.clone(), client.changed.clone());
         let (announcements, routes) = (client.announcements.downgrade(), Arc::clone(&client.routes));
-        let (mut signing, mut process) = (None, None);
+        let mut signing = None;
+        let mut process = None;
         let service = match &endpoint.server.url {
             Some(url) => {
                 let tokens = Arc::new(Signing::new(endpoint, credentials, secrets));
@@ -552,7 +552,7 @@ impl Changes {
             None => broadcast::channel(1).1,
         };
         let mut subscription = None;
-        if session.is_newer_wire() {
+        if session.is_newer() {
             subscription = Some(session.peer.listen(wanted.clone()).await?);
         } else {
             for uri in wanted.resource_subscriptions.iter().flatten() {

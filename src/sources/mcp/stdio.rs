@@ -1,14 +1,184 @@
-//! Lines of JSON on their way to the SDK. The SDK keeps one of two equal keys, and passes over a line that it cannot read;
-//! neither does it say so.
+//! The standard streams of a server: a process that we start, in a process group of its own, which ends when it is no longer
+//! needed; and a check of the lines that the SDK reads. The SDK keeps one of two equal keys, and passes over a line that it
+//! cannot read; neither does it say so.
 
 use std::io;
 use std::pin::Pin;
+use std::process::Stdio;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use serde_json::{Map, Value};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
 
+use super::Environment;
+use super::endpoint::{Endpoint, Problem, inherited};
+use super::secrets::FilledSecrets;
 use crate::finding::from_json_bytes;
+
+/// Wait for it to end by itself after its stdin is closed, and again after SIGTERM; and for the rest of its stderr.
+const GRACE: Duration = Duration::from_secs(2);
+
+pub(super) struct Process {
+    child: Box<dyn ChildWrapper>,
+    pub(super) stderr: Stderr,
+}
+
+impl Process {
+    /// Starts the command, and returns its stdout and stdin.
+    pub(super) fn start(
+        endpoint: &Endpoint,
+        environment: &Environment,
+        secrets: &mut FilledSecrets,
+    ) -> Result<(Self, ChildStdout, ChildStdin), Problem> {
+        let filled = secrets.fill_texts(&endpoint.server.command, environment)?;
+        let (program, arguments) = filled.split_first().ok_or("it has no command")?;
+        let is_path = program.contains(std::path::is_separator);
+        let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
+        command.args(arguments).current_dir(endpoint.folder());
+        command.env_clear().envs(inherited(environment));
+        command.envs(secrets.fill(&endpoint.server.env, environment, None)?);
+        let mut child = with_its_children(command)
+            .spawn()
+            .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+        let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
+        let stderr = Stderr::read(child.stderr().take(), &endpoint.name, secrets);
+        let process = Self { child, stderr };
+        match (stdout, stdin) {
+            (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
+            _ => Err("it has no stdin or stdout".into()),
+        }
+    }
+
+    /// Waits a moment for it to end, and ends it.
+    pub(super) async fn end(mut self) {
+        if tokio::time::timeout(GRACE, self.child.wait()).await.is_err() {
+            #[cfg(unix)]
+            if self.child.signal(SIGTERM).is_ok() {
+                let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+const SIGTERM: i32 = 15;
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The whole group, with processes that a launcher such as npx has started.
+        let _ = self.child.start_kill();
+    }
+}
+
+/// The command with pipes, in a group of its own: it ends when it is dropped, with all processes that it has started.
+pub(crate) fn with_its_children(mut command: Command) -> CommandWrap {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = CommandWrap::from(command);
+    command.wrap(KillOnDrop);
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+    command
+}
+
+/// The most bytes that are kept of a line on stderr.
+const MAX_STDERR_LINE: u64 = 2000;
+/// Most lines in the log in a window of time: a server must not drown it.
+const MAX_LOGGED: usize = 100;
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// The last line of a process on stderr, closed at the end.
+#[derive(Clone)]
+pub(super) struct Stderr(watch::Receiver<String>);
+
+impl Stderr {
+    /// Reads all of it, so that the server never waits for a reader.
+    fn read(
+        pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
+        server: &str,
+        secrets: &FilledSecrets,
+    ) -> Self {
+        let (last_line, lines) = watch::channel(String::new());
+        if let Some(pipe) = pipe {
+            let log = Log { server: server.to_string(), secrets: secrets.clone(), ..Log::default() };
+            tokio::spawn(listen(pipe, last_line, log));
+        }
+        Self(lines)
+    }
+
+    /// The last line so far.
+    pub(super) fn last_line(&self) -> String {
+        self.0.borrow().clone()
+    }
+
+    /// The last line; the rest of a process that has just ended is read first.
+    pub(super) async fn end(&self) -> String {
+        let mut lines = self.0.clone();
+        let ended = async { while lines.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(GRACE, ended).await;
+        self.last_line()
+    }
+}
+
+async fn listen(stderr: impl AsyncRead + Unpin, last_line: watch::Sender<String>, mut log: Log) {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    let mut is_rest = false;
+    loop {
+        line.clear();
+        match (&mut stderr).take(MAX_STDERR_LINE).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return log.tell_dropped(),
+            Ok(_) => {}
+        }
+        let is_beginning = !is_rest;
+        is_rest = !line.ends_with(b"\n");
+        let text = String::from_utf8_lossy(&line);
+        if is_beginning && !text.trim().is_empty() {
+            log.write(text.trim());
+            last_line.send_replace(text.trim().to_string());
+        }
+    }
+}
+
+/// The lines of one server in the log.
+#[derive(Default)]
+struct Log {
+    server: String,
+    secrets: FilledSecrets,
+    /// The beginning of the window, and the lines since then.
+    since: Option<Instant>,
+    lines: usize,
+    dropped: usize,
+}
+
+impl Log {
+    fn write(&mut self, line: &str) {
+        if self.since.is_none_or(|since| since.elapsed() >= WINDOW) {
+            self.tell_dropped();
+            (self.since, self.lines) = (Some(Instant::now()), 0);
+        }
+        self.lines += 1;
+        if self.lines > MAX_LOGGED {
+            self.dropped += 1;
+            return;
+        }
+        tracing::info!(target: "toolcrib::server", server = self.server, "{}", self.secrets.line(line));
+    }
+
+    fn tell_dropped(&mut self) {
+        if self.dropped > 0 {
+            let dropped = std::mem::take(&mut self.dropped);
+            tracing::info!(target: "toolcrib::server", server = self.server, "{dropped} more lines are left out");
+        }
+    }
+}
+
+// Lines of JSON on their way to the SDK.
 
 /// Bytes that are read at once.
 const CHUNK: usize = 8 * 1024;
@@ -82,7 +252,7 @@ impl<R, F: FnMut(BadLine) -> bool> LineCheck<R, F> {
     }
 }
 
-/// The problem with a JSON text, if there is one. A text without anything is none.
+/// The problem with a JSON text, if there is one. An empty text has no problem.
 pub(crate) fn problem_of(text: &[u8]) -> Option<BadLine> {
     let problem = match from_json_bytes(text) {
         Ok(message) => LineProblem::WrongField(wrong_field(&message)?),
