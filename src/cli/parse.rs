@@ -49,7 +49,7 @@ impl ParseArgs {
         let entries = parser.parse(&body).map_err(failed)?;
         let is_wrong = entries.iter().any(|entry| entry.outcome.is_err());
         let entries = match is_wrong.then(|| repair(&self.catalog, &checked.catalog)).flatten() {
-            Some(Ok(model)) => entries.into_iter().map(|entry| parser.repair(entry, &*model)).collect(),
+            Some(Ok(model)) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
             Some(Err(error)) => {
                 print_note(format!("no call is repaired: {error}"));
                 entries

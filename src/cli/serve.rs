@@ -337,7 +337,7 @@ impl Prepared {
                 None => {
                     let patience = Duration::from_secs(configured.limits.stop_seconds);
                     let served = serve_stdio(live, stop, patience).await;
-                    served.map_err(|error| format!("cannot serve: {error}"))
+                    served.map_err(|error| failed(format!("cannot serve: {error}")))
                 }
             }
         });
@@ -349,7 +349,7 @@ impl Prepared {
         runtime.shutdown_background();
         // The servers that it has started end with it.
         let _ = following.join();
-        served.map_err(failed)
+        served
     }
 }
 
@@ -361,9 +361,9 @@ async fn listen(
     callers: Authenticator,
     configured: config::Serve,
     stop: &StopRequests,
-) -> Result<(), String> {
+) -> CommandResult {
     let listener = Listener::bind(address);
-    let listener = listener.await.map_err(|error| listen_error(address, &error))?;
+    let listener = listener.await.map_err(|error| failed(listen_error(address, &error)))?;
     let address = listener.address();
     let named = configured.public_hosts.iter().chain(&args.public_host).cloned();
     let public: Vec<String> = named.chain(configured.public_url.as_deref().map(host)).collect();
@@ -382,7 +382,8 @@ async fn listen(
         stop.reach(1).await;
         streams.cancel();
     };
-    listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
+    let served = listener.serve(Arc::new(door), stop).await;
+    served.map_err(|error| failed(format!("cannot start: {error}")))
 }
 
 /// Reason why the server cannot listen on an address, and the next step.

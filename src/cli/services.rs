@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::config::{SearchModel, SearchSemantic};
 use crate::exec::backend::Backends;
 use crate::functions::{SemanticSearch, Services};
-use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, StaticModel};
+use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, ModelError, StaticModel};
 use crate::search::semantic::{Options, Semantic};
 use crate::sources::mcp::Connections;
 use crate::state::StateStore;
@@ -62,10 +62,10 @@ fn services(
                 let options = Options { timeout, max_wait: patience, weight: MEANING, cache };
                 SemanticSearch::On(Arc::new(Semantic::start(model, options)))
             }
-            Err(reason) => SemanticSearch::Broken(reason),
+            Err(reason) => SemanticSearch::Broken(reason.to_string()),
         },
     };
-    let llm = search.llm.as_ref().map(|configured| chat(args, configured));
+    let llm = search.llm.as_ref().map(|configured| chat(args, configured).map_err(|error| error.to_string()));
     let backends = match connections {
         Some(connections) => Backends::over(&args.folder(), connections),
         None => Backends::offline(),
@@ -73,37 +73,39 @@ fn services(
     Services { semantic, llm, backends, ..Services::default() }
 }
 
-fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, String> {
+fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, ModelError> {
     if let Some(folder) = &configured.folder {
-        let model = StaticModel::open(&args.beside(folder)).map_err(|error| error.to_string())?;
-        return Ok(Arc::new(model));
+        return Ok(Arc::new(StaticModel::open(&args.beside(folder))?));
     }
     let key = key(args, configured.key_env.as_deref())?;
     let (url, model) = (configured.url.as_deref(), configured.model.as_deref());
-    let model = EmbeddingsApi::new(url.unwrap_or_default(), model.unwrap_or_default(), key);
-    Ok(Arc::new(model.map_err(|error| error.to_string())?))
+    Ok(Arc::new(EmbeddingsApi::new(url.unwrap_or_default(), model.unwrap_or_default(), key)?))
 }
 
-fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatModel + Send + Sync>, String> {
+fn chat(
+    args: &CatalogArgs,
+    configured: &SearchModel,
+) -> Result<Arc<dyn ChatModel + Send + Sync>, ModelError> {
     let key = key(args, configured.key_env.as_deref())?;
-    Ok(Arc::new(ChatEndpoint::for_search(configured, key).map_err(|error| error.to_string())?))
+    Ok(Arc::new(ChatEndpoint::for_search(configured, key)?))
 }
 
 /// The model for repairs, or the reason why it cannot be asked; `None` where none is configured.
-pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<Arc<ChatEndpoint>, String>> {
+pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<ChatEndpoint, ModelError>> {
     args.note_models();
     let configured = catalog.config.repair.as_ref()?;
-    let endpoint = key(args, configured.api_key_env.as_deref())
-        .and_then(|key| ChatEndpoint::new(configured, key).map(Arc::new).map_err(|error| error.to_string()));
-    Some(endpoint)
+    let key = key(args, configured.api_key_env.as_deref());
+    Some(key.and_then(|key| ChatEndpoint::new(configured, key)))
 }
 
 /// The API key in a variable, unless models may not be contacted.
-fn key(args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, String> {
+fn key(args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, ModelError> {
     if args.offline {
-        return Err("with --offline, no model is asked".into());
+        return Err(ModelError::Configuration("with --offline, no model is asked".into()));
     }
+    let Some(name) = variable else { return Ok(None) };
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-    let read = |name| std::env::var(name).map_err(|_| format!("the environment variable {name} is not set"));
-    variable.map(read).transpose()
+    let key = std::env::var(name);
+    let missing = |_| ModelError::Configuration(format!("the environment variable {name} is not set"));
+    key.map(Some).map_err(missing)
 }

@@ -201,18 +201,32 @@ const SUBJECTS: [(&str, Subject); 6] = [
     ("effect:", Subject::Effect),
 ];
 
+/// The part of a selector that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSelector {
+    /// It has no pattern.
+    #[error("the selector \"{0}\" selects nothing")]
+    Empty(String),
+    /// There is no such effect.
+    #[error("\"{0}\" is no effect; expected read, write or destructive")]
+    Effect(String),
+    /// Its glob cannot be compiled.
+    #[error("the pattern \"{0}\" is too large")]
+    TooLarge(String),
+}
+
 impl Selector {
-    /// Reads a selector; the error says which part is wrong.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Reads a selector.
+    pub fn parse(text: &str) -> Result<Self, InvalidSelector> {
         let (subject, pattern) = SUBJECTS
             .iter()
             .find_map(|(prefix, subject)| text.strip_prefix(prefix).map(|rest| (*subject, rest)))
             .unwrap_or((Subject::Name, text));
         if pattern.is_empty() {
-            return Err(format!("the selector \"{text}\" selects nothing"));
+            return Err(InvalidSelector::Empty(text.into()));
         }
         if subject == Subject::Effect && !["read", "write", "destructive"].contains(&pattern) {
-            return Err(format!("\"{pattern}\" is no effect; expected read, write or destructive"));
+            return Err(InvalidSelector::Effect(pattern.into()));
         }
         Ok(Self { text: text.to_string(), subject, glob: Glob::new(pattern)? })
     }
@@ -249,7 +263,7 @@ enum Glob {
 }
 
 impl Glob {
-    fn new(pattern: &str) -> Result<Self, String> {
+    fn new(pattern: &str) -> Result<Self, InvalidSelector> {
         if !pattern.contains(['*', '?']) {
             return Ok(Self::Exact(pattern.to_string()));
         }
@@ -262,7 +276,7 @@ impl Glob {
             }
         }
         source.push('$');
-        Regex::new(&source).map(Self::Pattern).map_err(|_| format!("the pattern \"{pattern}\" is too large"))
+        Regex::new(&source).map(Self::Pattern).map_err(|_| InvalidSelector::TooLarge(pattern.into()))
     }
 
     fn captures(&self, text: &str) -> Option<Vec<String>> {
@@ -308,7 +322,7 @@ impl FromIterator<String> for Selectors {
         for text in texts {
             match Selector::parse(&text) {
                 Ok(selector) => selectors.0.push(selector),
-                Err(error) => selectors.1.push(error),
+                Err(error) => selectors.1.push(error.to_string()),
             }
         }
         selectors

@@ -395,24 +395,9 @@ pub(super) fn read_json(text: &str) -> Option<Value> {
     if begins && text.len() <= READ { serde_json::from_str(text).ok() } else { None }
 }
 
-/// The length of a value as JSON, in bytes.
+/// The length of a text as JSON, in bytes.
 fn written(text: &str) -> usize {
-    let mut length = Length(0);
-    serde_json::to_writer(&mut length, text).map_or(text.len(), |()| length.0)
-}
-
-/// Counts what is written to it.
-struct Length(usize);
-
-impl std::io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+    serde_json::to_string(text).map_or(text.len(), |json| json.len())
 }
 
 fn cut(text: &str, bytes: usize) -> &str {
