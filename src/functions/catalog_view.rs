@@ -84,7 +84,7 @@ impl CatalogView {
         let mode = catalog.modes(profile)?;
         let roles = roles.filter(|roles| !roles.iter().any(|role| role == EVERY_ROLE));
         let may_use = |tool: &Tool| {
-            let allowed = tool.allowed_roles();
+            let allowed = &tool.definition.allowed_roles;
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
         let seen =
@@ -102,7 +102,7 @@ impl CatalogView {
         let small_help = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let help = HelpCache::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
-        let shifts = catalog.tools.iter().any(|tool| tool.shifts_context());
+        let shifts = catalog.tools.iter().any(|tool| tool.definition.context_shift.is_some());
         Ok(Self {
             profile,
             shifts,

@@ -92,7 +92,7 @@ fn is_unknown(cache: &ResponseCache, request: &Parts, name: &str, path: &str) ->
 fn is_name(cache: &ResponseCache, name: &str) -> bool {
     let mut tools = cache.view().catalog().tools.iter();
     tools.any(|tool| {
-        let own = [tool.name.as_str(), &tool.op, &tool.safe_name, tool.written_name()];
+        let own = [tool.name.as_str(), &tool.op, &tool.safe_name, &tool.definition.name];
         own.contains(&name) || tool.aliases.iter().any(|alias| alias == name)
     })
 }
