@@ -231,10 +231,8 @@ fn rust_files() -> Vec<(String, String)> {
 
 #[test]
 fn references_lead_to_files_and_ids_of_the_repository() {
-    let gone = regex::Regex::new(
-        &["design", "REQUIREMENTS"].map(|name| format!(r"\b{name}\.md")).join("|"),
-    )
-    .unwrap();
+    let gone = regex::Regex::new(&["design", "REQUIREMENTS"].map(|name| format!(r"\b{name}\.md")).join("|"))
+        .unwrap();
     let page = regex::Regex::new(r"\bdocs/reference/\w+\.md").unwrap();
     let id = regex::Regex::new(r"\b(?:DOC|BIND|REG|HELP|EXEC|BATCH|CACHE|RULE|DISC|API|DEF|CALL|PICK)-\d+\b")
         .unwrap();

@@ -7,8 +7,8 @@ use super::coerce::{closed_properties, meant_word, only, properties};
 use super::validate::FieldError;
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
-use crate::schema::walk::is_composing;
 use crate::model::ChatModel;
+use crate::schema::walk::is_composing;
 use crate::secret::SecretPolicy;
 use crate::tool::{Effect, words};
 

@@ -174,7 +174,7 @@ fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Findi
         audience(other),
     );
     let help = "give one of them another name, op or alias, or both the same `allowed_roles`";
-    Finding::new(Code::NameCollision, message).tool(&tool.name).at(tool.place.clone()).help(help)
+    tool.finding(Code::NameCollision, message).help(help)
 }
 
 /// Reports a tool whose roles come from an overlay that selects it by a qualified name, which it has only because
@@ -186,7 +186,7 @@ pub(super) fn late(tool: &Tool) -> Finding {
     );
     let help =
         "give the tool a name of its own, or roles by its written name, its `server:` or its `source:`";
-    Finding::new(Code::NameCollision, message).tool(&tool.name).at(tool.place.clone()).help(help)
+    tool.finding(Code::NameCollision, message).help(help)
 }
 
 /// Keeps the contested tools that share no name with another contested tool that the same caller sees.

@@ -1,24 +1,26 @@
-//! Building the catalog, tool by tool.
+//! Building the catalog, tool by tool; and the catalog of toolcrib's own functions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use rayon::prelude::*;
+use serde_json::Value;
 
 use super::audience::{self, Audience};
 use super::findings::DefinitionPlaces;
 use super::lint::CatalogLint;
 use super::sample::{About, Sample, sample_call};
-use super::short::{Cap, SharedOpenings};
+use super::short::SharedOpenings;
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, policy, profile, schema, set_arguments, short, steps, structure,
-    tree, trust,
+    Catalog, Tool, docstring, lint, names, policy, profile, registry, schema, set_arguments, short, steps,
+    structure, tree, trust,
 };
-use crate::config::{Category, Facts, Overlay, Workspace};
-use crate::finding::{Code, Finding, Place, pointer_join};
-use crate::sources::RawTool;
-use crate::tool::{Effect, Example, clean_line, clean_text};
+use crate::config::{Category, Facts, Overlay, ShortDescription, Trust, Workspace};
+use crate::embedded::embedded_files;
+use crate::finding::{Code, Document, Finding, Format, Limits, Place, pointer_join};
+use crate::sources::{Origin, RawTool, read_native};
+use crate::tool::{Definition, Effect, Example, clean_line, clean_text};
 
 /// Builds the catalog; findings are added in the order of the tools, but for those of the lint that is returned. `described`
 /// are categories that sources describe; the descriptions of the configuration come before them.
@@ -54,8 +56,12 @@ pub(super) fn build(
     structure::derive(&mut tools, categories, findings);
     names::assign_unique(&mut tools, findings);
     steps::settle(&mut tools, findings);
-    let tools: Vec<Arc<Tool>> = tools.into_iter().map(Arc::new).collect();
-    let lint = CatalogLint::new(tools.clone(), places, findings.len());
+    let finished = |mut tool: Tool| {
+        tool.digest = registry::digest(&tool);
+        Arc::new(tool)
+    };
+    let tools: Vec<Arc<Tool>> = tools.into_par_iter().map(finished).collect();
+    let lint = CatalogLint { tools: tools.clone(), places, before_pairs: findings.len() };
     let (tools, contested) = audience::separate(tools, findings);
     let configured = workspace.config.categories.len();
     workspace.config.categories.extend(short::purposes_of_sources(described));
@@ -125,16 +131,11 @@ impl Context<'_> {
         let places = DefinitionPlaces { definition: place.clone(), schema, body, parts: part_places };
         let description = clean_text(&definition.description).into_owned();
         let mut parts = docstring::split(&description);
-        let cap = Cap {
-            max_chars: config.short_description.max_chars,
-            max_tokens: config.short_description.max_tokens,
-        };
         let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));
         let mut report = |finding: Finding| findings.push(places.put(finding, &name));
         if definition.effect.is_none() && steps::of(&definition).is_none() {
             let message = format!("the effect `{}` was guessed from the name", effect.as_str());
-            let help = "write `effect`, in the definition or in an [[overlay]]";
-            report(Finding::new(Code::EffectGuessed, message).help(help));
+            report(Finding::new(Code::EffectGuessed, message));
         }
         doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
@@ -143,50 +144,45 @@ impl Context<'_> {
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
         let call = ready_made_call(&examples, &parameters, &About { examples: &parts.examples, effect });
         if call.is_none() && parameters.is_checked() {
-            report(
-                Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
-                    .help("add one to `examples`"),
-            );
+            report(Finding::new(Code::CallUnderivable, "no valid call could be made from the schema"));
         }
-        let short = short_description(&definition, self.openings.strip(&parts.body), cap, &mut report);
+        let short = short_description(
+            &definition,
+            self.openings.strip(&parts.body),
+            config.short_description,
+            &mut report,
+        );
         let policy = definition.policy.clone().or_else(|| {
             let policy = policy::extract(&description, &parts)?;
-            let help = "check it, and write it as `policy` to make it yours";
-            report(
-                Finding::new(Code::PolicyExtracted, "a policy was extracted from the description").help(help),
-            );
+            report(Finding::new(Code::PolicyExtracted, "a policy was extracted from the description"));
             Some(policy)
         });
         lint::arguments(&parameters, &places.schema, &mut report);
         let lines = |texts: &[String]| {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
-        let (op, categories) =
-            (names::written_op(&definition, &mut report).unwrap_or_default(), definition.category.clone());
-        let aliases = definition.aliases.iter().map(|alias| clean_line(alias)).collect();
+        let op = names::written_op(&definition, &mut report).unwrap_or_default();
+        let long = match parts.body.is_empty() && parts.returns.is_none() {
+            true => description.clone(),
+            false => parts.body,
+        };
+        let returns = definition.returns.as_deref().map(|text| clean_text(text).into_owned());
+        let returns = returns.or(parts.returns);
         let tool = Tool {
             name,
             safe_name: String::new(),
             op,
-            aliases,
-            categories,
+            aliases: definition.aliases.iter().map(|alias| clean_line(alias)).collect(),
+            categories: definition.category.clone(),
             short,
             effect,
             server,
             place,
             withheld,
-            long: if parts.body.is_empty() && parts.returns.is_none() {
-                description.clone()
-            } else {
-                parts.body
-            },
+            long,
             description,
             without_arguments,
-            returns: definition
-                .returns
-                .as_deref()
-                .map(|text| clean_text(text).into_owned())
-                .or(parts.returns),
+            returns,
             raises: parts.raises,
             notes: lines(&definition.notes).into_iter().chain(parts.notes).collect(),
             examples,
@@ -197,14 +193,14 @@ impl Context<'_> {
             call: call.map(|call| call.arguments),
             definition,
             set_arguments,
-            digest: OnceLock::new(),
+            digest: registry::Digest::default(),
         };
         Built { tool, findings, places }
     }
 
     fn overlay(
         &self,
-        definition: &mut crate::tool::Definition,
+        definition: &mut Definition,
         name: &str,
         place: &Place,
         server: Option<&str>,
@@ -259,37 +255,24 @@ fn unused_overlays(workspace: &Workspace, used: &[Use], findings: &mut Vec<Findi
     }
 }
 
+/// The author's short description, within the cap, or one that is derived.
 fn short_description(
-    definition: &crate::tool::Definition,
+    definition: &Definition,
     body: &str,
-    cap: Cap,
+    cap: ShortDescription,
     report: &mut impl FnMut(Finding),
 ) -> String {
     let authored = definition.short_description.as_deref().map(clean_line).filter(|short| !short.is_empty());
-    match authored {
-        Some(short) => match short::capped(&short, cap) {
-            Some(cut) => {
-                let message = format!(
-                    "the short description is over {} characters or {} tokens",
-                    cap.max_chars, cap.max_tokens
-                );
-                report(
-                    Finding::new(Code::ShortTooLong, message).help("say when to use the tool, in one line"),
-                );
-                cut
-            }
-            None => short,
-        },
-        None => {
-            let short = short::derive(&definition.name, body, cap);
-            let message = format!("a short description was derived: \"{short}\"");
-            report(
-                Finding::new(Code::ShortDerived, message)
-                    .help("write `short_description` if that is not when one would use it"),
-            );
-            short
-        }
-    }
+    let Some(authored) = authored else {
+        let short = short::derive(&definition.name, body, cap);
+        report(Finding::new(Code::ShortDerived, format!("a short description was derived: \"{short}\"")));
+        return short;
+    };
+    let Some(cut) = short::capped(&authored, cap) else { return authored };
+    let ShortDescription { max_chars, max_tokens } = cap;
+    let message = format!("the short description is over {max_chars} characters or {max_tokens} tokens");
+    report(Finding::new(Code::ShortTooLong, message));
+    cut
 }
 
 /// The author's first example, else a call made from the schema.
@@ -315,12 +298,10 @@ fn valid_examples(
 ) -> Vec<Example> {
     let mut valid = Vec::with_capacity(examples.len());
     for (index, example) in examples.iter().enumerate() {
-        let arguments = serde_json::Value::Object(example.arguments.clone());
+        let arguments = Value::Object(example.arguments.clone());
         let wrong = parameters.violations(&arguments);
         for violation in &wrong {
-            let pointer =
-                format!("{}{}", pointer_join(&format!("{}/examples", place.pointer), index), "/arguments");
-            let at = Place::new(&place.file, format!("{pointer}{}", violation.pointer));
+            let at = place.below(&format!("/examples/{index}/arguments{}", violation.pointer));
             let message = format!("example {}: {} at {}", index + 1, violation.message, violation.pointer);
             let finding = Finding::new(Code::ExampleInvalid, message).at(at);
             let otherwise = "correct the example or the schema; the docs leave the example out";
@@ -331,4 +312,66 @@ fn valid_examples(
         }
     }
     valid
+}
+
+// The functions of toolcrib, defined in the native format and built like any tool, at their first use.
+
+/// The definition of each function, in the order in which lists show them.
+const DEFINITIONS: [(&str, &str); 14] = embedded_files! { "src/catalog/functions":
+    "read_tool_doc.json",
+    "tool_search.json",
+    "tool_help.json",
+    "tool_exec.json",
+    "tool_exec_read.json",
+    "tool_exec_write.json",
+    "tool_batch.json",
+    "read_result.json",
+    "list.json",
+    "search_nodes.json",
+    "search_tool_by_category.json",
+    "expand_tool.json",
+    "call_tool.json",
+    "pick.json",
+};
+
+/// The functions that toolcrib itself offers, as tools of a catalog of their own.
+pub fn functions() -> &'static Catalog {
+    static FUNCTIONS: LazyLock<Catalog> = LazyLock::new(|| define(&mut Vec::new()));
+    &FUNCTIONS
+}
+
+fn define(findings: &mut Vec<Finding>) -> Catalog {
+    let origin = Arc::new(Origin { trust: Trust::Run, ..Origin::default() });
+    let mut tool = |(file, text): (&str, &str)| {
+        let document = Document::parse(file, text.into(), Format::Json, &Limits::default()).ok()?;
+        let place = Place::new(file, "");
+        let definition = read_native(document.value, &place, findings)?;
+        let origin = Arc::clone(&origin);
+        Some(RawTool { definition, place, origin, ..RawTool::default() })
+    };
+    let raw: Vec<RawTool> = DEFINITIONS.into_iter().filter_map(&mut tool).collect();
+    let (catalog, lint) = build(Workspace::default(), raw, Vec::new(), findings);
+    *findings = lint.add_to(std::mem::take(findings));
+    catalog
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::Schema;
+
+    #[test]
+    fn every_function_is_a_tool_without_a_finding() {
+        let mut findings = Vec::new();
+        let catalog = define(&mut findings);
+        assert!(findings.is_empty(), "{findings:#?}");
+        assert_eq!(catalog.tools.len(), DEFINITIONS.len());
+        for tool in &catalog.tools {
+            assert_eq!(tool.safe_name, tool.name);
+            let call = Value::Object(tool.call.clone().expect("a call"));
+            let view =
+                tool.definition.provider_schema.as_ref().map(Schema::value).expect("a provider schema");
+            assert!(jsonschema::is_valid(view, &call), "{}", tool.name);
+        }
+    }
 }

@@ -24,17 +24,6 @@ pub struct Findings {
 
 type All = LazyLock<Vec<Finding>, Box<dyn FnOnce() -> Vec<Finding> + Send>>;
 
-/// Number of findings by severity.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Errors.
-    pub errors: usize,
-    /// Warnings.
-    pub warnings: usize,
-    /// Remarks.
-    pub infos: usize,
-}
-
 impl Findings {
     /// The findings that lint completes.
     pub(super) fn unlinted(unlinted: Unlinted) -> Self {
@@ -48,10 +37,12 @@ impl Findings {
         }
     }
 
-    /// Number of findings by severity.
-    pub fn counts(&self) -> Counts {
-        let count = |severity| self.iter().filter(|finding| finding.severity == severity).count();
-        Counts { errors: self.errors.len(), warnings: count(Severity::Warning), infos: count(Severity::Info) }
+    /// Number of findings of this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        match severity {
+            Severity::Error => self.errors.len(),
+            _ => self.iter().filter(|finding| finding.severity == severity).count(),
+        }
     }
 
     /// The errors, which are known without lint.
@@ -121,7 +112,7 @@ impl Unlinted {
 
     fn settled(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let has_tools = !self.config.lint.ignore.is_empty();
-        let tools = self.lint.tools().iter().filter(|_| has_tools);
+        let tools = self.lint.tools.iter().filter(|_| has_tools);
         let by_name: HashMap<&str, &Tool> = tools.map(|tool| (tool.name.as_str(), &**tool)).collect();
         configure_severities(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
         keep_first_in_parts(&self.parts, &mut findings);

@@ -19,7 +19,6 @@ mod audience;
 mod build;
 mod docstring;
 mod findings;
-mod functions;
 mod lint;
 mod names;
 mod policy;
@@ -32,31 +31,139 @@ mod set_arguments;
 mod short;
 mod steps;
 mod structure;
-mod tool;
 mod tree;
 mod trust;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::config::{Config, Server, Workspace};
-use crate::finding::{Finding, Limits, Severity, nearest};
+use serde_json::{Map, Value};
+
+use crate::config::{Config, Facts, Server, Workspace};
+use crate::finding::{Code, Finding, Limits, Place, Severity, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Awaited, Listings, Loaded, load};
-use crate::tool::{clean_line, is_respelled};
+use crate::tool::{
+    CategoryPath, Definition, Effect, Example, NoSchemaMode, Policy, WhenForbidden, clean_line, is_respelled,
+};
 
+pub use build::functions;
 use findings::Unlinted;
-pub use findings::{Counts, Findings, UnresolvedName};
-pub use functions::functions;
+pub use findings::{Findings, UnresolvedName};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
 pub use schema::{Callable, Parameters};
 pub use set_arguments::ToolArgument;
-pub use tool::Tool;
 pub use tree::{CategoryNode, CategoryTree, by_category};
 
 /// The category of tools that have nothing in common with others.
 const LEFT_OVER: &str = "General";
+
+/// One checked tool.
+#[derive(Debug)]
+pub struct Tool {
+    /// Canonical name, unique in the catalog.
+    pub name: String,
+    /// The name of its doc file and of the function that providers see.
+    pub safe_name: String,
+    /// The dotted name in the gateway, unique in the catalog.
+    pub op: String,
+    /// Other names that resolve to it and to no other tool.
+    pub aliases: Vec<String>,
+    /// Its categories; never empty.
+    pub categories: Vec<CategoryPath>,
+    /// When to use the tool, in one line within the cap; never empty.
+    pub short: String,
+    /// Strongest change that a call may make.
+    pub effect: Effect,
+    /// The server it belongs to.
+    pub server: Option<String>,
+    /// Place of the definition; the file is relative to the catalog.
+    pub place: Place,
+    /// Text that the operator has to write before the program of the definition is run; `None` when nothing was
+    /// removed.
+    pub withheld: Option<String>,
+    /// The whole description, cleaned.
+    pub description: String,
+    /// The description without its text about arguments, when the schema says the same of each.
+    pub without_arguments: Option<String>,
+    /// The description without the parts that have fields of their own: arguments, returns, examples.
+    pub long: String,
+    /// Description of the result, in words.
+    pub returns: Option<String>,
+    /// Errors that a call may end in, in the author's words.
+    pub raises: Vec<String>,
+    /// Behaviour worth knowing.
+    pub notes: Vec<String>,
+    /// Examples that fit the schema.
+    pub examples: Vec<Example>,
+    /// Examples that the author wrote as text.
+    pub example_texts: Vec<String>,
+    /// When to use it and when not to.
+    pub policy: Option<Policy>,
+    /// The schema of its arguments, checked.
+    pub parameters: Parameters,
+    /// Arguments of a complete, valid call; `None` when none could be made.
+    pub call: Option<Map<String, Value>>,
+    /// Pointers to the values of that call that are invented.
+    pub fill_in: Vec<String>,
+    /// The definition as its author wrote it, with overlays applied, without a program that it may not name.
+    pub definition: Definition,
+    /// Arguments whose values the operator sets.
+    pub set_arguments: Vec<ToolArgument>,
+    /// The hash of its content.
+    digest: registry::Digest,
+}
+
+impl Tool {
+    /// Whether its effect is only what its name suggests: neither an author, a hint nor a request says it.
+    pub fn effect_is_guess(&self) -> bool {
+        self.definition.effect.is_none()
+    }
+
+    /// Whether callers without such a role see that the tool exists.
+    pub fn is_visible_to_all(&self) -> bool {
+        self.definition.when_forbidden == Some(WhenForbidden::Visible)
+    }
+
+    /// Bytes of its name, of its description and of the schema of its arguments.
+    pub fn bytes(&self) -> usize {
+        let schema = self.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
+        self.name.len() + self.description.len() + schema
+    }
+
+    /// Whether a person approves each call: the author wants that, or calls cannot be checked otherwise.
+    pub fn wants_approval(&self) -> bool {
+        let is_unchecked = Callable::Unchecked(NoSchemaMode::HumanApproval);
+        self.definition.approval == Some(true) || *self.parameters.callable() == is_unchecked
+    }
+
+    /// The reason why it cannot be called, if it cannot.
+    pub fn not_callable(&self) -> Option<&str> {
+        match self.parameters.callable() {
+            Callable::No(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The facts that selectors match.
+    pub fn facts(&self) -> Facts<'_> {
+        Facts {
+            name: &self.definition.name,
+            canonical: &self.name,
+            categories: &self.categories,
+            tags: &self.definition.tags,
+            source: &self.place.file,
+            server: self.server.as_deref(),
+            effect: self.effect,
+        }
+    }
+
+    /// A finding about the tool, at its definition.
+    fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
+        Finding::new(code, message).tool(&self.name).at(self.place.clone())
+    }
+}
 
 /// All tools, checked, with their configuration applied.
 #[derive(Debug, Default)]
@@ -69,8 +176,8 @@ pub struct Catalog {
     pub version: String,
     /// Whether all input could be read. Otherwise a missing tool may exist in input that was not read.
     pub complete: bool,
-    /// The positions of the tools with each name; made at the first look-up.
-    by_name: OnceLock<HashMap<String, Vec<usize>>>,
+    /// The positions of the tools with each name.
+    by_name: HashMap<String, Vec<usize>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
 }
@@ -106,12 +213,7 @@ pub struct Checked {
 impl Checked {
     /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
-        let Counts { errors, warnings, infos } = self.findings.counts();
-        match severity {
-            Severity::Error => errors,
-            Severity::Warning => warnings,
-            Severity::Info => infos,
-        }
+        self.findings.count(severity)
     }
 
     /// Whether some of the input is missing from the catalog.
@@ -180,28 +282,24 @@ impl Catalog {
     /// The one tool with this name, be it canonical name, op, safe name or alias. Unlike [`Catalog::resolve`] this
     /// takes no longer in a large catalog.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        self.named(name).or_else(|| match self.with_name(name) {
-            Some([index]) => Some(&*self.tools[*index]),
-            _ => None,
-        })
+        self.unique_position(name).map(|index| &*self.tools[index])
     }
 
     /// Positions of the tools with this name.
     fn with_name(&self, name: &str) -> Option<&[usize]> {
-        let by_name = self.by_name.get_or_init(|| names::lookup(&self.tools));
-        by_name.get(name).map(Vec::as_slice)
+        self.by_name.get(name).map(Vec::as_slice)
     }
 
     /// Position of the tool with this canonical name in [`Catalog::tools`].
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.with_name(name)?.iter().copied().find(|&index| self.tools[index].name == name)
+        self.unique_position(name).filter(|&index| self.tools[index].name == name)
     }
 
     /// Position of the only tool with this name; looks for no near names.
     pub fn unique_position(&self, name: &str) -> Option<usize> {
         match self.with_name(name) {
             Some([index]) => Some(*index),
-            _ => self.named(name).and_then(|tool| self.position(&tool.name)),
+            _ => None,
         }
     }
 
@@ -216,7 +314,8 @@ impl Catalog {
     fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        Self { tools, config, version, complete: true, by_name: OnceLock::new(), contested }
+        let by_name = names::lookup(&tools);
+        Self { tools, config, version, complete: true, by_name, contested }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
@@ -242,9 +341,6 @@ impl Catalog {
 
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
-        if let Some(tool) = self.named(name) {
-            return Resolved::Tool(tool);
-        }
         match self.with_name(name) {
             Some([index]) => Resolved::Tool(&self.tools[*index]),
             Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &*self.tools[index]).collect()),

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::audience::{Audience, groups};
 use super::{LEFT_OVER, Tool};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Severity};
 use crate::sources::RawTool;
 use crate::tool::grammar::{WordClass, singular};
 use crate::tool::{Definition, clean_line, hidden_characters, safe_names, slug, words};
@@ -20,13 +20,8 @@ pub(super) fn clean(raw: &mut [RawTool], findings: &mut Vec<Finding>) {
         let name =
             Some(clean_line(written)).filter(|name| !name.is_empty()).unwrap_or_else(|| "unnamed".into());
         if !hidden_characters(written).is_empty() {
-            let finding = Finding::new(
-                Code::NameCleaned,
-                format!("hidden characters were removed from the name of `{name}`"),
-            );
-            findings.push(
-                finding.tool(&name).at(tool.place.clone()).help("write the name in visible characters"),
-            );
+            let message = format!("hidden characters were removed from the name of `{name}`");
+            findings.push(Finding::new(Code::NameCleaned, message).tool(&name).at(tool.place.clone()));
         }
         tool.definition.name = name;
     }
@@ -79,11 +74,10 @@ fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], f
     }
     let message =
         format!("{} tools are called `{name}`; each is qualified by where it comes from", group.len());
-    let listed =
-        group.iter().take(4).map(|&index| format!("`{}`", names[index])).collect::<Vec<_>>().join(", ");
+    let listed: Vec<String> = group.iter().take(4).map(|&index| format!("`{}`", names[index])).collect();
     let finding =
         Finding::new(Code::NameQualified, message).tool(&names[group[0]]).at(raw[group[0]].place.clone());
-    findings.push(finding.help(format!("they are now {listed}")));
+    findings.push(finding.help(format!("they are now {}", listed.join(", "))));
 }
 
 /// Numbers the second and later tools of a name. A name as it was written comes before one that was made by
@@ -122,8 +116,7 @@ pub(super) fn assign_unique(tools: &mut [Tool], findings: &mut Vec<Finding>) {
             if tool.safe_name != tool.name {
                 let message =
                     format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);
-                findings
-                    .push(Finding::new(Code::NameUnsafe, message).tool(&tool.name).at(tool.place.clone()));
+                findings.push(tool.finding(Code::NameUnsafe, message));
             }
         }
         unique_ops(tools, &members, findings);
@@ -148,10 +141,10 @@ fn unique_ops(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Finding>
         }
         if tool.op != wanted {
             let message = format!("the op `{wanted}` is taken; `{}` became `{}`", tool.name, tool.op);
-            let finding = Finding::new(Code::OpDuplicate, message).tool(&tool.name).at(tool.place.clone());
+            let finding = tool.finding(Code::OpDuplicate, message);
             // Derived ops can be equal by chance; two equal written ops are a mistake.
-            let severity = if is_authored { finding.severity } else { crate::finding::Severity::Info };
-            findings.push(Finding { severity, ..finding }.help("give one of them another `op`"));
+            let severity = if is_authored { finding.severity } else { Severity::Info };
+            findings.push(Finding { severity, ..finding });
         }
     }
 }
@@ -174,9 +167,8 @@ fn unique_aliases(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Find
             None => true,
             Some(&holder) if holder == index => false,
             Some(_) => {
-                let finding =
-                    Finding::new(Code::AliasAmbiguous, format!("`{alias}` is another tool's name already"));
-                findings.push(finding.tool(name).at(place.clone()).help("choose another alias"));
+                let message = format!("`{alias}` is another tool's name already");
+                findings.push(Finding::new(Code::AliasAmbiguous, message).tool(name).at(place.clone()));
                 false
             }
         });
@@ -198,8 +190,8 @@ pub(super) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>
         }
     }
     let mut former: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, tool) in tools().filter(|(_, tool)| tool.written_name() != tool.name) {
-        former.entry(tool.written_name()).or_default().push(index);
+    for (index, tool) in tools().filter(|(_, tool)| tool.definition.name != tool.name) {
+        former.entry(&tool.definition.name).or_default().push(index);
     }
     for (name, tools) in former {
         by_name.entry(name.to_string()).or_insert(tools);
@@ -213,11 +205,7 @@ pub(super) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>
 pub(super) fn written_op(tool: &Definition, report: &mut impl FnMut(Finding)) -> Option<String> {
     let written = tool.op.as_ref()?;
     if !is_op(written) {
-        let message = format!("`{written}` is no op");
-        report(
-            Finding::new(Code::OpInvalid, message)
-                .help("write lower-case words joined by dots, such as `onto.task.list`"),
-        );
+        report(Finding::new(Code::OpInvalid, format!("`{written}` is no op")));
         return None;
     }
     Some(written.clone())
@@ -284,18 +272,13 @@ fn action(groups: &[String], name: &[String]) -> String {
     let is_phrase = |word: &&str| {
         matches!(WordClass::of(word), WordClass::Noun | WordClass::VerbOrNoun | WordClass::Empty)
     };
+    let has_verb = |verb: &str, nouns: &[&str]| {
+        !nouns.is_empty() && is_leading_verb(verb) && nouns.iter().all(is_phrase)
+    };
     match rest[..] {
         [] => name.join("_"),
-        [verb, ref nouns @ ..]
-            if !nouns.is_empty() && is_leading_verb(verb) && nouns.iter().all(is_phrase) =>
-        {
-            format!("{}.{verb}", nouns.join("_"))
-        }
-        [ref nouns @ .., verb]
-            if !nouns.is_empty() && is_leading_verb(verb) && nouns.iter().all(is_phrase) =>
-        {
-            format!("{}.{verb}", nouns.join("_"))
-        }
+        [verb, ref nouns @ ..] if has_verb(verb, nouns) => format!("{}.{verb}", nouns.join("_")),
+        [ref nouns @ .., verb] if has_verb(verb, nouns) => format!("{}.{verb}", nouns.join("_")),
         _ => rest.join("_"),
     }
 }

@@ -7,13 +7,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::config::ShortDescription;
 use crate::tool::{Policy, beginning};
 
 use super::docstring::{self, Docstring};
-use super::short::{Cap, capped, sentence_end, without_marks};
+use super::short::{capped, sentence_end, without_marks};
 
 const MAX_ITEMS: usize = 8;
-const ITEM: Cap = Cap { max_chars: 160, max_tokens: usize::MAX };
+const ITEM: ShortDescription = ShortDescription { max_chars: 160, max_tokens: usize::MAX };
 /// Longer descriptions are read up to here.
 const MAX_TEXT: usize = 40_000;
 

@@ -111,7 +111,7 @@ impl Catalog {
             }
         });
         listed
-            .or(tool.description_mode())
+            .or(tool.definition.description_mode)
             .or_else(|| profile.and_then(|profile| profile.description_mode))
             .or(self.config.description_mode)
             .unwrap_or_default()

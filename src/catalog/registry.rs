@@ -3,162 +3,99 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rayon::prelude::*;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
-use super::functions::functions;
 use super::names::op_parts;
-use super::tool::Digest;
-use super::{Callable, Catalog, Profile, ProfileTool, Tool};
+use super::{Callable, Catalog, Profile, ProfileTool, Tool, functions};
 use crate::config::Category;
 use crate::finding::{Code, Finding, Place};
 use crate::sources::RawTool;
-use crate::tool::{
-    CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Policy, Schema, WhenForbidden,
-};
+use crate::tool::{CategoryPath, DescriptionMode, Effect};
 
 /// One tool of `registry.json`: everything that its definition says but the backend, which may name hosts and programs.
 /// `sources` reads it back.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    op: &'a str,
-    tool_name: &'a str,
-    safe_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    aliases: &'a [String],
-    group: &'a str,
-    kind: &'static str,
-    effect: Effect,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entity: Option<&'a str>,
-    action: &'a str,
-    categories: &'a [CategoryPath],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    tags: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description_mode: Option<DescriptionMode>,
-    short_description: &'a str,
-    description: &'a str,
-    callable: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameters_schema: Option<&'a Schema>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_schema: Option<&'a Schema>,
-    examples: Vec<RecordExample<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    fill_in: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    policy: Option<&'a Policy>,
-    #[serde(flatten)]
-    rest: Rest<'a>,
-}
-
-/// An example of a call.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum RecordExample<'a> {
-    Authored(&'a Example),
-    ReadyMade { arguments: &'a Map<String, Value> },
-}
-
-/// Fields that are written as the definition has them.
-#[derive(Debug, Serialize)]
-struct Rest<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    returns: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    notes: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    safe: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dry_run: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context_shift: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    allowed_callers: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    allowed_roles: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    when_forbidden: Option<WhenForbidden>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<f64>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    capabilities: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strict: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider_schema: Option<&'a Schema>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    allow_no_schema: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    no_schema_mode: Option<NoSchemaMode>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deprecated: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    replaced_by: Option<&'a str>,
-}
-
-impl<'a> Rest<'a> {
-    fn of(definition: &'a Definition) -> Self {
-        Self {
-            returns: definition.returns.as_deref(),
-            notes: &definition.notes,
-            safe: definition.safe,
-            approval: definition.approval,
-            dry_run: definition.dry_run,
-            context_shift: definition.context_shift.as_deref(),
-            allowed_callers: &definition.allowed_callers,
-            allowed_roles: &definition.allowed_roles,
-            when_forbidden: definition.when_forbidden,
-            cost: definition.cost,
-            capabilities: &definition.capabilities,
-            strict: definition.strict,
-            provider_schema: definition.provider_schema.as_ref(),
-            allow_no_schema: definition.allow_no_schema,
-            no_schema_mode: definition.no_schema_mode,
-            deprecated: definition.deprecated,
-            replaced_by: definition.replaced_by.as_deref(),
-        }
-    }
+    tool: &'a Tool,
+    mode: Option<DescriptionMode>,
 }
 
 impl<'a> Record<'a> {
     /// The record of a tool; `mode` is its mode in a profile.
     pub fn of(tool: &'a Tool, mode: Option<DescriptionMode>) -> Self {
+        Self { tool, mode }
+    }
+}
+
+impl Serialize for Record<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { tool, mode } = *self;
+        let definition = &tool.definition;
         let (group, entity, action) = op_parts(&tool.op);
-        let authored = tool.examples.iter().map(RecordExample::Authored);
-        let ready_made = tool.call.iter().map(|arguments| RecordExample::ReadyMade { arguments });
-        Self {
-            op: &tool.op,
-            tool_name: &tool.name,
-            safe_name: &tool.safe_name,
-            server: tool.server.as_deref(),
-            title: tool.definition.title.as_deref(),
-            aliases: &tool.aliases,
-            group,
-            kind: if tool.effect == Effect::Read { "read" } else { "write" },
-            effect: tool.effect,
-            entity,
-            action,
-            categories: &tool.categories,
-            tags: &tool.definition.tags,
-            description_mode: mode,
-            short_description: &tool.short,
-            description: &tool.description,
-            callable: !matches!(tool.parameters.callable(), Callable::No(_)),
-            parameters_schema: tool.definition.parameters.as_ref(),
-            result_schema: tool.definition.result_schema.as_ref(),
-            examples: if tool.examples.is_empty() { ready_made.collect() } else { authored.collect() },
-            fill_in: &tool.fill_in,
-            policy: tool.policy.as_ref(),
-            rest: Rest::of(&tool.definition),
+        let mut record = Fields(serializer.serialize_map(None)?);
+        record.put("op", &tool.op)?;
+        record.put("tool_name", &tool.name)?;
+        record.put("safe_name", &tool.safe_name)?;
+        record.put_some("server", &tool.server)?;
+        record.put_some("title", &definition.title)?;
+        record.put_any("aliases", &tool.aliases)?;
+        record.put("group", group)?;
+        record.put("kind", if tool.effect == Effect::Read { "read" } else { "write" })?;
+        record.put("effect", &tool.effect)?;
+        record.put_some("entity", &entity)?;
+        record.put("action", action)?;
+        record.put("categories", &tool.categories)?;
+        record.put_any("tags", &definition.tags)?;
+        record.put_some("description_mode", &mode)?;
+        record.put("short_description", &tool.short)?;
+        record.put("description", &tool.description)?;
+        record.put("callable", &!matches!(tool.parameters.callable(), Callable::No(_)))?;
+        record.put_some("parameters_schema", &definition.parameters)?;
+        record.put_some("result_schema", &definition.result_schema)?;
+        match &tool.call {
+            Some(arguments) if tool.examples.is_empty() => {
+                record.put("examples", &[BTreeMap::from([("arguments", arguments)])])?;
+            }
+            _ => record.put("examples", &tool.examples)?,
         }
+        record.put_any("fill_in", &tool.fill_in)?;
+        record.put_some("policy", &tool.policy)?;
+        record.put_some("returns", &definition.returns)?;
+        record.put_any("notes", &definition.notes)?;
+        record.put_some("safe", &definition.safe)?;
+        record.put_some("approval", &definition.approval)?;
+        record.put_some("dry_run", &definition.dry_run)?;
+        record.put_some("context_shift", &definition.context_shift)?;
+        record.put_any("allowed_callers", &definition.allowed_callers)?;
+        record.put_any("allowed_roles", &definition.allowed_roles)?;
+        record.put_some("when_forbidden", &definition.when_forbidden)?;
+        record.put_some("cost", &definition.cost)?;
+        record.put_any("capabilities", &definition.capabilities)?;
+        record.put_some("strict", &definition.strict)?;
+        record.put_some("provider_schema", &definition.provider_schema)?;
+        record.put_some("allow_no_schema", &definition.allow_no_schema.then_some(true))?;
+        record.put_some("no_schema_mode", &definition.no_schema_mode)?;
+        record.put_some("deprecated", &definition.deprecated)?;
+        record.put_some("replaced_by", &definition.replaced_by)?;
+        record.0.end()
+    }
+}
+
+/// Writes the fields of a record.
+struct Fields<M>(M);
+
+impl<M: SerializeMap> Fields<M> {
+    fn put(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), M::Error> {
+        self.0.serialize_entry(name, value)
+    }
+
+    fn put_some(&mut self, name: &str, value: &Option<impl Serialize>) -> Result<(), M::Error> {
+        value.as_ref().map_or(Ok(()), |value| self.put(name, value))
+    }
+
+    fn put_any(&mut self, name: &str, values: &[impl Serialize]) -> Result<(), M::Error> {
+        if values.is_empty() { Ok(()) } else { self.put(name, values) }
     }
 }
 
@@ -193,14 +130,26 @@ pub fn registry_line(entry: &ProfileTool<'_>) -> String {
     if line.contains('\n') { line.replace('\n', " ") } else { line }
 }
 
+/// The hash of the content of a tool.
+pub(super) type Digest = [u8; 32];
+
+/// The hash of the record of a tool and of its definition, which names its backend.
+pub(super) fn digest(tool: &Tool) -> Digest {
+    let content = (Record::of(tool, None), &tool.definition);
+    let content = match tool.definition.mcp.is_empty() {
+        true => serde_json::to_string(&content),
+        false => serde_json::to_string(&(content, &tool.definition.mcp)),
+    };
+    *blake3::hash(content.unwrap_or_default().as_bytes()).as_bytes()
+}
+
 /// Hash of everything that a caller of these tools can notice: the record and the backend of each tool, in order, and
 /// the configured texts of their categories.
 pub(super) fn version(tools: &[&Tool], categories: &[Category]) -> String {
-    let digests: Vec<&Digest> = tools.par_iter().map(|tool| tool.digest()).collect();
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"toolcrib registry 1\n");
-    for digest in digests {
-        hasher.update(digest);
+    for tool in tools {
+        hasher.update(&tool.digest);
     }
     let described = described(tools, categories);
     if !described.is_empty() {
@@ -220,20 +169,6 @@ fn described<'c>(tools: &[&Tool], categories: &'c [Category]) -> Vec<&'c Categor
         CategoryPath::parse(&category.path).is_some_and(|path| held.contains(path.as_str()))
     };
     categories.iter().filter(is_held).collect()
-}
-
-impl Tool {
-    /// The hash of its record and of its definition, which names its backend. Made once, since many versions need it.
-    pub(super) fn digest(&self) -> &Digest {
-        self.digest.get_or_init(|| {
-            let content = (Record::of(self, None), &self.definition);
-            let content = match self.definition.mcp.is_empty() {
-                true => serde_json::to_string(&content),
-                false => serde_json::to_string(&(content, &self.definition.mcp)),
-            };
-            *blake3::hash(content.unwrap_or_default().as_bytes()).as_bytes()
-        })
-    }
 }
 
 // Output of toolcrib that was fed back as a source: a payload has stubs and functions of its own, and no definitions;

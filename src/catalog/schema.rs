@@ -126,13 +126,8 @@ pub(super) fn check(
     let refused = match remote {
         Some(reference) => Err(format!("its schema refers to {reference}, which was not read")),
         None => compile(&schema, cost).map_err(|problem| {
-            let finding =
-                Finding::new(Code::SchemaInvalid, format!("the schema cannot be compiled: {problem}"));
-            report(
-                finding
-                    .at(place.clone())
-                    .help("correct the schema; until then the tool is documented but cannot be called"),
-            );
+            let message = format!("the schema cannot be compiled: {problem}");
+            report(Finding::new(Code::SchemaInvalid, message).at(place.clone()));
             format!("its schema cannot be compiled: {problem}")
         }),
     };
@@ -152,9 +147,7 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
         Some(mode) => Callable::Unchecked(mode),
         None => {
             let message = "no parameters are given; the tool is documented but cannot be called";
-            let help =
-                "give `parameters`, or set `allow_no_schema = true` and a `no_schema_mode` in an overlay";
-            report(Finding::new(Code::SchemaMissing, message).at(place.clone()).help(help));
+            report(Finding::new(Code::SchemaMissing, message).at(place.clone()));
             Callable::No("its source gives no schema".into())
         }
     };
@@ -162,37 +155,27 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
-    let at = |pointer: &str| Place::new(&place.file, format!("{}{pointer}", place.pointer));
     if let Some((pointer, _)) = repairs.words.first() {
         let mut listed: IndexMap<&str, usize> = IndexMap::new();
         for (_, what) in &repairs.words {
             *listed.entry(what).or_default() += 1;
         }
-        let listed: Vec<String> = listed
-            .iter()
-            .map(
-                |(what, count)| if *count > 1 { format!("{what} ({count} times)") } else { what.to_string() },
-            )
-            .collect();
-        report(Finding::new(Code::SchemaRepaired, listed.join(", ")).at(at(pointer)));
+        let counted = |(what, count): (&&str, &usize)| match count {
+            1 => what.to_string(),
+            _ => format!("{what} ({count} times)"),
+        };
+        let listed: Vec<String> = listed.iter().map(counted).collect();
+        report(Finding::new(Code::SchemaRepaired, listed.join(", ")).at(place.below(pointer)));
     }
     for (pointer, reference) in &repairs.broken {
-        let finding = Finding::new(
-            Code::SchemaReferenceBroken,
-            format!("`{reference}` points nowhere; anything is accepted there"),
-        );
-        report(finding.at(at(pointer)).help("define it under `$defs`, or correct the pointer"));
+        let message = format!("`{reference}` points nowhere; anything is accepted there");
+        let finding = Finding::new(Code::SchemaReferenceBroken, message).at(place.below(pointer));
+        report(finding.help("define it under `$defs`, or correct the pointer"));
     }
     for (pointer, reference) in &repairs.remote {
-        let finding = Finding::new(
-            Code::SchemaReferenceRemote,
-            format!("`{reference}` lies outside the schema and is never fetched"),
-        );
-        report(
-            finding
-                .at(at(pointer))
-                .help("copy what it refers to into `$defs` and refer to it as `#/$defs/NAME`"),
-        );
+        let message = format!("`{reference}` lies outside the schema and is never fetched");
+        let finding = Finding::new(Code::SchemaReferenceRemote, message).at(place.below(pointer));
+        report(finding.help("copy what it refers to into `$defs` and refer to it as `#/$defs/NAME`"));
     }
 }
 
@@ -227,19 +210,28 @@ pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> boo
     !described.is_empty() && described.iter().all(says)
 }
 
-pub(super) fn compile(schema: &Value, cost: ValidationCost) -> Result<Validator, String> {
+/// The reason why a schema cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+enum CompileError {
+    #[error("its unions refer to each other so often that one value would take over 10,000 checks")]
+    Costly,
+    #[error("arguments are always an object, and its root is of another type")]
+    NotOfObjects,
+    #[error("{0}")]
+    Invalid(String),
+}
+
+fn compile(schema: &Value, cost: ValidationCost) -> Result<Validator, CompileError> {
     if !cost.is_affordable() {
-        return Err(
-            "its unions refer to each other so often that one value would take over 10,000 checks".into()
-        );
+        return Err(CompileError::Costly);
     }
     if !takes_objects(schema) {
-        return Err("arguments are always an object, and its root is of another type".into());
+        return Err(CompileError::NotOfObjects);
     }
     validator(schema).map_err(|error| {
         let at = error.instance_path().to_string();
         let place = if at.is_empty() { String::new() } else { format!(" at {at}") };
-        format!("{}{place}", error.masked())
+        CompileError::Invalid(format!("{}{place}", error.masked()))
     })
 }
 

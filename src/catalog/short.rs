@@ -9,30 +9,14 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Catalog, Tool, docstring};
-use crate::config::Category;
+use crate::config::{Category, ShortDescription as Cap};
 use crate::tokens::estimate;
 use crate::tool::grammar::{WordClass, singular};
 use crate::tool::{CategoryPath, clean_line, clean_text, words};
 
-/// Longest short description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cap {
-    /// Characters.
-    pub max_chars: usize,
-    /// Estimated tokens.
-    pub max_tokens: usize,
-}
-
-impl Default for Cap {
-    fn default() -> Self {
-        Self { max_chars: 120, max_tokens: 30 }
-    }
-}
-
-impl Cap {
-    fn holds(self, text: &str) -> bool {
-        text.chars().count() <= self.max_chars && estimate(text) <= self.max_tokens
-    }
+/// Whether a text is within a cap.
+fn holds(cap: Cap, text: &str) -> bool {
+    text.chars().count() <= cap.max_chars && estimate(text) <= cap.max_tokens
 }
 
 /// The short description of a tool: the first sentence of the long one, or the words of the name.
@@ -120,11 +104,11 @@ fn capitalised(text: &str) -> String {
 
 /// `Some` shortened text when a text is over the cap: cut after a clause or a word, with an ellipsis.
 pub fn capped(text: &str, cap: Cap) -> Option<String> {
-    if cap.holds(text) {
+    if holds(cap, text) {
         return None;
     }
     let start: String = text.chars().take(cap.max_chars).collect();
-    let fits = |end: &usize| cap.holds(&cut(&start[..*end]));
+    let fits = |end: &usize| holds(cap, &cut(&start[..*end]));
     let borders = borders(&start, start.len() < text.len());
     let last = borders.iter().rev().copied().find(fits).filter(|&end| !cut(&start[..end]).is_empty());
     let Some(last) = last else {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{Tool, names};
-use crate::finding::{Code, Finding, Place, nearest, pointer_join, pointer_unescape};
+use crate::finding::{Code, Finding, nearest, pointer_join, pointer_unescape};
 use crate::schema::SchemaView;
 use crate::tool::{Backend, Definition, Effect, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
 
@@ -73,19 +73,14 @@ fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut
         let message =
             format!("the effect `{declared}` is weaker than that of its step `{op}`; {effect} counts");
         let help = format!("write `effect: {effect}`, or leave it out");
-        findings.push(at(tool, Finding::new(Code::StepsEffect, message).help(help), "/effect"));
+        let finding = tool.finding(Code::StepsEffect, message).at(tool.place.below("/effect"));
+        findings.push(finding.help(help));
     }
     tool.effect = tool.definition.effect.map_or(effect, |declared| declared.max(effect));
     tool.definition.effect = Some(tool.effect);
     if is_dry_run {
         tool.definition.dry_run.get_or_insert(true);
     }
-}
-
-/// A finding at a place of a tool.
-fn at(tool: &Tool, finding: Finding, pointer: &str) -> Finding {
-    let place = Place::new(&tool.place.file, format!("{}{pointer}", tool.place.pointer));
-    finding.tool(&tool.name).at(place)
 }
 
 // The mistakes in the steps of one tool, each with its place and the nearest name.
@@ -132,8 +127,8 @@ struct Check<'t> {
 
 impl<'t> Check<'t> {
     fn report(&mut self, message: impl Into<String>, pointer: &str, help: impl Into<String>) {
-        let finding = Finding::new(Code::StepsInvalid, message).help(help);
-        self.findings.push(at(self.tool, finding, &format!("/backend{pointer}")));
+        let at = self.tool.place.below(&format!("/backend{pointer}"));
+        self.findings.push(self.tool.finding(Code::StepsInvalid, message).at(at).help(help));
     }
 
     /// Reports an unknown name, with the nearest known one.
@@ -253,7 +248,9 @@ impl<'t> Check<'t> {
                     self.value(field, &place, depth + 1);
                 }
             }
-            Some(Err(message)) => self.report(message, place, "see the docs on backends of several steps"),
+            Some(Err(error)) => {
+                self.report(error.to_string(), place, "see the docs on backends of several steps")
+            }
             Some(Ok(Reference::Argument(pointer))) => self.argument(pointer, place),
             Some(Ok(Reference::Answer(step, _))) if !self.ids.contains(&step) => {
                 let near = nearest(step, self.ids.iter().copied()).first().map(ToString::to_string);

@@ -192,7 +192,7 @@ fn counted(tools: usize, purpose: &str) -> String {
 /// The tags that the tools of a category have most often, the more frequent first.
 fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for tag in node.descendant_tools.iter().flat_map(|&tool| catalog.tools[tool].written_tags()) {
+    for tag in node.descendant_tools.iter().flat_map(|&tool| &catalog.tools[tool].definition.tags) {
         *counts.entry(tag).or_default() += 1;
     }
     counts.sort_by(|_, one, _, other| other.cmp(one));

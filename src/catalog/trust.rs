@@ -2,11 +2,10 @@
 //! trusts the source. An overlay of the operator always counts.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 
-use super::{Parameters, Tool};
+use super::{Parameters, Tool, registry};
 use crate::config::{SetArgument, Trust, TrustHints, Workspace};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::sources::RawTool;
@@ -170,7 +169,7 @@ impl Tool {
             when_forbidden: whole.when_forbidden,
             ..Definition::default()
         };
-        Tool {
+        let mut redacted = Tool {
             name: self.name.clone(),
             safe_name: self.safe_name.clone(),
             op: self.op.clone(),
@@ -195,7 +194,9 @@ impl Tool {
             fill_in: Vec::new(),
             set_arguments: Vec::new(),
             definition,
-            digest: OnceLock::new(),
-        }
+            digest: registry::Digest::default(),
+        };
+        redacted.digest = registry::digest(&redacted);
+        redacted
     }
 }

@@ -24,7 +24,7 @@ pub use client::without_comments;
 pub use env_file::{Environment, MissingVariable, env_line, env_variables};
 pub use overlay::{Facts, InvalidSelector, Overlay, Selector, Selectors, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Provider, Repair, SearchBy};
-pub use read::{LeftOut, Workspace, at_address, read};
+pub use read::{FetchError, LeftOut, Workspace, at_address, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub(crate) use serve::is_safe_address;
 pub use serve::{

@@ -34,9 +34,25 @@ pub struct Workspace {
     pub definitions: Option<Document>,
     /// The registry at each address that a source names, or the reason why there is none; an address without either was not
     /// asked.
-    pub fetched: BTreeMap<String, Result<Arc<str>, String>>,
+    pub fetched: BTreeMap<String, Result<Arc<str>, FetchError>>,
     /// The parts that are left out of a configuration that was only found, not named by the operator. Nothing that it names is run.
     pub found: Option<LeftOut>,
+}
+
+/// Reason why an address gives no registry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The address may be answered by others.
+    #[error(
+        "an answer over http:// can be changed on its way; use https:// without a user, or a server of this machine"
+    )]
+    Unsafe,
+    /// There is no whole answer.
+    #[error("{0}")]
+    NoAnswer(String),
+    /// The answer is no registry that can be used.
+    #[error("{0}")]
+    NoRegistry(String),
 }
 
 /// Parts of a configuration that was only found, and that are not used.

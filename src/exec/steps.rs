@@ -418,7 +418,10 @@ impl Values<'_> {
         Ok(Some(match value {
             _ if depth > DEEPEST => return Err(Unresolved::Unfit("they are nested too deeply".into())),
             Value::Object(fields) => match Reference::of(fields) {
-                Some(reference) => return self.referred(reference.map_err(Unresolved::Unfit)?, depth),
+                Some(reference) => {
+                    return self
+                        .referred(reference.map_err(|error| Unresolved::Unfit(error.to_string()))?, depth);
+                }
                 None => self.fields(fields, depth)?,
             },
             Value::Array(items) => {

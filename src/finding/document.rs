@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::place::Cursor;
-use super::pointer::{PointerTree, Span};
-use super::value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
+use super::json::{MAX_VALUES, TOO_DEEP, TOO_MANY};
+use super::pointer::{Cursor, PointerTree, Span};
 use super::{Code, Finding, Place, json, toml, yaml};
 
 /// The notation of a source.
@@ -77,10 +76,9 @@ impl Document {
     ) -> Result<Document, Box<Unread>> {
         if bytes.len() as u64 > limits.max_bytes {
             let message = format!("larger than {}", size(limits.max_bytes));
-            let finding = Finding::new(Code::FileTooLarge, message).at(Place::new(file, ""));
-            return Err(finding.help("split it into several files").into());
+            return Err(Finding::new(Code::FileTooLarge, message).at(Place::new(file, "")).into());
         }
-        let text = decode(bytes).map_err(|(error, line, column)| error.finding(file, line, column))?;
+        let text = decode(file, bytes)?;
         let value = match format {
             Format::Json => json::parse(&text, limits),
             Format::Yaml => yaml::parse(&text, limits),
@@ -92,9 +90,8 @@ impl Document {
                 document.value = value;
                 Ok(document)
             }
-            Err(error) => {
-                let (line, column) = Cursor::new(&document.text).seek(error.offset);
-                let finding = error.finding(file, line, column);
+            Err(DocumentError { offset, finding }) => {
+                let finding = finding.at(located(file, &document.text, offset));
                 Err(Box::new(Unread { finding, document: Some(document) }))
             }
         }
@@ -121,8 +118,8 @@ impl Document {
     }
 }
 
-/// The text without its byte order mark, or the mistake with its line and column.
-fn decode(mut bytes: Vec<u8>) -> Result<String, (DocumentError, usize, usize)> {
+/// The text without its byte order mark.
+fn decode(file: &str, mut bytes: Vec<u8>) -> Result<String, Finding> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
     }
@@ -131,15 +128,17 @@ fn decode(mut bytes: Vec<u8>) -> Result<String, (DocumentError, usize, usize)> {
         let bytes = error.as_bytes();
         let byte = bytes.get(offset).copied().unwrap_or_default();
         let valid = String::from_utf8_lossy(bytes.get(..offset).unwrap_or_default());
-        let (line, column) = Cursor::new(&valid).seek(offset);
         let utf16 = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
-        let what = if utf16 { "it looks like UTF-16; save it as UTF-8" } else { "save it as UTF-8" };
-        let fault = DocumentError::unreadable(
-            offset,
-            format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}"),
-        );
-        (fault.help(what), line, column)
+        let help = if utf16 { "it looks like UTF-16; save it as UTF-8" } else { "save it as UTF-8" };
+        let message = format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}");
+        Finding::new(Code::FileUnreadable, message).help(help).at(located(file, &valid, offset))
     })
+}
+
+/// The place of a byte offset.
+fn located(file: &str, text: &str, offset: usize) -> Place {
+    let (line, column) = Cursor::new(text).seek(offset);
+    Place { line: Some(line), column: Some(column), ..Place::new(file, "") }
 }
 
 fn size(bytes: u64) -> String {
@@ -210,26 +209,18 @@ impl Default for Limits {
 /// Reason why a text cannot be read, with its byte offset.
 #[derive(Debug)]
 pub(super) struct DocumentError {
-    code: Code,
-    pub(super) offset: usize,
-    message: String,
-    help: Option<String>,
+    offset: usize,
+    finding: Finding,
 }
 
 impl DocumentError {
     /// The text is not valid in its format.
     pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { code: Code::FileInvalid, offset, message: message.into(), help: None }
+        Self { offset, finding: Finding::new(Code::FileInvalid, message) }
     }
 
-    /// The bytes are no text.
-    pub(super) fn unreadable(offset: usize, message: String) -> Self {
-        Self { code: Code::FileUnreadable, ..Self::new(offset, message) }
-    }
-
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
+    pub(super) fn help(self, help: impl Into<String>) -> Self {
+        Self { finding: self.finding.help(help), ..self }
     }
 
     /// There are `levels` or more of nesting.
@@ -244,13 +235,7 @@ impl DocumentError {
 
     /// The text holds more bytes than one source may have.
     pub(super) fn too_large(offset: usize, message: String) -> Self {
-        let fault = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
-        fault.help("split it into several files")
-    }
-
-    pub(super) fn finding(self, file: &str, line: usize, column: usize) -> Finding {
-        let place = Place { line: Some(line), column: Some(column), ..Place::new(file, "") };
-        Finding { help: self.help, ..Finding::new(self.code, self.message).at(place) }
+        Self { offset, finding: Finding::new(Code::FileTooLarge, message) }
     }
 }
 

@@ -4,38 +4,36 @@
 //!
 //! 1. [`document`] reads JSON, YAML and TOML into values, with limits.
 //! 2. A stage reports [`Finding`]s that name a file and a JSON Pointer into it.
-//! 3. [`place`] turns pointers into lines and columns, once, when all findings are known.
+//! 3. [`locate`] turns pointers into lines and columns, once, when all findings are known.
 //! 4. [`report`] prints them for people and as JSON.
 
 mod code;
 mod document;
 mod json;
 mod nearest;
-mod place;
 mod pointer;
 mod report;
 mod toml;
 mod typed;
-mod value;
 mod violation;
 mod yaml;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Limits, Unread, open};
 pub use json::{from_json, from_json_bytes};
 pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
-pub use place::locate;
 pub use pointer::{
-    SchemaNames, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_unescape, resolve_local,
+    SchemaNames, locate, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_to,
+    pointer_unescape, resolve_local,
 };
 pub use report::{json_report, text_report};
 pub use typed::{Reader, plain_flag, plain_number, schema_of};
 pub use violation::{Violation, violations};
 
 /// Place of a finding in the user's files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// The file, as the user named it or relative to the catalog's folder.
     pub file: String,
@@ -52,10 +50,15 @@ impl Place {
     pub fn new(file: impl Into<String>, pointer: impl Into<String>) -> Self {
         Self { file: file.into(), pointer: pointer.into(), line: None, column: None }
     }
+
+    /// The place at a pointer below this one.
+    pub fn below(&self, pointer: &str) -> Self {
+        Self::new(&self.file, format!("{}{pointer}", self.pointer))
+    }
 }
 
 /// One mistake in the input, or one fact about it that is worth knowing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// Code of the finding; stable.
@@ -73,9 +76,16 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding with its code's own severity.
+    /// A finding with its code's own severity and next step.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, severity: code.severity(), tool: None, message: message.into(), place: None, help: None }
+        Self {
+            code,
+            severity: code.severity(),
+            tool: None,
+            message: message.into(),
+            place: None,
+            help: code.help().map(str::to_string),
+        }
     }
 
     /// Names the tool concerned.

@@ -58,41 +58,26 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     if name.len() > LONGEST {
         return Vec::new();
     }
-    let wanted = Wanted::new(name.to_lowercase());
-    let mut scored: Vec<(f64, &str)> = known
-        .into_iter()
-        .filter(|candidate| candidate.len() <= LONGEST)
-        .filter_map(|candidate| Some((wanted.likeness(candidate)?, candidate)))
-        .collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    scored.dedup_by(|a, b| a.1 == b.1);
-    scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
-}
-
-/// A name with precomputed letters, for comparisons.
-struct Wanted {
-    name: String,
-    letters: Letters,
-}
-
-impl Wanted {
-    fn new(name: String) -> Self {
-        Self { letters: Letters::of(&name), name }
-    }
-
-    /// Similarity from 0 to 1, or `None` below the least that counts: edit distance relative to the longer name; a
-    /// name that contains the other counts as close.
-    fn likeness(&self, candidate: &str) -> Option<f64> {
+    let name = name.to_lowercase();
+    let letters = Letters::of(&name);
+    // Edit distance relative to the longer name; a name that contains the other counts as close.
+    let likeness = |candidate: &str| {
         let candidate = candidate.to_lowercase();
-        let (a, b) = (self.name.as_str(), candidate.as_str());
+        let (a, b) = (name.as_str(), candidate.as_str());
         let holds = a.len() >= 4 && b.len() >= 4 && (a.contains(b) || b.contains(a));
         // The distance is costly, and the letters alone rule out nearly every name of a large catalog.
-        if !holds && self.letters.likeness(&Letters::of(b)) < LEAST {
+        if !holds && letters.likeness(&Letters::of(b)) < LEAST {
             return None;
         }
         let edits = strsim::normalized_damerau_levenshtein(a, b);
         Some(if holds { edits.max(0.7) } else { edits }).filter(|likeness| *likeness >= LEAST)
-    }
+    };
+    let known = known.into_iter().filter(|candidate| candidate.len() <= LONGEST);
+    let mut scored: Vec<(f64, &str)> =
+        known.filter_map(|candidate| Some((likeness(candidate)?, candidate))).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    scored.dedup_by(|a, b| a.1 == b.1);
+    scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
 /// Number of occurrences of each letter in a name, in 64 classes.

@@ -1,4 +1,4 @@
-//! JSON Pointers (RFC 6901), put together and taken apart.
+//! JSON Pointers (RFC 6901): put together, taken apart, and the lines and columns that they lead to.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,12 +7,21 @@ use hashbrown::HashMap;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
+use super::{Document, Finding};
+
 /// A pointer with one more segment.
 pub fn pointer_join(pointer: &str, segment: impl std::fmt::Display) -> String {
     let segment = segment.to_string();
     let mut joined = String::with_capacity(pointer.len() + 1 + segment.len());
     joined.push_str(pointer);
     pointer_push(&mut joined, &segment);
+    joined
+}
+
+/// A pointer with several more segments.
+pub fn pointer_to(pointer: &str, segments: &[&str]) -> String {
+    let mut joined = pointer.to_string();
+    segments.iter().for_each(|segment| pointer_push(&mut joined, segment));
     joined
 }
 
@@ -61,8 +70,7 @@ pub(super) struct PointerTree<'p> {
 struct Node<'p> {
     parent: NodeId,
     segment: Cow<'p, str>,
-    members: HashMap<Cow<'p, str>, NodeId>,
-    elements: HashMap<usize, NodeId>,
+    children: HashMap<Cow<'p, str>, NodeId>,
 }
 
 /// Where a value is in its text, in bytes.
@@ -110,10 +118,7 @@ impl<'p> PointerTree<'p> {
     fn add(&mut self, parent: NodeId, segment: Cow<'p, str>) -> NodeId {
         let child = self.nodes.len();
         if let Some(node) = self.nodes.get_mut(parent) {
-            if let Some(index) = element_index(&segment) {
-                node.elements.insert(index, child);
-            }
-            node.members.insert(segment.clone(), child);
+            node.children.insert(segment.clone(), child);
         }
         self.nodes.push(Node { parent, segment, ..Node::default() });
         child
@@ -125,17 +130,17 @@ impl<'p> PointerTree<'p> {
 
     /// Whether nothing is wanted below this node.
     pub(super) fn is_leaf(&self, node: NodeId) -> bool {
-        self.nodes.get(node).is_none_or(|node| node.members.is_empty())
+        self.nodes.get(node).is_none_or(|node| node.children.is_empty())
     }
 
     /// The child of this name.
     pub(super) fn member(&self, node: NodeId, name: &str) -> Option<NodeId> {
-        self.nodes.get(node)?.members.get(name).copied()
+        self.nodes.get(node)?.children.get(name).copied()
     }
 
     /// The child of this index.
     pub(super) fn element(&self, node: NodeId, index: usize) -> Option<NodeId> {
-        self.nodes.get(node)?.elements.get(&index).copied()
+        self.member(node, &index.to_string())
     }
 
     /// Every node but the root with its parent and its segment; parents first.
@@ -155,10 +160,97 @@ impl<'p> PointerTree<'p> {
     }
 }
 
-/// The index that a segment means in an array: digits without a sign or a leading zero.
-pub(super) fn element_index(segment: &str) -> Option<usize> {
-    let canonical = segment == "0" || !segment.starts_with(['0', '+']);
-    segment.parse().ok().filter(|_| canonical)
+// The lines and columns of findings, in one pass per document.
+
+/// Fills in line and column of every finding that has none and whose file is among the documents.
+///
+/// The place of a member of an object is its key, and of an element of an array its value. The place of a missing
+/// field is the nearest existing value around it.
+pub fn locate(documents: &[Document], findings: &mut [Finding]) {
+    let mut by_file: std::collections::HashMap<&str, Vec<usize>> = Default::default();
+    for (index, finding) in findings.iter().enumerate() {
+        if let Some(place) = finding.place.as_ref().filter(|place| place.line.is_none()) {
+            by_file.entry(&place.file).or_default().push(index);
+        }
+    }
+    let mut located = Vec::new();
+    for document in documents {
+        if let Some(wanted) = by_file.remove(document.file.as_str()) {
+            locate_in(document, findings, &wanted, &mut located);
+        }
+    }
+    for (index, (line, column)) in located {
+        if let Some(place) = findings.get_mut(index).and_then(|finding| finding.place.as_mut()) {
+            (place.line, place.column) = (Some(line), Some(column));
+        }
+    }
+}
+
+fn locate_in(
+    document: &Document,
+    findings: &[Finding],
+    wanted: &[usize],
+    located: &mut Vec<(usize, (usize, usize))>,
+) {
+    let pointer = |index: &usize| findings.get(*index)?.place.as_ref().map(|place| place.pointer.as_str());
+    let (tree, ends) = PointerTree::new(wanted.iter().map(|index| pointer(index).unwrap_or_default()));
+    let spans = document.spans(&tree);
+    let start = |end: &Option<usize>| Some(tree.nearest((*end)?, &spans)?.start());
+    let mut starts: Vec<(usize, usize)> =
+        ends.iter().zip(wanted).map(|(end, index)| (start(end).unwrap_or(0), *index)).collect();
+    starts.sort_unstable();
+    let mut cursor = Cursor::new(&document.text);
+    located.extend(starts.into_iter().map(|(offset, index)| (index, cursor.seek(offset))));
+}
+
+// Byte offsets to lines and columns and back, in one pass over the text.
+
+/// A place in a text that only moves forward, so that many look-ups in order cost one pass together.
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, offset: 0, line: 1, column: 1 }
+    }
+
+    /// Line and column, from 1, of a byte offset that is not before the last one.
+    pub(super) fn seek(&mut self, offset: usize) -> (usize, usize) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        if let Some(passed) = self.text.get(self.offset..end) {
+            match passed.rfind('\n') {
+                Some(last) => {
+                    self.line += passed.bytes().filter(|byte| *byte == b'\n').count();
+                    self.column = 1 + passed.get(last + 1..).map_or(0, |rest| rest.chars().count());
+                }
+                None => self.column += passed.chars().count(),
+            }
+            self.offset = end;
+        }
+        (self.line, self.column)
+    }
+
+    /// The byte offset of a line and column that are not before the last ones; the end of the line when it is shorter.
+    pub(super) fn find(&mut self, line: usize, column: usize) -> Option<usize> {
+        while self.line < line {
+            self.offset += self.text.get(self.offset..)?.find('\n')? + 1;
+            self.line += 1;
+            self.column = 1;
+        }
+        let rest = self.text.get(self.offset..)?;
+        for c in rest.chars().take_while(|c| *c != '\n').take(column.saturating_sub(self.column)) {
+            self.offset += c.len_utf8();
+            self.column += 1;
+        }
+        Some(self.offset)
+    }
 }
 
 // References (`$ref`), resolved within their document. Nothing is ever fetched.
@@ -256,6 +348,10 @@ fn has_names(value: &Value, id_keywords: &[&str]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+#[path = "tests/place.rs"]
+mod place_tests;
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use annotate_snippets::renderer::{DEFAULT_LINE_NUM_STYLE, Style};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
-use super::place::Cursor;
+use super::pointer::Cursor;
 use super::{Code, Document, Finding, Place, Severity};
 
 /// Most characters that are printed of one text.

@@ -5,8 +5,8 @@ use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
 use super::document::{DocumentError, Limits};
-use super::pointer::{PointerTree, ROOT, Span, element_index};
-use super::value::{Meter, TOO_DEEP, number};
+use super::json::{Meter, TOO_DEEP, number};
+use super::pointer::{PointerTree, ROOT, Span};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.
 const PARSER_DEPTH: usize = 80;
@@ -91,6 +91,12 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
         values[node] = Some(value.get_ref());
     }
     spans
+}
+
+/// The index that a segment means in an array: digits without a sign or a leading zero.
+fn element_index(segment: &str) -> Option<usize> {
+    let canonical = segment == "0" || !segment.starts_with(['0', '+']);
+    segment.parse().ok().filter(|_| canonical)
 }
 
 #[cfg(test)]

@@ -103,8 +103,7 @@ fn drop_nulls(value: &mut Value) {
 
 fn finding(violation: &Violation, place: &Place) -> Finding {
     let code = if violation.unknown { Code::FieldUnknown } else { Code::FieldInvalid };
-    let at = Place::new(place.file.clone(), format!("{}{}", place.pointer, violation.pointer));
-    let finding = Finding::new(code, violation.message.clone()).at(at);
+    let finding = Finding::new(code, violation.message.clone()).at(place.below(&violation.pointer));
     match &violation.nearest {
         None if !violation.unknown => finding,
         near => finding
@@ -140,9 +139,9 @@ fn meant(validator: &Validator, schema: &Value, value: &mut Value, violation: &V
 }
 
 fn repaired(violation: &Violation, read: &Value, place: &Place) -> Finding {
-    let at = Place::new(place.file.clone(), format!("{}{}", place.pointer, violation.pointer));
     let message = format!("{}; it was read as {read}", violation.message);
-    Finding::new(Code::FieldRepaired, message).at(at).help(format!("write {read}"))
+    let finding = Finding::new(Code::FieldRepaired, message).at(place.below(&violation.pointer));
+    finding.help(format!("write {read}"))
 }
 
 /// Removes the value of a violation, or the object itself where it lacks a property. False when nothing can be

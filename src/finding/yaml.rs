@@ -7,9 +7,8 @@ use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
 use super::document::{DocumentError, Limits};
-use super::place::Cursor;
-use super::pointer::{NodeId, PointerTree, ROOT, Span};
-use super::value::{MAX_VALUES, Meter, Node, TWICE};
+use super::json::{MAX_VALUES, Meter, Node, TWICE};
+use super::pointer::{Cursor, NodeId, PointerTree, ROOT, Span};
 
 /// Levels of nesting that are refused whatever the limits say: the stack has room for no more.
 const MAX_DEPTH: usize = 128;

@@ -94,7 +94,7 @@ impl CatalogView {
         let mode = catalog.modes(profile)?;
         let roles = roles.filter(|roles| !roles.iter().any(|role| role == EVERY_ROLE));
         let may_use = |tool: &Tool| {
-            let allowed = tool.allowed_roles();
+            let allowed = &tool.definition.allowed_roles;
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
         let seen =
@@ -108,7 +108,7 @@ impl CatalogView {
         let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
         Ok(Self {
             profile: profile.map(ToString::to_string),
-            shifts: catalog.tools.iter().any(|tool| tool.shifts_context()),
+            shifts: catalog.tools.iter().any(|tool| tool.definition.context_shift.is_some()),
             modes,
             forbidden,
             templates,

@@ -414,9 +414,9 @@ impl FunctionContext {
                 return (None, SemanticStatus::Unavailable(reason.into()));
             }
         };
-        match semantic.similarities(self.view.vector_slot(), (&self.caller.name, queries)).await {
+        match semantic.similarities(self.view.vector_slot(), &self.caller.name, queries).await {
             Ok(near) => (Some(near), SemanticStatus::On),
-            Err(reason) => (None, SemanticStatus::Unavailable(reason)),
+            Err(error) => (None, SemanticStatus::Unavailable(error.to_string())),
         }
     }
 }

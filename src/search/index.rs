@@ -170,7 +170,7 @@ type OfFields<N> = [N; FIELDS.len()];
 /// The terms of one entry.
 struct Terms {
     /// The number of each term in each field, sorted by term.
-    counts: Box<[(Term, OfFields<u16>)]>,
+    counts: Vec<(Term, OfFields<u16>)>,
     length: OfFields<f32>,
     /// Pairs of adjacent terms, sorted.
     pairs: Vec<(Term, Term)>,
@@ -186,9 +186,6 @@ struct IndexBuilder {
     stems: HashMap<String, Term>,
     /// Names of entries that cannot be ordinary words.
     names: HashSet<String>,
-    /// Numbers of the terms of the entry that is being read, and those terms.
-    counts: Vec<OfFields<u16>>,
-    counted: Vec<Term>,
 }
 
 /// An index of these entries.
@@ -199,7 +196,13 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Thesaurus) -> Index {
     let segments = Segments::of(entries);
     let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
     let IndexBuilder { vocabulary, stems, .. } = building;
-    let idf = idf(&read, vocabulary.len());
+    let values = Field::ParameterText.bit() | Field::Example.bit();
+    let (mut having, mut is_descriptive) = (vec![0; vocabulary.len()], vec![false; vocabulary.len()]);
+    for (term, counts) in read.iter().flat_map(|terms| &terms.counts) {
+        having[*term as usize] += 1;
+        is_descriptive[*term as usize] |= bits(counts) & !values != 0;
+    }
+    let idf: Vec<f32> = having.into_iter().map(|having| idf_of(having, entries.len())).collect();
     let max_idf = idf_of(0, entries.len());
     let rarity = idf.iter().map(|idf| idf / max_idf).collect();
     let mut reading = TopicReader::new(&vocabulary, &synonyms, rarity);
@@ -209,7 +212,7 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Thesaurus) -> Index {
     Index {
         topics,
         topic_vectors,
-        is_descriptive: descriptive(&read, vocabulary.len()),
+        is_descriptive,
         postings: postings(&read, vocabulary.len()),
         entry_terms: read.iter().map(Terms::with_fields).collect(),
         names: read.iter().map(|terms| terms.name(&idf)).collect(),
@@ -230,6 +233,11 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Thesaurus) -> Index {
 impl IndexBuilder {
     fn read(&mut self, entry: &IndexEntry, segments: &Segments) -> Terms {
         let (mut length, mut pairs, mut text) = (OfFields::default(), Vec::new(), Vec::new());
+        let mut counts: HashMap<Term, OfFields<u16>> = HashMap::new();
+        let mut count = |term: Term, place: usize| {
+            let count = &mut counts.entry(term).or_default()[place];
+            *count = count.saturating_add(1);
+        };
         let mut seen: HashSet<&str> = HashSet::new();
         let mut left = MAX_WORDS;
         for (field, written) in &entry.texts {
@@ -260,7 +268,7 @@ impl IndexBuilder {
                         return;
                     }
                     left -= 1;
-                    self.count(term, place);
+                    count(term, place);
                     if word.joined {
                         return;
                     }
@@ -276,29 +284,14 @@ impl IndexBuilder {
             }
             for part in parts {
                 let term = self.term(&part);
-                self.count(term, place);
+                count(term, place);
             }
         }
         pairs.sort_unstable();
         pairs.dedup();
-        Terms { counts: self.take_counts(), length, pairs, text }
-    }
-
-    fn count(&mut self, term: Term, field: usize) {
-        if self.counts.len() <= term as usize {
-            self.counts.resize(self.vocabulary.len(), OfFields::default());
-        }
-        let counts = &mut self.counts[term as usize];
-        if *counts == [0_u16; FIELDS.len()] {
-            self.counted.push(term);
-        }
-        counts[field] = counts[field].saturating_add(1);
-    }
-
-    fn take_counts(&mut self) -> Box<[(Term, OfFields<u16>)]> {
-        self.counted.sort_unstable();
-        let counted = self.counted.drain(..);
-        counted.map(|term| (term, std::mem::take(&mut self.counts[term as usize]))).collect()
+        let mut counts: Vec<(Term, OfFields<u16>)> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|(term, _)| *term);
+        Terms { counts, length, pairs, text }
     }
 
     /// Whether a word is the name of an entry: text about other tools does not describe this tool.
@@ -341,28 +334,11 @@ fn bits(counts: &OfFields<u16>) -> u8 {
     has.fold(0, |bits, ((field, ..), _)| bits | field.bit())
 }
 
-fn descriptive(read: &[Terms], terms: usize) -> Vec<bool> {
-    let values = Field::ParameterText.bit() | Field::Example.bit();
-    let mut descriptive = vec![false; terms];
-    for (term, counts) in read.iter().flat_map(|terms| &terms.counts) {
-        descriptive[*term as usize] |= bits(counts) & !values != 0;
-    }
-    descriptive
-}
-
-pub(super) fn idf_of(having: usize, all: usize) -> f32 {
+fn idf_of(having: usize, all: usize) -> f32 {
     let (having, all) = (having as f32, all as f32);
     let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(IDF_POWER);
     // A word that all entries have at least shows which catalog this is.
     tells(having).max(MIN_IDF_SHARE * tells(0.0))
-}
-
-fn idf(read: &[Terms], terms: usize) -> Vec<f32> {
-    let mut having = vec![0; terms];
-    for (term, _) in read.iter().flat_map(|terms| &terms.counts) {
-        having[*term as usize] += 1;
-    }
-    having.into_iter().map(|having| idf_of(having, read.len())).collect()
 }
 
 fn postings(read: &[Terms], terms: usize) -> Vec<Vec<(u32, f32)>> {

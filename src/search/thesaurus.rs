@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::IndexMap;
 use rayon::prelude::*;
 
-use super::index::TextTable;
 use super::query::Spelling;
 use super::words::{FOREIGN, foreign_stem, is_dense, plain, stemmed};
 
@@ -34,9 +34,8 @@ pub(super) const ACTION: u8 = 8;
 /// Words, with their synonyms and related words.
 #[derive(Debug, Default)]
 pub(super) struct Thesaurus {
-    /// Keys are stems, or stems with a space between them.
-    texts: TextTable,
-    words: Vec<KnownWord>,
+    /// Stems, or stems with a space between them, each with a number.
+    words: IndexMap<Box<str>, KnownWord, DefaultHashBuilder>,
     /// Number of words that have meanings.
     keys: usize,
 }
@@ -151,16 +150,13 @@ impl Thesaurus {
     }
 
     fn number(&mut self, text: &str) -> u32 {
-        let number = self.texts.number(text);
-        if number as usize == self.words.len() {
-            self.words.push(KnownWord::default());
-        }
-        number
+        let known = self.words.get_index_of(text);
+        known.unwrap_or_else(|| self.words.insert_full(text.into(), KnownWord::default()).0) as u32
     }
 
     /// A known word, for several questions about it.
     pub(super) fn word(&self, text: &str) -> Option<&KnownWord> {
-        self.texts.get(text).and_then(|number| self.words.get(number as usize))
+        self.words.get(text)
     }
 
     /// Whether a fact holds for a word.
@@ -176,7 +172,10 @@ impl Thesaurus {
     /// The meanings of a word of it.
     pub(super) fn meanings<'t>(&'t self, word: Option<&'t KnownWord>) -> impl Iterator<Item = Synonym<'t>> {
         let meanings = word.into_iter().flat_map(|word| &word.meanings);
-        meanings.map(|(stem, weight)| Synonym { stem: self.texts.text(*stem), weight: *weight })
+        meanings.filter_map(|(stem, weight)| {
+            let (stem, _) = self.words.get_index(*stem as usize)?;
+            Some(Synonym { stem, weight: *weight })
+        })
     }
 
     /// Whether it has meanings of a stem.
@@ -198,8 +197,7 @@ impl Thesaurus {
 
     /// Every word that has meanings.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        let keys = self.words.iter().zip(0..).filter(|(word, _)| word.is_key());
-        keys.map(|(_, number)| self.texts.text(number))
+        self.words.iter().filter(|(_, word)| word.is_key()).map(|(text, _)| &**text)
     }
 }
 

@@ -3,6 +3,9 @@
 
 use std::sync::LazyLock;
 
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
+
 use super::index::{Term, TextTable};
 use super::rank::Weights;
 use super::thesaurus::{
@@ -17,12 +20,9 @@ const MEANT: f32 = 0.7;
 /// Most topics of an entry that are kept, the strongest ones.
 const MAX_TOPICS: usize = 160;
 
-/// The topics of all entries, each with a number and its distinctiveness.
+/// The topics of all entries: stems, each with a number and its distinctiveness.
 #[derive(Debug, Default)]
-pub(super) struct Topics {
-    stems: TextTable,
-    tells: Vec<f32>,
-}
+pub(super) struct Topics(IndexMap<Box<str>, f32, DefaultHashBuilder>);
 
 /// Topic vector of an entry: topics with their weights, sorted by topic; its length is 1.
 pub(super) type TopicVector = Vec<(u32, f32)>;
@@ -63,8 +63,8 @@ impl<'r> TopicReader<'r> {
                     let stems = window.iter().map(|term| self.vocabulary.text(*term));
                     let key = stems.collect::<Vec<_>>().join(" ");
                     for meaning in means(&key, self.synonyms) {
-                        let topic = self.topics.number(meaning.stem);
-                        sums.add(topic, meaning.weight * MEANT * self.topics.tells[topic as usize]);
+                        let (topic, tells) = self.topics.number(meaning.stem);
+                        sums.add(topic, meaning.weight * MEANT * tells);
                     }
                 }
             }
@@ -77,8 +77,8 @@ impl<'r> TopicReader<'r> {
         let stem = self.vocabulary.text(term);
         let mut topics = Vec::new();
         spread(stem, self.synonyms, self.rarity[term as usize], |stem, weight| {
-            let topic = self.topics.number(stem);
-            topics.push((topic, weight * self.topics.tells[topic as usize]));
+            let (topic, tells) = self.topics.number(stem);
+            topics.push((topic, weight * tells));
         });
         TermTopics { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
     }
@@ -103,12 +103,17 @@ fn topic_vector(sums: Weights) -> TopicVector {
 }
 
 impl Topics {
-    fn number(&mut self, stem: &str) -> u32 {
-        let number = self.stems.number(stem);
-        if number as usize == self.tells.len() {
-            self.tells.push(ENGLISH.tells(stem));
-        }
-        number
+    /// The number of a topic, which may be new, and its distinctiveness.
+    fn number(&mut self, stem: &str) -> (u32, f32) {
+        let known = self.get(stem);
+        known.unwrap_or_else(|| {
+            let tells = ENGLISH.tells(stem);
+            (self.0.insert_full(stem.into(), tells).0 as u32, tells)
+        })
+    }
+
+    fn get(&self, stem: &str) -> Option<(u32, f32)> {
+        self.0.get_full(stem).map(|(number, _, tells)| (number as u32, *tells))
     }
 }
 
@@ -181,8 +186,7 @@ fn own_weight(stem: &Stem) -> Option<f32> {
 impl Topics {
     /// The topic with each stem of another table, where there is one.
     pub(super) fn like(&self, other: &Self) -> Vec<Option<u32>> {
-        let stems = (0..other.tells.len() as u32).map(|topic| other.stems.text(topic));
-        stems.map(|stem| self.stems.get(stem)).collect()
+        other.0.keys().map(|stem| self.get(stem).map(|(topic, _)| topic)).collect()
     }
 
     /// The topic vector of a query with these leads. Its length is 1 with topics of no entry included. `rarity` is the
@@ -192,8 +196,8 @@ impl Topics {
         let mut elsewhere: Vec<(&str, f32)> = Vec::new();
         for lead in leads {
             let weight = lead.weight(&rarity);
-            match self.stems.get(lead.stem) {
-                Some(topic) => weights.add(topic, weight * self.tells[topic as usize]),
+            match self.get(lead.stem) {
+                Some((topic, tells)) => weights.add(topic, weight * tells),
                 None => elsewhere.push((lead.stem, weight * ENGLISH.tells(lead.stem))),
             }
         }
@@ -235,7 +239,7 @@ impl ReferenceTools {
         let mut reading = TopicReader::new(&vocabulary, &synonyms, vec![1.0; vocabulary.len()]);
         let lines: Vec<TopicVector> = lines.iter().map(|line| reading.entry(line)).collect();
         let topics = reading.into_topics();
-        let mut by_topic = vec![Vec::new(); topics.tells.len()];
+        let mut by_topic = vec![Vec::new(); topics.0.len()];
         for (place, line) in lines.iter().enumerate() {
             line.iter().for_each(|(topic, weight)| by_topic[*topic as usize].push((place, *weight)));
         }

@@ -336,7 +336,7 @@ impl Line {
         let properties = tool.parameters.schema().get("properties").and_then(|list| list.as_object());
         let names = properties.into_iter().flatten().map(|(name, _)| name.as_str()).take(MAX_PARAMETERS);
         let also = tool.aliases.iter().map(String::as_str).chain([tool.op.as_str()]);
-        let also = also.chain(tool.written_tags().iter().map(String::as_str)).chain(names);
+        let also = also.chain(tool.definition.tags.iter().map(String::as_str)).chain(names);
         let more = clipped(&clean_line(&also.collect::<Vec<_>>().join(" ")), MAX_TEXT);
         let name = shown_name(&tool.name, &tool.safe_name);
         let file = if name == tool.safe_name { String::new() } else { tool.safe_name.clone() };

@@ -11,7 +11,7 @@ use reqwest::{Client, StatusCode};
 
 use super::collect::collect;
 use super::registry_version;
-use crate::config::{Source, Workspace, is_safe_address, shown_address};
+use crate::config::{FetchError, Source, Workspace, is_safe_address, shown_address};
 use crate::finding::{Document, Format, Limits, Severity};
 use crate::guard::{MISTAKE, guarded_now};
 
@@ -31,7 +31,7 @@ struct Registry {
     text: Option<Arc<str>>,
     etag: Option<String>,
     /// Reason why the last request failed.
-    problem: Option<String>,
+    problem: Option<FetchError>,
 }
 
 /// The state of one address.
@@ -48,14 +48,15 @@ type Fetched = (Arc<str>, Option<String>);
 
 impl Addresses {
     /// The registry at each address of a workspace, or the reason why there is none. Asks an address only the first time.
-    pub fn registries(&self, workspace: &Workspace) -> BTreeMap<String, Result<Arc<str>, String>> {
+    pub fn registries(&self, workspace: &Workspace) -> BTreeMap<String, Result<Arc<str>, FetchError>> {
         let named = || workspace.config.sources.iter().filter_map(Source::address);
         self.known().retain(|address, _| named().any(|named| named == address));
         let known = self.known().clone();
         let new = named().filter(|address| !known.contains_key(*address));
         self.ask(new.map(|address| (address.to_string(), Registry::default())).collect());
         let result = |(address, registry): (String, Registry)| {
-            (address, registry.text.ok_or(registry.problem.unwrap_or_default()))
+            let problem = || registry.problem.unwrap_or_else(|| FetchError::NoAnswer(String::new()));
+            (address, registry.text.ok_or_else(problem))
         };
         self.known().clone().into_iter().map(result).collect()
     }
@@ -70,7 +71,7 @@ impl Addresses {
     pub fn states(&self) -> Vec<AddressState> {
         let state = |(address, registry): (&String, &Registry)| AddressState {
             address: shown_address(address),
-            problem: registry.problem.clone(),
+            problem: registry.problem.as_ref().map(ToString::to_string),
         };
         self.known().iter().map(state).collect()
     }
@@ -79,7 +80,7 @@ impl Addresses {
     fn ask(&self, asked: BTreeMap<String, Registry>) -> bool {
         let ask = |(address, before): (String, Registry)| {
             let fetched = guarded_now(|| fetch(&address, before.etag.as_deref()));
-            self.take(address, before, fetched.unwrap_or_else(|_| Err(MISTAKE.into())))
+            self.take(address, before, fetched.unwrap_or_else(|_| Err(no_answer(MISTAKE))))
         };
         std::thread::scope(|scope| {
             let threads: Vec<_> = asked.into_iter().map(|entry| scope.spawn(|| ask(entry))).collect();
@@ -91,7 +92,7 @@ impl Addresses {
     }
 
     /// Keeps an answer. Returns true if it is another registry than before.
-    fn take(&self, address: String, before: Registry, fetched: Result<Option<Fetched>, String>) -> bool {
+    fn take(&self, address: String, before: Registry, fetched: Result<Option<Fetched>, FetchError>) -> bool {
         let from = shown_address(&address);
         let registry = match fetched {
             Ok(Some((text, etag))) => Registry { text: Some(text), etag, problem: None },
@@ -119,22 +120,19 @@ impl Addresses {
 }
 
 /// The registry at an address; `None` if it still has this tag.
-fn fetch(address: &str, etag: Option<&str>) -> Result<Option<Fetched>, String> {
+fn fetch(address: &str, etag: Option<&str>) -> Result<Option<Fetched>, FetchError> {
     if !is_safe_address(address) {
-        return Err(
-            "an answer over http:// can be changed on its way; use https:// without a user, or a server \
-                    of this machine"
-                .into(),
-        );
+        return Err(FetchError::Unsafe);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
+    let runtime = runtime.map_err(no_answer)?;
     let got = runtime.block_on(async { tokio::time::timeout(TIMEOUT, get(address, etag)).await });
-    let got = got.unwrap_or_else(|_| Err(format!("no answer within {} seconds", TIMEOUT.as_secs())))?;
+    let late = || no_answer(format!("no answer within {} seconds", TIMEOUT.as_secs()));
+    let got = got.unwrap_or_else(|_| Err(late()))?;
     got.map(|(bytes, etag)| Ok((checked(address, bytes)?, etag))).transpose()
 }
 
-async fn get(address: &str, etag: Option<&str>) -> Result<Option<(Vec<u8>, Option<String>)>, String> {
+async fn get(address: &str, etag: Option<&str>) -> Result<Option<(Vec<u8>, Option<String>)>, FetchError> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(Policy::custom(redirected));
@@ -145,14 +143,14 @@ async fn get(address: &str, etag: Option<&str>) -> Result<Option<(Vec<u8>, Optio
     match answer.status() {
         StatusCode::NOT_MODIFIED if etag.is_some() => return Ok(None),
         StatusCode::OK => {}
-        status => return Err(format!("the answer is {status}")),
+        status => return Err(no_answer(format!("the answer is {status}"))),
     }
     let etag = answer.headers().get("etag").and_then(|etag| Some(etag.to_str().ok()?.to_string()));
     let most = Limits::default().max_bytes;
     let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|_| "the answer broke off")? {
+    while let Some(chunk) = answer.chunk().await.map_err(|_| no_answer("the answer broke off"))? {
         if (bytes.len() + chunk.len()) as u64 > most {
-            return Err(format!("it is over {} MiB", most >> 20));
+            return Err(no_answer(format!("it is over {} MiB", most >> 20)));
         }
         bytes.extend_from_slice(&chunk);
     }
@@ -167,33 +165,41 @@ fn redirected(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
+fn no_answer(problem: impl std::fmt::Display) -> FetchError {
+    FetchError::NoAnswer(problem.to_string())
+}
+
 /// Reason why there is no answer, without the address.
-fn unanswered(error: reqwest::Error) -> String {
+fn unanswered(error: reqwest::Error) -> FetchError {
     let cause = std::error::Error::source(&error).map(ToString::to_string);
     match error {
-        error if error.is_redirect() => cause.unwrap_or_else(|| "too many redirects".into()),
-        error if error.is_connect() => "no connection".into(),
-        error => error.without_url().to_string(),
+        error if error.is_redirect() => no_answer(cause.unwrap_or_else(|| "too many redirects".into())),
+        error if error.is_connect() => no_answer("no connection"),
+        error => no_answer(error.without_url()),
     }
 }
 
 /// The text of a registry that has tools and no mistakes.
-fn checked(address: &str, bytes: Vec<u8>) -> Result<Arc<str>, String> {
-    let document = Document::parse(&shown_address(address), bytes, Format::Json, &Limits::default());
-    let document = document.map_err(|finding| format!("it is no registry.json: {}", finding.message))?;
+fn checked(address: &str, bytes: Vec<u8>) -> Result<Arc<str>, FetchError> {
+    let no_registry = |problem: String| Err(FetchError::NoRegistry(problem));
+    let document = match Document::parse(&shown_address(address), bytes, Format::Json, &Limits::default()) {
+        Ok(document) => document,
+        Err(finding) => return no_registry(format!("it is no registry.json: {}", finding.message)),
+    };
     if registry_version(&document.value).is_none() {
-        return Err("it is no registry.json: `registry_version` is missing".into());
+        return no_registry("it is no registry.json: `registry_version` is missing".into());
     }
     let (tools, findings) = collect(&document.file, &document.value);
     if let Some(error) = findings.iter().find(|finding| finding.severity == Severity::Error) {
-        return Err(format!("it has errors: {}", error.message));
+        return no_registry(format!("it has errors: {}", error.message));
     }
     if tools.is_empty() {
-        return Err("it has no tools".into());
+        return no_registry("it has no tools".into());
     }
     match tools.iter().find(|tool| tool.definition.backend.is_some()) {
         Some(tool) => {
-            Err(format!("`{}` names a backend, and a registry.json has none", tool.definition.name))
+            let name = &tool.definition.name;
+            no_registry(format!("`{name}` names a backend, and a registry.json has none"))
         }
         None => Ok(document.text),
     }
@@ -204,7 +210,7 @@ mod tests {
     use super::*;
 
     fn problem(text: &str) -> String {
-        checked("https://example.com/registry.json?key=abc", text.into()).unwrap_err()
+        checked("https://example.com/registry.json?key=abc", text.into()).unwrap_err().to_string()
     }
 
     #[test]
@@ -232,7 +238,7 @@ mod tests {
     #[test]
     fn other_addresses_are_refused() {
         for address in ["http://example.com/registry.json", "https://ann:secret@example.com/registry.json"] {
-            assert!(fetch(address, None).unwrap_err().contains("use https://"));
+            assert!(fetch(address, None).unwrap_err().to_string().contains("use https://"));
         }
     }
 }

@@ -9,10 +9,10 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::RawTool;
+use super::formats::RESULT_KEYS;
 use super::openapi::{DefinitionKeys, TOOL_BUDGET, TOTAL_BUDGET, refs_in, weight};
 use super::parts::{PartPlaces, Reason, References, Target, refers_outside, stem, visit_objects};
-use super::shape::RESULT_KEYS;
-use crate::finding::{Document, Finding, SchemaNames, pointer_join, pointer_split};
+use crate::finding::{Document, Finding, SchemaNames, pointer_join, pointer_split, pointer_to};
 use crate::tool::Schema;
 
 /// Names that a schema gives itself. They would make the references in it relative to themselves.
@@ -126,11 +126,8 @@ impl Bundle<'_, '_> {
     }
 
     fn key(&mut self, target: &Target) -> String {
-        let whole = pointer_join(&pointer_join("", &target.file), stem(&target.file));
-        match target.pointer.as_str() {
-            "" => self.keys.of(&whole),
-            below => self.keys.of(&format!("{whole}{below}")),
-        }
+        let whole = pointer_to("", &[&target.file, stem(&target.file)]);
+        self.keys.of(&format!("{whole}{}", target.pointer))
     }
 
     /// Points the references to files, below a value of `file`, into the `$defs` of the bundle.

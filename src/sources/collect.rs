@@ -9,13 +9,25 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::RawTool;
-use super::recognise::{Surroundings, is_provider_tool};
-use super::shape::{SCHEMA_KEYS, Shape, Shapes};
+use super::formats::{SCHEMA_KEYS, Shape, Surroundings, is_provider_tool};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::tool::{CategoryPath, Definition, Schema};
 
 /// Containers nest no deeper than this in any known format.
 const MAX_DEPTH: usize = 10;
+/// Keys of lists of tools.
+const LISTS: [&str; 8] = [
+    "tools", "tool", "functions", "functionDeclarations", "function_declarations", "operations",
+    "definitions", "actions",
+];
+/// Containers whose name says nothing about a server.
+const ENVELOPES: [&str; 9] =
+    ["result", "toolConfig", "tool_config", "request", "response", "body", "params", "data", "payload"];
+/// Parts of documents that hold named and described things, but no tools.
+const SKIPPED: [&str; 13] = [
+    "inputSchema", "input_schema", "parameters", "properties", "$defs", "messages", "components", "paths",
+    "mcpServers", "config", "resources", "prompts", "env",
+];
 
 /// Facts about a tool from the containers around it.
 #[derive(Clone, Default)]
@@ -29,7 +41,7 @@ struct Context {
 /// All tools of a document, in order.
 pub(super) fn collect(file: &str, document: &Value) -> (Vec<RawTool>, Vec<Finding>) {
     let (tools, findings, seen) = Default::default();
-    let mut walk = Walk { file, document, shapes: Shapes::new(), tools, findings, seen };
+    let mut walk = Walk { file, document, tools, findings, seen };
     walk.value(document, "", &Context::default(), 0);
     (walk.tools, walk.findings)
 }
@@ -37,7 +49,6 @@ pub(super) fn collect(file: &str, document: &Value) -> (Vec<RawTool>, Vec<Findin
 struct Walk<'a> {
     file: &'a str,
     document: &'a Value,
-    shapes: Shapes,
     tools: Vec<RawTool>,
     findings: Vec<Finding>,
     /// Tools by server and name: dumps often hold the same list twice.
@@ -90,23 +101,21 @@ impl Walk<'_> {
         let is_map_of_lists = maps_servers(object, context.around);
         for (key, value) in object {
             let child = pointer_join(pointer, key);
-            let of_tools = holds_tools(key);
+            let of_tools = LISTS.contains(&key.as_str());
+            let is_skipped = SKIPPED.contains(&key.as_str());
             match value {
                 Value::Array(items) if of_tools || (is_map_of_lists && maps_a_server(key, items)) => {
                     let server = if of_tools { inner.server.clone() } else { Some(key.clone()) };
-                    self.value(
-                        value,
-                        &child,
-                        &Context { server, around: Surroundings::Tools, ..inner.clone() },
-                        depth + 1,
-                    );
+                    let context = Context { server, around: Surroundings::Tools, ..inner.clone() };
+                    self.value(value, &child, &context, depth + 1);
                 }
-                Value::Object(fields) if !skipped(key) => {
-                    let maps_server = !of_tools && !is_envelope(key) && fields.contains_key("tools");
+                Value::Object(fields) if !is_skipped => {
+                    let maps_server =
+                        !of_tools && !ENVELOPES.contains(&key.as_str()) && fields.contains_key("tools");
                     let server = inner.server.clone().or_else(|| maps_server.then(|| key.clone()));
                     self.value(value, &child, &Context { server, ..inner.clone() }, depth + 1);
                 }
-                Value::Array(_) if !skipped(key) => self.value(value, &child, &inner, depth + 1),
+                Value::Array(_) if !is_skipped => self.value(value, &child, &inner, depth + 1),
                 _ => {}
             }
         }
@@ -114,8 +123,7 @@ impl Walk<'_> {
 
     fn tool(&mut self, shape: Shape, object: &Map<String, Value>, pointer: &str, context: &Context) {
         let place = Place::new(self.file, pointer);
-        let Some((mut definition, parameters)) = self.shapes.read(shape, object, &place, &mut self.findings)
-        else {
+        let Some((mut definition, parameters)) = shape.read(object, &place, &mut self.findings) else {
             return;
         };
         if definition.name.trim().is_empty() {
@@ -193,22 +201,6 @@ fn is_nameless(object: &Map<String, Value>) -> bool {
         && (has_schema || (is_described && holds_nothing))
 }
 
-/// Containers whose name says nothing about a server.
-fn is_envelope(key: &str) -> bool {
-    matches!(
-        key,
-        "result"
-            | "toolConfig"
-            | "tool_config"
-            | "request"
-            | "response"
-            | "body"
-            | "params"
-            | "data"
-            | "payload"
-    )
-}
-
 /// The parameters of a tool, which may still be in the document alone.
 fn parameters_of<'v>(document: &'v Value, tool: &'v Definition, pointer: Option<&str>) -> Option<&'v Value> {
     tool.parameters.as_ref().map(Schema::value).or_else(|| document.pointer(pointer?))
@@ -225,20 +217,6 @@ fn enter(object: &Map<String, Value>, context: &Context) -> Context {
         category: text("category").or_else(|| context.category.clone()),
         around: Surroundings::Anything,
     }
-}
-
-fn holds_tools(key: &str) -> bool {
-    matches!(
-        key,
-        "tools"
-            | "tool"
-            | "functions"
-            | "functionDeclarations"
-            | "function_declarations"
-            | "operations"
-            | "definitions"
-            | "actions"
-    )
 }
 
 /// `{"server": [tool, ...], ...}`: lists only, and one of them has a value that can only be a tool. Such a value is
@@ -259,25 +237,5 @@ fn maps_servers(object: &Map<String, Value>, around: Surroundings) -> bool {
 fn maps_a_server(key: &str, items: &[Value]) -> bool {
     let named = |item: &Value| item.get("name").is_some_and(Value::is_string);
     let described = |item: &Value| item.get("description").is_some() || Shape::of_value(item).is_some();
-    !skipped(key) && items.first().is_some_and(described) && items.iter().all(named)
-}
-
-/// Parts of documents that hold named and described things, but no tools.
-fn skipped(key: &str) -> bool {
-    matches!(
-        key,
-        "inputSchema"
-            | "input_schema"
-            | "parameters"
-            | "properties"
-            | "$defs"
-            | "messages"
-            | "components"
-            | "paths"
-            | "mcpServers"
-            | "config"
-            | "resources"
-            | "prompts"
-            | "env"
-    )
+    !SKIPPED.contains(&key) && items.first().is_some_and(described) && items.iter().all(named)
 }

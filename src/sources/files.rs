@@ -49,15 +49,15 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
         if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };
     let mut files: Vec<File<'a>> = Vec::new();
     for (index, source) in sources {
-        let before = files.len();
-        of_source(workspace, source, index, &mut files, findings);
-        keep_within(workspace, source, &mut files[before..], findings);
-        if files.len() == before {
+        let mut found = of_source(workspace, source, index, findings);
+        keep_within(workspace, source, &mut found, findings);
+        if found.is_empty() {
             let nothing = nothing_in(workspace, source, index);
             let nested = findings.iter().rev().find(|finding| finding.code == Code::CatalogNested);
             let help = nested.and_then(|nested| nested.help.clone()).or_else(|| nothing.help.clone());
             findings.push(Finding { help, ..nothing });
         }
+        files.extend(found);
     }
     each_once(files, findings)
 }
@@ -85,8 +85,7 @@ fn each_once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<
 /// Reports that a file of a trusted source is read without trust.
 fn not_trusted(file: &File<'_>, why: &str) -> Finding {
     let message = format!("the definitions in this file are not trusted to name programs: {why}");
-    let help = "give the file one [[source]] of its own, with its own path";
-    Finding::new(Code::TrustNarrowed, message).at(Place::new(&file.shown, "")).help(help)
+    Finding::new(Code::TrustNarrowed, message).at(Place::new(&file.shown, ""))
 }
 
 /// The sources that are files, by number. A source without a path is left out; it has been reported.
@@ -117,39 +116,35 @@ fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
         .help("definition files end in .json, .yaml, .yml or .toml"))
 }
 
+/// The files of one source.
 fn of_source<'a>(
     workspace: &Workspace,
     source: &'a Source,
     index: usize,
-    files: &mut Vec<File<'a>>,
     findings: &mut Vec<Finding>,
-) {
+) -> Vec<File<'a>> {
     let path = workspace.root.join(&source.path);
-    if path.is_dir() {
+    let is_folder = path.is_dir();
+    let paths: Vec<PathBuf> = if is_folder {
         let written = written_files(&path);
         let found = match source.path.is_empty() {
             true => walk_without_catalogs(&path, findings),
             false => walk(&path).collect(),
         };
-        let found = found.into_iter().filter(|path| !is_ours(path) && !written.contains(path));
-        files.extend(found.map(|path| {
-            let shown = relative_name(&path, &workspace.root);
-            File { shown, path, source, index, named: false, trust: source.trust }
-        }));
+        found.into_iter().filter(|path| !is_ours(path) && !written.contains(path)).collect()
     } else if source.path.contains(['*', '?']) {
         let pattern = relative_name(Path::new(&source.path), &workspace.root);
-        let folder = fixed_part(&pattern);
-        let Ok(glob) = Selector::parse(&format!("source:{pattern}")) else { return };
-        for path in walk(&workspace.root.join(folder)) {
-            let shown = relative_name(&path, &workspace.root);
-            if glob.matches_source(&shown) {
-                files.push(File { path, shown, source, index, named: true, trust: source.trust });
-            }
-        }
-    } else if path.is_file() {
+        let Ok(glob) = Selector::parse(&format!("source:{pattern}")) else { return Vec::new() };
+        let is_meant = |path: &PathBuf| glob.matches_source(&relative_name(path, &workspace.root));
+        walk(&workspace.root.join(fixed_part(&pattern))).filter(is_meant).collect()
+    } else {
+        path.is_file().then_some(path).into_iter().collect()
+    };
+    let file = |path: PathBuf| {
         let shown = relative_name(&path, &workspace.root);
-        files.push(File { shown, path, source, index, named: true, trust: source.trust });
-    }
+        File { shown, path, source, index, named: !is_folder, trust: source.trust }
+    };
+    paths.into_iter().map(file).collect()
 }
 
 /// A link out of the folder of a trusted source is not trusted, unless the file itself is named.

@@ -3,7 +3,7 @@
 //! 1. [`files`] lists the definition files of each source, in a fixed order.
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] reads OpenAPI documents; [`collect`] finds tools in all other documents, in any container;
-//!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
+//!    [`formats`] tells them from other objects, and reads each in its format.
 //! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
 //!    an OpenAPI document is read together with its files ([`parts::combine`]).
@@ -13,17 +13,17 @@ mod address;
 mod bundle;
 mod collect;
 mod files;
+mod formats;
 mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
 mod parts;
-mod recognise;
-mod shape;
 
 #[cfg(feature = "runtime")]
 pub use address::{AddressState, Addresses};
 pub use files::{entries, roots};
+pub use formats::read_native;
 pub use listings::{Awaited, Listings};
 pub use parts::PartPlaces;
 
@@ -93,41 +93,43 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let parts = Parts::new(&workspace.root, limits);
-    let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> = files
-        .par_iter()
-        .map(|file| {
-            let document = open(&file.path, &file.shown, limits);
-            let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
-            let (path, server) = (Some(path.clone()), file.source.server.clone());
-            let prefix = file.source.prefix.unwrap_or(false);
-            let origin = Origin { trust: file.trust, path, server, prefix };
-            let references = Some(References::new(&parts));
-            let import = |document| import(document, file.source, origin, file.named, references);
-            (file.index, document.map(import))
-        })
-        .collect();
+    let read = |file: &files::File<'_>| -> Result<Imported, Box<Unread>> {
+        let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
+        let origin = Origin {
+            trust: file.trust,
+            path: Some(path.clone()),
+            server: file.source.server.clone(),
+            prefix: file.source.prefix.unwrap_or(false),
+        };
+        let references = Some(References::new(&parts));
+        let document = open(&file.path, &file.shown, limits)?;
+        Ok(import(document, file.source, origin, file.named, references))
+    };
+    let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> =
+        files.par_iter().map(|file| (file.index, read(file))).collect();
+    // A server or an address has no say over files.
+    let alone = |document: Result<Document, Finding>, source: &Source, origin: Origin| match document {
+        Ok(document) => Ok(import(document, source, origin, true, None)),
+        Err(finding) => Err(Box::<Unread>::from(finding)),
+    };
     let has_several = listings::live_servers(workspace).nth(1).is_some();
     for answer in listings::answers(workspace, listings, limits) {
         loaded.findings.extend(answer.stale);
         let source = workspace.config.sources.get(answer.index);
         let server = source.and_then(|source| source.server.clone());
         let prefix = source.and_then(|source| source.prefix).unwrap_or(has_several);
-        let origin = Origin { trust: Trust::Read, path: None, server, prefix };
-        // A server has no say over files.
-        let import = |document| import(document, &answer.source, origin, true, None);
-        parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
+        let origin = Origin { server, prefix, ..Origin::default() };
+        parsed.push((answer.index, alone(answer.document, &answer.source, origin)));
     }
     for (index, source) in workspace.config.sources.iter().enumerate() {
         let Some(address) = source.address() else { continue };
-        let origin =
-            Origin { path: Some(address.into()), server: source.server.clone(), ..Origin::default() };
-        // A registry has no say over files.
-        let import = |document| import(document, source, origin, true, None);
-        parsed.push((index, fetched(workspace, index, address, limits).map(import).map_err(Into::into)));
+        let (path, server) = (Some(address.into()), source.server.clone());
+        let origin = Origin { path, server, ..Origin::default() };
+        parsed.push((index, alone(fetched(workspace, index, address, limits), source, origin)));
     }
     if let Some(document) = workspace.definitions.clone() {
         let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
-        parsed.push((usize::MAX, Ok(import(document, &Source::default(), origin, true, None))));
+        parsed.push((usize::MAX, alone(Ok(document), &Source::default(), origin)));
     }
     parsed.sort_by_key(|(index, _)| *index);
     loaded.add(parsed);

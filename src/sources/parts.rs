@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::RawTool;
 use crate::finding::{
-    Code, Document, Finding, Limits, Place, SchemaNames, open, percent_decoded, pointer_join,
+    Code, Document, Finding, Limits, Place, SchemaNames, open, percent_decoded, pointer_join, pointer_to,
 };
 use crate::tool::clean_line;
 
@@ -317,7 +317,7 @@ impl PartPlaces {
         loop {
             let (above, below) = pointer.split_at(end);
             if let Some(part) = self.places.get(above) {
-                return Some(Place::new(&part.file, format!("{}{below}", part.pointer)));
+                return Some(part.below(below));
             }
             end = above.rfind('/')?;
         }
@@ -365,7 +365,7 @@ pub(super) fn combine(document: &mut Value, file: &str, references: &mut Referen
 
 /// The pointer of a file in the combined value. Its last segment names the schema in a file of its own.
 fn place_of(file: &str) -> String {
-    pointer_join(&pointer_join(&pointer_join("", PARTS), file), stem(file))
+    pointer_to("", &[PARTS, file, stem(file)])
 }
 
 struct Combining<'c, 'p> {

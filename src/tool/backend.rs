@@ -206,13 +206,33 @@ pub enum Reference<'v> {
     Text(&'v [Value]),
 }
 
+/// A mistake in an object that has a key of a reference.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceError {
+    /// Another field stands in the object.
+    #[error("`{0}` does not belong beside `{1}`")]
+    OtherField(String, &'static str),
+    /// `$arg` is of another form.
+    #[error("`$arg` is a JSON pointer such as \"/id\"")]
+    Argument,
+    /// `$from` is of another form.
+    #[error("`$from` is the `id` of an earlier step")]
+    Step,
+    /// `pointer` is of another form.
+    #[error("`pointer` is a JSON pointer such as \"/result/id\"")]
+    Pointer,
+    /// `$text` is of another form.
+    #[error("`$text` is a list of values")]
+    Text,
+}
+
 impl<'v> Reference<'v> {
-    /// The reference that an object is, if it is one. The error says what is wrong with it.
-    pub fn of(fields: &'v Map<String, Value>) -> Option<Result<Self, String>> {
+    /// The reference that an object is, if it is one.
+    pub fn of(fields: &'v Map<String, Value>) -> Option<Result<Self, ReferenceError>> {
         let key = REFERENCE_KEYS.into_iter().find(|key| fields.contains_key(*key))?;
         let is_known = |name: &String| name == key || (key == "$from" && name == "pointer");
         if let Some(other) = fields.keys().find(|name| !is_known(name)) {
-            return Some(Err(format!("`{other}` does not belong beside `{key}`")));
+            return Some(Err(ReferenceError::OtherField(other.clone(), key)));
         }
         let is_pointer = |text: &str| text.is_empty() || text.starts_with('/');
         Some(match (key, fields.get(key)?, fields.get("pointer")) {
@@ -221,13 +241,11 @@ impl<'v> Reference<'v> {
             ("$from", Value::String(step), Some(Value::String(pointer))) if is_pointer(pointer) => {
                 Ok(Self::Answer(step, pointer))
             }
-            ("$from", Value::String(_), _) => {
-                Err("`pointer` is a JSON pointer such as \"/result/id\"".into())
-            }
-            ("$from", ..) => Err("`$from` is the `id` of an earlier step".into()),
+            ("$from", Value::String(_), _) => Err(ReferenceError::Pointer),
+            ("$from", ..) => Err(ReferenceError::Step),
             ("$text", Value::Array(parts), _) => Ok(Self::Text(parts)),
-            ("$text", ..) => Err("`$text` is a list of values".into()),
-            _ => Err("`$arg` is a JSON pointer such as \"/id\"".into()),
+            ("$text", ..) => Err(ReferenceError::Text),
+            _ => Err(ReferenceError::Argument),
         })
     }
 }

@@ -80,7 +80,7 @@ impl WordClass {
     pub fn of(word: &str) -> Self {
         match CLASSES.get(word) {
             Some(class) => *class,
-            None if has_effect(word) => Self::Verb,
+            None if Effect::of_word(word).is_some() => Self::Verb,
             None if word.bytes().all(|byte| byte.is_ascii_digit()) => Self::Empty,
             None => Self::Noun,
         }
@@ -171,11 +171,6 @@ const READERS: &[&str] = &[
     "inspector", "matcher", "parser", "predictor", "reader", "resolver", "retriever", "scanner", "scraper",
     "searcher", "solver", "summarizer", "translator", "validator", "verifier", "viewer",
 ];
-
-/// Whether a word is a verb with a known effect.
-pub(super) fn has_effect(word: &str) -> bool {
-    Effect::of_word(word).is_some()
-}
 
 impl Effect {
     /// The effect that a name suggests: the stricter of its first verb and of the verb for a change. Without a known

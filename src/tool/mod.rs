@@ -8,8 +8,8 @@ pub mod grammar;
 mod name;
 
 pub use backend::{
-    ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, REFERENCE_KEYS, Reference, Stdin, Step,
-    StepsBackend, Style,
+    ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, REFERENCE_KEYS, Reference, ReferenceError,
+    Stdin, Step, StepsBackend, Style,
 };
 pub use category::CategoryPath;
 pub use definition::{

@@ -18,23 +18,17 @@ use crate::tool::{Definition, clean_line, each_word, hidden_characters, words};
 fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Finding)) {
     let (definition, description) = (&tool.definition, &tool.description);
     if description.trim().is_empty() {
-        let help = "say what it does and when to use it; models choose by it";
-        report(Finding::new(Code::DescriptionMissing, "the tool has no description").help(help));
+        report(Finding::new(Code::DescriptionMissing, "the tool has no description"));
     } else if is_tautology(&definition.name, description) {
         let message = format!("\"{}\" only repeats the name", clean_line(description));
-        report(
-            Finding::new(Code::DescriptionTautological, message)
-                .help("say more than the name: when to use it, its input and its result"),
-        );
+        report(Finding::new(Code::DescriptionTautological, message));
     }
     if let Some(written) = &definition.parameters {
         report_schema_mistakes(written.value(), schema_place, report);
     }
     hidden(definition, report);
     if let Some(quote) = orders_to_the_model(description, tool.parameters.schema()) {
-        let message = format!("text that instructs the model: \"{quote}\"");
-        let help = "descriptions say what a tool does; keep orders, secrets and other tools out of them, or trust the source less";
-        report(Finding::new(Code::TextInstructs, message).help(help));
+        report(Finding::new(Code::TextInstructs, format!("text that instructs the model: \"{quote}\"")));
     }
 }
 
@@ -43,12 +37,10 @@ pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
     for tool in &catalog.tools {
         let Some(name) = &tool.definition.replaced_by else { continue };
         if let Resolved::Unknown(near) = catalog.resolve(name) {
-            let finding = Finding::new(
-                Code::ReplacementUnknown,
-                format!("replaced_by names `{name}`, which is no tool"),
-            );
-            let at = Place::new(&tool.place.file, pointer_join(&tool.place.pointer, "replaced_by"));
-            findings.push(finding.tool(&tool.name).at(at).did_you_mean(&near, "name a tool of this catalog"));
+            let message = format!("replaced_by names `{name}`, which is no tool");
+            let at = tool.place.below("/replaced_by");
+            let finding = tool.finding(Code::ReplacementUnknown, message).at(at);
+            findings.push(finding.did_you_mean(&near, "name a tool of this catalog"));
         }
     }
 }
@@ -84,11 +76,7 @@ pub(super) fn arguments(parameters: &Parameters, place: &Place, report: &mut imp
         let pointer = pointer_join(&format!("{}/properties", place.pointer), first);
         let message =
             format!("{} of {} arguments have no description: {listed}{more}", bare.len(), properties.len());
-        report(
-            Finding::new(Code::ParameterUndocumented, message)
-                .at(Place::new(&place.file, pointer))
-                .help("describe each in a few words"),
-        );
+        report(Finding::new(Code::ParameterUndocumented, message).at(Place::new(&place.file, pointer)));
     }
 }
 
@@ -100,11 +88,7 @@ fn hidden(tool: &Definition, report: &mut impl FnMut(Finding)) {
     if !found.is_empty() {
         let listed =
             found.iter().take(5).map(|c| format!("U+{:04X}", *c as u32)).collect::<Vec<_>>().join(", ");
-        let message = format!("hidden characters in its text: {listed}");
-        report(
-            Finding::new(Code::TextHidden, message)
-                .help("they are left out of docs and payloads; remove them from the source"),
-        );
+        report(Finding::new(Code::TextHidden, format!("hidden characters in its text: {listed}")));
     }
 }
 
@@ -122,29 +106,17 @@ pub(super) fn distinctive_words(tool: &Tool) -> Vec<String> {
 /// The lint that is still to be done.
 #[derive(Debug, Default)]
 pub(super) struct CatalogLint {
-    tools: Vec<Arc<Tool>>,
+    /// The tools that it looks at.
+    pub(super) tools: Vec<Arc<Tool>>,
     /// The places of each tool, and the number of findings up to its last.
-    places: Vec<(DefinitionPlaces, usize)>,
+    pub(super) places: Vec<(DefinitionPlaces, usize)>,
     /// The number of findings before those about pairs of tools.
-    before_pairs: usize,
+    pub(super) before_pairs: usize,
 }
 
 impl CatalogLint {
-    pub(in crate::catalog) fn new(
-        tools: Vec<Arc<Tool>>,
-        places: Vec<(DefinitionPlaces, usize)>,
-        before_pairs: usize,
-    ) -> Self {
-        Self { tools, places, before_pairs }
-    }
-
-    /// The tools that it looks at.
-    pub(in crate::catalog) fn tools(&self) -> &[Arc<Tool>] {
-        &self.tools
-    }
-
     /// Adds what it finds to the findings of the catalog, each in its place.
-    pub(in crate::catalog) fn add_to(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub(super) fn add_to(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let tools: Vec<&Tool> = self.tools.iter().map(|tool| &**tool).collect();
         let of_tools: Vec<Vec<Finding>> = tools
             .par_iter()
@@ -185,9 +157,7 @@ fn equal_shorts(tools: &[&Tool], findings: &mut Vec<Finding>) {
         if !earlier.is_empty() {
             let names: Vec<String> = earlier.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
             let message = format!("the short description is that of {}", names.join(", "));
-            let finding = Finding::new(Code::ShortEqual, message).tool(&tool.name).at(tool.place.clone());
-            findings
-                .push(finding.help("say in each `short_description` when to use it rather than the other"));
+            findings.push(tool.finding(Code::ShortEqual, message));
         }
         earlier.push(&tool.name);
     }
@@ -283,12 +253,7 @@ fn near_duplicates(tools: &[&Tool], findings: &mut Vec<Finding>) {
         let listed =
             others.iter().map(|&other| format!("`{}`", tools[other].name)).collect::<Vec<_>>().join(", ");
         let message = format!("described in nearly the same words as {listed}");
-        findings.push(
-            Finding::new(Code::NearTwin, message)
-                .tool(&tool.name)
-                .at(tool.place.clone())
-                .help("say in each when to use it rather than the other"),
-        );
+        findings.push(tool.finding(Code::NearTwin, message));
     }
 }
 

@@ -207,8 +207,7 @@ fn report(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut
         let first = &tools[members[0]];
         let tools = if count == 1 { "tool has" } else { "tools have" };
         let message = format!("{count} {tools} the derived category `{path}`");
-        let finding = Finding::new(Code::CategoryDerived, message).tool(&first.name).at(first.place.clone());
-        findings.push(finding.help("`toolcrib check --suggest` prints overlays to keep or change it"));
+        findings.push(first.finding(Code::CategoryDerived, message));
     }
 }
 

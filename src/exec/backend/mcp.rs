@@ -21,7 +21,8 @@ use crate::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use crate::exec::Caller;
 use crate::exec::results::is_longer_json;
 use crate::sources::mcp::{
-    Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask, bound,
+    Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask,
+    bound,
 };
 use crate::tool::Effect;
 

@@ -39,7 +39,7 @@ impl Scope<'_> {
     /// The tools in it, by position.
     pub(super) fn tools(self, view: &CatalogView) -> impl Iterator<Item = usize> {
         let below = &view.tree().node(self.node).descendant_tools;
-        below.iter().copied().filter(move |&tool| self.has_tags(view.catalog().tools[tool].written_tags()))
+        below.iter().copied().filter(move |&tool| self.has_tags(&view.catalog().tools[tool].definition.tags))
     }
 
     /// Whether these tags include all wanted ones.

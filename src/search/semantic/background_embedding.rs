@@ -207,7 +207,7 @@ impl Embedder<'_> {
     }
 
     fn save(&mut self) {
-        let unkept = self.store.save().err();
+        let unkept = self.store.save().err().map(|error| error.to_string());
         let mut progress = self.shared.progress();
         if let (Some(problem), None) = (&unkept, &progress.save_error) {
             tracing::warn!("semantic search: {problem}");

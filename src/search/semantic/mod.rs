@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+pub use query::SimilarityError;
 pub use vector_store::{Similarities, UNRELATED, VectorSlot, Vectors};
 
 use super::confidence::NAMED;

@@ -22,6 +22,28 @@ const REMEMBERED: usize = 2_048;
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
+/// Reason why a search cannot use meaning, for callers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SimilarityError {
+    /// The query has no text.
+    #[error("the query is empty")]
+    EmptyQuery,
+    /// Vectors of tools are missing.
+    #[error("{0}")]
+    Incomplete(String),
+    /// The model has too many requests already.
+    #[error("too many searches at once")]
+    Busy,
+    /// The model gave no vector of the query.
+    #[error("{0}")]
+    Model(String),
+    /// Vectors cannot be compared.
+    #[error(
+        "the model answers with vectors of another length than before; a restart without the cache helps"
+    )]
+    OtherLength,
+}
+
 /// Vectors of queries so far.
 pub(super) struct QueryVectors {
     /// By caller and query: no caller learns from a quick answer that another one has searched for the same.
@@ -92,8 +114,9 @@ impl Semantic {
     pub async fn similarities(
         &self,
         slot: &Arc<VectorSlot>,
-        (caller, queries): (&str, &[&str]),
-    ) -> Result<Vec<Similarities>, String> {
+        caller: &str,
+        queries: &[&str],
+    ) -> Result<Vec<Similarities>, SimilarityError> {
         let near = self.fetch_similarities(slot, caller, queries).await;
         let counter = if near.is_ok() { &self.queries.on } else { &self.queries.unavailable };
         counter.fetch_add(1, Relaxed);
@@ -105,14 +128,14 @@ impl Semantic {
         slot: &Arc<VectorSlot>,
         caller: &str,
         queries: &[&str],
-    ) -> Result<Vec<Similarities>, String> {
+    ) -> Result<Vec<Similarities>, SimilarityError> {
         self.tools_are_there(slot).await?;
         let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
         let (mut units, mut unknown) = (HashMap::new(), Vec::new());
         for query in &queries {
             match locked(&self.queries.known).get(&(caller.to_string(), query.clone())) {
                 Some(unit) => _ = units.insert(query.clone(), Arc::clone(unit)),
-                None if query.is_empty() => return Err("the query is empty".into()),
+                None if query.is_empty() => return Err(SimilarityError::EmptyQuery),
                 None if unknown.contains(query) => {}
                 None => unknown.push(query.clone()),
             }
@@ -133,13 +156,12 @@ impl Semantic {
         let near = tokio::task::spawn_blocking(compare).await.unwrap_or_default();
         near.ok_or_else(|| {
             locked(&self.queries.known).clear();
-            "the model answers with vectors of another length than before; a restart without the cache helps"
-                .into()
+            SimilarityError::OtherLength
         })
     }
 
     /// Waits for the vectors of tools, if the options allow it.
-    async fn tools_are_there(&self, slot: &Arc<VectorSlot>) -> Result<(), String> {
+    async fn tools_are_there(&self, slot: &Arc<VectorSlot>) -> Result<(), SimilarityError> {
         if slot.vectors().is_some() {
             return Ok(());
         }
@@ -151,23 +173,27 @@ impl Semantic {
         if slot.vectors().is_some() {
             return Ok(());
         }
-        Err(self.progress().missing_in_brief())
+        Err(SimilarityError::Incomplete(self.progress().missing_in_brief()))
     }
 
     /// The vectors of queries that are not known yet.
-    async fn vectors(&self, caller: &str, queries: Vec<String>) -> Result<Vec<(String, UnitVector)>, String> {
+    async fn vectors(
+        &self,
+        caller: &str,
+        queries: Vec<String>,
+    ) -> Result<Vec<(String, UnitVector)>, SimilarityError> {
         {
             let health = locked(&self.queries.health);
             if let (Some(until), Some((_, brief))) = (health.rests_until, &health.trouble)
                 && Instant::now() < until
             {
-                return Err(brief.clone());
+                return Err(SimilarityError::Model(brief.clone()));
             }
         }
         let room = Arc::clone(&self.queries.room).try_acquire_owned();
-        let Ok(room) = room else { return Err("too many searches at once".into()) };
-        let (model, patience, asked) =
-            (Arc::clone(&self.shared.model), self.options.timeout, queries.clone());
+        let Ok(room) = room else { return Err(SimilarityError::Busy) };
+        let (model, asked) = (Arc::clone(&self.shared.model), queries.clone());
+        let patience = self.options.timeout;
         // The place is taken as long as the model is asked, even when nobody waits any more.
         let asking = tokio::task::spawn_blocking(move || {
             let _room = room;
@@ -183,8 +209,8 @@ impl Semantic {
             }
         };
         self.queries.ended(answer.as_ref().err().cloned());
-        let units: Vec<UnitVector> =
-            answer.map_err(|(_, brief)| brief)?.iter().map(|vector| unit(vector)).collect();
+        let vectors = answer.map_err(|(_, brief)| SimilarityError::Model(brief))?;
+        let units: Vec<UnitVector> = vectors.iter().map(|vector| unit(vector)).collect();
         self.queries.cache(caller, queries.clone(), &units);
         Ok(queries.into_iter().zip(units).collect())
     }

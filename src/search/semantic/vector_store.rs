@@ -17,6 +17,14 @@ const MAX_BYTES: u64 = 4 << 30;
 /// Most vectors of other catalogs that a file keeps.
 const MAX_OTHERS: usize = 50_000;
 
+/// The file of vectors cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {cause}", file.display())]
+pub(super) struct SaveError {
+    file: PathBuf,
+    cause: std::io::Error,
+}
+
 /// Vectors by key.
 #[derive(Debug)]
 pub(super) struct VectorStore {
@@ -88,7 +96,7 @@ impl VectorStore {
     }
 
     /// Writes the file if there are new vectors; whole, or not at all.
-    pub(super) fn save(&mut self) -> Result<(), String> {
+    pub(super) fn save(&mut self) -> Result<(), SaveError> {
         let Some(file) = &self.file else { return Ok(()) };
         let (Some(length), true) = (self.length, self.vectors.len() != self.saved) else { return Ok(()) };
         let mut bytes = MAGIC.to_vec();
@@ -102,7 +110,7 @@ impl VectorStore {
             vector.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         }
         bytes.extend(blake3::hash(&bytes).as_bytes());
-        write(file, &bytes).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        write(file, &bytes).map_err(|cause| SaveError { file: file.clone(), cause })?;
         self.saved = self.vectors.len();
         Ok(())
     }

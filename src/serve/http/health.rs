@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{RequestContext, Response, caller};
 use crate::exec::Caller;
+use crate::finding::Severity;
 use crate::serve::auth::Resource;
 use crate::serve::response::{Media, Problem, ProblemCode, no_store, preferred};
 use crate::serve::{RequestCatalog, metrics};
@@ -53,7 +54,6 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
-        let findings = generation.findings.counts();
         let stale = catalog.live.stale();
         detail["complete"] = generation.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
@@ -63,7 +63,9 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
             let entry = |(state, version): &(AddressState, Option<&str>)| json!({ "address": state.address, "registry_version": version, "problem": state.problem });
             detail["addresses"] = addresses.iter().map(entry).collect();
         }
-        detail["findings"] = json!({ "errors": findings.errors, "warnings": findings.warnings });
+        let count = |severity| generation.findings.count(severity);
+        detail["findings"] =
+            json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
         let connections = catalog.services().backends.connections();
         let servers = connections.map(|connections| connections.servers()).unwrap_or_default();

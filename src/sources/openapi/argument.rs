@@ -29,6 +29,22 @@ pub(super) struct Argument {
     pub(super) writing: Writing,
 }
 
+impl Argument {
+    /// An optional argument without a description.
+    pub(super) fn new(location: Location, name: &str, schema: Rc<Component>, pointer: &str) -> Self {
+        Self {
+            location,
+            name: name.to_string(),
+            schema,
+            description: None,
+            examples: Vec::new(),
+            required: false,
+            pointer: pointer.to_string(),
+            writing: Writing::default(),
+        }
+    }
+}
+
 /// Serialization of lists and objects, where it is not the default.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Writing {

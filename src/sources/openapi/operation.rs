@@ -12,7 +12,7 @@ use super::parameter::{Body, Parameter, json_media};
 use super::paths::Found;
 use super::{Importer, Operation, paths};
 use crate::config::Category;
-use crate::finding::{Code, pointer_join};
+use crate::finding::{Code, pointer_join, pointer_to};
 use crate::tool::grammar::singular;
 use crate::tool::{
     Backend, CategoryPath, Definition, Effect, Example, HttpBackend, Location, Schema, clean_line, words,
@@ -140,24 +140,20 @@ impl<'d> Importer<'_, 'd> {
         let is_success = success.is_some();
         let response = success.or_else(|| responses.get_key_value("default"));
         let Some((status, response)) = response else { return nothing };
-        let pointer = pointer_join(&pointer_join(&found.pointer, "responses"), status);
+        let pointer = pointer_to(&found.pointer, &["responses", status]);
         let Some((response, pointer)) = self.document.follow(response, pointer, &mut self.report) else {
             return nothing;
         };
         let Some(response) = response.as_object() else { return nothing };
         let returns = Some(self.text(response, "description", &pointer)).filter(|text| !text.is_empty());
         let content = response.get("content").and_then(Value::as_object).and_then(json_media);
-        let schema = match (self.document.dialect, content) {
-            _ if !is_success => None,
-            (Dialect::Swagger2, _) => {
-                response.get("schema").map(|schema| (schema, pointer_join(&pointer, "schema")))
-            }
-            (_, Some((media, content))) => content.get("schema").map(|schema| {
-                (schema, pointer_join(&pointer_join(&pointer_join(&pointer, "content"), media), "schema"))
-            }),
-            _ => None,
+        let (owner, pointer) = match (self.document.dialect, content) {
+            _ if !is_success => return (returns, None),
+            (Dialect::Swagger2, _) => (response, pointer_join(&pointer, "schema")),
+            (_, Some((media, content))) => (content, pointer_to(&pointer, &["content", media, "schema"])),
+            _ => return (returns, None),
         };
-        (returns, schema.and_then(|(schema, pointer)| self.result_schema(schema, &pointer)))
+        (returns, owner.get("schema").and_then(|schema| self.result_schema(schema, &pointer)))
     }
 
     fn result_schema(&mut self, schema: &Value, pointer: &str) -> Option<Schema> {

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::Importer;
 use super::argument::{Argument, Writing};
-use super::bundle::{Component, flatten};
+use super::bundle::{Component, Property, flatten};
 use super::document::{Dialect, quote};
 use super::lower::Direction;
 use super::paths::{Found, path_variables};
-use crate::finding::{Code, pointer_join};
+use crate::finding::{Code, pointer_join, pointer_to};
 use crate::tool::{Location, Style};
 
 /// The most parameters that are read of one list.
@@ -76,13 +76,9 @@ impl<'d> Importer<'_, 'd> {
     /// The arguments of parameters, without the body. A path variable without a parameter is a string.
     pub(super) fn arguments(&mut self, found: &Found<'d>, parameters: &[Parameter<'d>]) -> Vec<Argument> {
         let variables = path_variables(found.path);
-        let mut missing: Vec<&str> = Vec::new();
-        let mut declared: HashSet<&str> = parameters
-            .iter()
-            .filter(|parameter| parameter.place == "path")
-            .map(|parameter| parameter.name)
-            .collect();
-        missing.extend(variables.iter().filter(|name| declared.insert(name)));
+        let in_path = parameters.iter().filter(|parameter| parameter.place == "path");
+        let mut declared: HashSet<&str> = in_path.map(|parameter| parameter.name).collect();
+        let missing: Vec<&str> = variables.iter().copied().filter(|name| declared.insert(name)).collect();
         let known: HashSet<&str> = variables.into_iter().collect();
         let mut arguments = Vec::new();
         for parameter in parameters {
@@ -109,16 +105,9 @@ impl<'d> Importer<'_, 'd> {
             let message =
                 format!("path variable `{}` has no parameter; it was taken for a string", quote(name));
             self.report.add(Code::SchemaRepaired, &found.pointer, message);
-            arguments.push(Argument {
-                location: Location::Path,
-                name: name.to_string(),
-                schema: Rc::new(Component::new(json!({ "type": "string" }), Vec::new())),
-                description: None,
-                examples: Vec::new(),
-                required: true,
-                pointer: found.pointer.clone(),
-                writing: Writing::default(),
-            });
+            let schema = Rc::new(Component::new(json!({ "type": "string" }), Vec::new()));
+            let argument = Argument::new(Location::Path, name, schema, &found.pointer);
+            arguments.push(Argument { required: true, ..argument });
         }
         arguments
     }
@@ -137,14 +126,11 @@ impl<'d> Importer<'_, 'd> {
         };
         let schema = self.parameter_schema(value, pointer);
         Argument {
-            location,
-            name: name.to_string(),
             writing: self.writing(value, location, &schema.value),
-            schema,
             description,
             examples: self.examples(value, pointer).into_iter().map(|(_, example)| example).collect(),
             required: required || location == Location::Path,
-            pointer: pointer.clone(),
+            ..Argument::new(location, name, schema, pointer)
         }
     }
 
@@ -211,7 +197,7 @@ impl<'d> Importer<'_, 'd> {
         if let Some((media, schema)) =
             content.and_then(|(media, content)| Some((media, content.get("schema")?)))
         {
-            let pointer = pointer_join(&pointer_join(&pointer_join(pointer, "content"), media), "schema");
+            let pointer = pointer_to(pointer, &["content", media, "schema"]);
             return self.bundle.schema(schema, &pointer, Direction::Input, &mut self.report);
         }
         self.report.add(Code::FieldInvalid, pointer, "a parameter without a schema accepts anything");
@@ -281,7 +267,7 @@ impl<'d> Importer<'_, 'd> {
             self.report.invalid(&pointer, "content", "a request body without a media type was left out");
             return None;
         };
-        let place = pointer_join(&pointer_join(&pointer, "content"), media);
+        let place = pointer_to(&pointer, &["content", media]);
         let (schema, schema_pointer) = match value.get("schema") {
             Some(schema) => {
                 let place = pointer_join(&place, "schema");
@@ -303,12 +289,13 @@ impl<'d> Importer<'_, 'd> {
         let media = consumes.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         if let Some(body) = parameters.iter().find(|parameter| parameter.place == "body") {
             let media = media.min_by_key(|media| rank(media)).unwrap_or(JSON);
-            let Argument { schema, description, pointer, examples, .. } =
-                self.argument(body, Location::WholeBody);
+            let argument = self.argument(body, Location::WholeBody);
+            let Argument { schema, description, mut pointer, examples, .. } = argument;
             let required = self.report.flag(body.value.get("required"), "required", &body.pointer);
             let examples = examples.into_iter().map(|example| (None, example)).collect();
-            let pointer =
-                if body.value.contains_key("schema") { pointer_join(&pointer, "schema") } else { pointer };
+            if body.value.contains_key("schema") {
+                pointer = pointer_join(&pointer, "schema");
+            }
             let content = Content { media, schema, pointer, description, required, encoding: None };
             return self.content(content, examples);
         }
@@ -328,41 +315,26 @@ impl<'d> Importer<'_, 'd> {
     /// `required: true` by mistake, so only an explicit `false` makes the properties optional.
     fn content(&mut self, content: Content<'_>, examples: Vec<(Option<String>, Value)>) -> Body {
         let Content { media, schema, pointer, description, required, encoding } = content;
-        let is_map = rank(media) <= 3;
-        let plain = if is_map {
-            flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report)
-        } else {
-            None
+        let plain = match rank(media) {
+            0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report),
+            _ => None,
         };
         let arguments = match plain {
             Some(plain) => {
-                let argument = |(name, property): (&String, &Rc<super::bundle::Property>)| Argument {
-                    location: Location::Body,
-                    name: name.clone(),
-                    schema: property.schema.clone(),
-                    description: None,
-                    examples: Vec::new(),
-                    required: property.required && required != Some(false),
-                    pointer: pointer.clone(),
-                    writing: encoding
-                        .and_then(|encoding| encoding.get(name)?.as_object())
-                        .map_or_else(Writing::default, |told| self.encoded(told, &property.schema.value)),
+                let argument = |(name, property): (&String, &Rc<Property>)| {
+                    let encoded = encoding.and_then(|encoding| encoding.get(name)?.as_object());
+                    let writing = encoded.map(|encoded| self.encoded(encoded, &property.schema.value));
+                    Argument {
+                        required: property.required && required != Some(false),
+                        writing: writing.unwrap_or_default(),
+                        ..Argument::new(Location::Body, name, property.schema.clone(), &pointer)
+                    }
                 };
                 plain.properties.iter().map(argument).collect()
             }
             None => {
-                let required = required == Some(true);
-                let (location, name) = (Location::WholeBody, "body".to_string());
-                vec![Argument {
-                    location,
-                    name,
-                    schema,
-                    description,
-                    examples: Vec::new(),
-                    required,
-                    pointer,
-                    writing: Writing::default(),
-                }]
+                let body = Argument::new(Location::WholeBody, "body", schema, &pointer);
+                vec![Argument { description, required: required == Some(true), ..body }]
             }
         };
         Body { arguments, content_type: content_type(media), examples }
