@@ -39,6 +39,7 @@ warning[description-missing]: the message
   |   ^
   |
   = tool: x
+  = help: say what it does and when to use it; models choose by it
 
 2 errors, 1 warning
 "#;
@@ -56,7 +57,8 @@ fn errors_come_first_with_their_line() {
 #[test]
 fn many_findings_of_one_code_are_counted() {
     let findings = (0..30).map(|_| finding(Code::DescriptionMissing, "")).collect();
-    let one = "warning[description-missing]: the message\n --> tools.json:1:1\n  |\n1 | []\n  | ^\n";
+    let one = "warning[description-missing]: the message\n --> tools.json:1:1\n  |\n1 | []\n  | ^\n  |\n  \
+               = help: say what it does and when to use it; models choose by it\n";
     let rest = "... and 28 more `description-missing`; `--json` lists them all\n\n30 warnings";
     check("[]", findings, Some(2), &format!("{one}\n{one}\n{rest}"));
 }
@@ -82,7 +84,8 @@ fn machines_get_the_same_in_the_same_order() {
     let report = json_report(&findings);
     let first = json!({
         "code": "schema-invalid", "severity": "error", "tool": "t", "message": "the message",
-        "file": "tools.json", "line": 2, "column": 1, "path": "/1", "help": null,
+        "file": "tools.json", "line": 2, "column": 1, "path": "/1",
+        "help": "correct the schema; until then the tool is documented but cannot be called",
     });
     assert_eq!(report["findings"][0], first);
     assert_eq!(report["summary"], json!({"errors": 1, "warnings": 1, "infos": 0}));

@@ -99,8 +99,7 @@ impl ServerHandler for McpService {
         request: CallToolRequestParams,
         context: McpContext,
     ) -> McpResult<CallToolResponse> {
-        // Boxed: rmcp's own future would hold this large one several times, on a stack of 2 MiB.
-        Box::pin(self.run_tool(request, context)).await
+        self.run_tool(request, context).await
     }
 
     async fn list_resources(

@@ -250,7 +250,8 @@ impl McpService {
         requester.caller.origin = Some(Arc::clone(&origin));
         let work = async {
             tokio::select! {
-                answer = work(requester) => answer,
+                // Boxed: rmcp's own future would hold this large one several times, on a stack of 2 MiB.
+                answer = Box::pin(work(requester)) => answer,
                 () = context.ct.cancelled() => {
                     // Over HTTP the client may be gone without a wish, and a write goes on in its own task.
                     if connection.is_some() {
