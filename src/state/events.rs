@@ -4,7 +4,7 @@
 //! transaction that writes them increments, so that a reader of events after a number misses none. The thread writes events
 //! that come soon after each other in one transaction, and tries again when something could not be written.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -466,7 +466,7 @@ impl Recorder {
 
     /// Waits until all events are written, if any wait. After a failure it tries to write again.
     pub(super) async fn flush(&self) -> Result<(), StateError> {
-        if self.shared.waiting.load(Relaxed) == 0 && locked(&self.shared.problem).is_none() {
+        if self.shared.waiting.load(Acquire) == 0 && locked(&self.shared.problem).is_none() {
             return Ok(());
         }
         let (done, answer) = oneshot::channel();
@@ -525,11 +525,12 @@ impl Shared {
         });
         let written = written
             .unwrap_or_else(|_| Err(StateError::Failed("writing broke down; it is tried again".into())));
-        self.waiting.fetch_sub(given.len(), Relaxed);
         self.note(written.as_ref().err());
         if written.is_err() {
             self.lost.fetch_add(given.len() as u64, Relaxed);
         }
+        // Last: whoever sees that nothing waits also sees how writing ended.
+        self.waiting.fetch_sub(given.len(), Release);
         written
     }
 

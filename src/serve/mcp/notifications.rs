@@ -51,14 +51,13 @@ pub(super) async fn listen(
     }
     let (catalog, recipient) =
         (requester.catalog.for_session(), Recipient::Subscription(context.sink().clone()));
-    let follower = Follower { catalog, caller: requester.caller, recipient };
-    drop(requester.catalog);
+    let follower = Follower { catalog, caller: requester.caller.clone(), recipient };
     let following = async {
         follower.clone().follow(elsewhere).await;
         std::future::pending().await
     };
     tokio::select! {
-        () = follower.announce(lists, &watched) => {}
+        () = follower.announce(requester, lists, &watched) => {}
         () = following => {}
         () = context.cancelled() => {}
         () = end(ended) => {}
@@ -94,7 +93,7 @@ pub(super) struct Follower {
 
 impl Follower {
     /// The catalog as it is now; `None` once its profile is gone.
-    fn now(&self) -> Option<Requester> {
+    pub(super) fn now(&self) -> Option<Requester> {
         Some(Requester { catalog: self.catalog.now()?, caller: self.caller.clone() })
     }
 
@@ -106,10 +105,17 @@ impl Follower {
         }
     }
 
-    /// Announces each new catalog, with its changed docs among the watched ones, until the client or the profile is gone.
-    pub(super) async fn announce(&self, lists: &SubscriptionFilter, watched: &Mutex<Subscriptions>) {
+    /// Announces each catalog after the `first`, with its changed docs among the watched ones, until the client or the
+    /// profile is gone.
+    pub(super) async fn announce(
+        &self,
+        first: Requester,
+        lists: &SubscriptionFilter,
+        watched: &Mutex<Subscriptions>,
+    ) {
         let mut news = self.catalog.subscribe();
-        let Some(first) = self.now() else { return };
+        // The catalog may have changed while the client was answered.
+        news.mark_changed();
         let lists_tools = first.catalog.cache(&first.caller).lists_tools();
         let mut known = first.view().content();
         drop(first);

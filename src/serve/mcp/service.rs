@@ -107,10 +107,11 @@ impl ClientConnection {
     /// Announces each new catalog to a client of the older protocol.
     pub(super) fn notify(&self, client: &Peer<RoleServer>) {
         let Some(follower) = self.follower(client) else { return };
+        let Some(first) = follower.now() else { return };
         if client.peer_info().is_some() && !self.is_notified.swap(true, Relaxed) {
             let watched = Arc::clone(&self.watched);
             let lists = SubscriptionFilter::builder().tools_list_changed().resources_list_changed().build();
-            self.spawn(async move { follower.announce(&lists, &watched).await });
+            self.spawn(async move { follower.announce(first, &lists, &watched).await });
         }
     }
 

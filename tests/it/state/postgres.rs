@@ -161,7 +161,7 @@ fn two_begin_at_the_same_moment(server: &Server) {
     runtime().block_on(async {
         let beginning = (0..8).map(|_| {
             let state = StateStore::postgres(&url).unwrap();
-            tokio::spawn(async move { state.flush().await })
+            tokio::spawn(async move { state.events(&EventQuery::default()).await })
         });
         for begun in beginning.collect::<Vec<_>>() {
             begun.await.unwrap().unwrap();
