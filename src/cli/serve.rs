@@ -121,7 +121,7 @@ impl ServeArgs {
         prepared.serve(runtime, &stop)
     }
 
-    /// A template with a mistake is told now, and not to the first caller.
+    /// Reports a broken template at the start, before the first caller meets it.
     fn check_template(&self) -> CommandResult {
         let Some(folder) = &self.template else { return Ok(()) };
         find_template(folder)?;

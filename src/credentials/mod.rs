@@ -223,7 +223,7 @@ pub(crate) enum SignInProblem {
     #[error("the sign-in of the operator is not for other callers")]
     NotShared,
     /// The caller has sent no token, and the server is called with it.
-    #[error("it is called with the token of the caller, and there is none")]
+    #[error("it is called with the caller's token, and the caller sent no token")]
     NoCallerToken,
     /// The authorization server refused, or cannot be reached: the reason.
     #[error("{0}")]

@@ -93,7 +93,7 @@ fn call(tool: &Tool) -> Option<Value> {
     tool.call.as_ref().map(|call| called(tool, call))
 }
 
-/// A call of a tool; one of a destructive tool only tells what it would do.
+/// A call of a tool; for a destructive tool, a dry run.
 pub(crate) fn called(tool: &Tool, arguments: &Map<String, Value>) -> Value {
     let mut call = Map::new();
     call.insert("op".into(), tool.op.as_str().into());

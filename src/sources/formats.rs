@@ -1,7 +1,7 @@
-//! The formats of one tool: how each is told from the other named and described objects that files hold, and read into
-//! native fields (docs/reference/formats.md).
+//! The formats of one tool: each is recognised among the other named and described objects in a file, and read into native
+//! fields (docs/reference/formats.md).
 //!
-//! Most JSON and YAML in a project is no tool: packages, people, messages, resources. So outside a container of tools
+//! Most JSON and YAML in a project describes something else: packages, people, messages, resources. So outside a container of tools
 //! an object needs a schema, or must have the form of a native definition.
 
 use std::sync::LazyLock;

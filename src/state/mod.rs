@@ -285,7 +285,7 @@ pub fn random_secret() -> Option<String> {
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Random bits. Without a source of randomness there is none for keys or TLS either; the clock is better than a crash.
+/// Random bits. Falls back to the clock: without randomness, keys and TLS do not work either.
 fn random() -> u64 {
     getrandom::u64().unwrap_or_else(|_| now() as u64)
 }

@@ -305,7 +305,7 @@ impl Arguments for ExpandTool {
     }
 }
 
-/// The ready-made call; one of a destructive tool only tells what it would do.
+/// The ready-made call; for a destructive tool, a dry run.
 fn called(tool: &Tool) -> Option<Value> {
     let mut call = json!({ "tool_id": tool.op, "arguments": tool.call.as_ref()? });
     if tool.effect == Effect::Destructive {

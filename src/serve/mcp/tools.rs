@@ -276,8 +276,8 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy, awaited: Op
             format!("Tools in your list are called by name; find the others. {others}")
         }
         (Mode::Hybrid, _) => format!(
-            "{counted}, some of them in short.\n\
-             - Before the first call of a tool that is told in short, read its documentation with `read_tool_doc`: its \
+            "{counted}, some of them with a short description.\n\
+             - Before the first call of a tool with a short description, read its page with `read_tool_doc`: its \
              arguments, its rules, and a call that is ready to be used. Do not guess arguments.\n\
              - Find tools by what they do with `tool_search`: say an action and an object.\n"
         ),

@@ -84,8 +84,8 @@ async fn with_capability(requester: &Requester, has: fn(&ServerCapabilities) -> 
     found
 }
 
-/// The servers that are there for the caller. A server is not, if the caller may use none of its tools; nor is a server
-/// without tools for a caller who does not see everything.
+/// The servers that the caller may know of: those with a tool that the caller may use, and all of them for a caller who
+/// sees everything.
 fn seen(requester: &Requester) -> impl Iterator<Item = (String, &Source)> {
     let view = requester.view();
     let sees_all = requester.caller.sees_everything() && requester.catalog.profile_name().is_none();

@@ -46,7 +46,7 @@ pub(crate) struct Endpoint {
 /// The caller or client that has a connection for itself; the default for a connection that all share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EndpointUser {
-    /// The caller's headers that the server is sent; `None` when there are none.
+    /// The caller's headers that the server is sent; `None` if no header is sent.
     pub(crate) headers: Option<HeaderMap>,
     /// The caller whose token the connection carries; `None` for the operator.
     pub(crate) token: Option<CallerToken>,

@@ -417,7 +417,7 @@ impl Session {
                     None => "it asks for more than arguments, which cannot be given here".into(),
                 },
             )),
-            Ok(_) => Err(McpCallError::Unreadable("the result is none of a tool".into())),
+            Ok(_) => Err(McpCallError::Unreadable("the result is not that of a tool call".into())),
             Err(error) => Err(self.meaning(error).await),
         }
     }
