@@ -72,7 +72,7 @@ def served(connection):
 
 
 class Reader(threading.Thread):
-    """Reads docs on one connection until it is told to stop."""
+    """Reads docs on one connection until it is stopped."""
 
     def __init__(self, port, seed, stop):
         super().__init__(daemon=True)

@@ -77,7 +77,7 @@ class Server:
 
 
 class Caller(threading.Thread):
-    """Makes calls on one connection until it is told to stop, or has made its share."""
+    """Makes calls on one connection until it is stopped or has made its share."""
 
     def __init__(self, port, first, share, pause=0.0):
         super().__init__(daemon=True)

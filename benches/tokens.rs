@@ -117,7 +117,7 @@ fn length(answer: &[u8]) -> Option<usize> {
     Some(end + length.parse::<usize>().unwrap())
 }
 
-/// Processor time of a process so far; 0 where the system does not tell.
+/// Processor time of a process so far; 0 where the system does not report it.
 fn processor_micros(process: u32) -> f64 {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let nanos = |task: std::fs::DirEntry| {

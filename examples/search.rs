@@ -1,11 +1,12 @@
 //! Finds the tools for a job by words, and reads the doc of the best.
 
 use toolcrib::Catalog;
+use toolcrib::search::Verdict;
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let catalog = Catalog::open("examples/buildos")?;
     let found = catalog.search("move a document under a folder", 3);
-    assert!(found.is_match);
+    assert_ne!(found.verdict, Verdict::NoMatch);
     for hit in &found.hits {
         println!("{:.2}  {}  {}  ({})", hit.confidence, hit.tool.op, hit.tool.summary, hit.reason);
     }
@@ -16,6 +17,6 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A search that no tool fits says so, with the nearest tools.
     let none = catalog.search("water the plants", 3);
-    assert!(!none.is_match);
+    assert_eq!(none.verdict, Verdict::NoMatch);
     Ok(())
 }

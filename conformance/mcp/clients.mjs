@@ -1,4 +1,4 @@
-// Do the official clients for TypeScript, version 1 and 2, get on with toolcrib's MCP door?
+// Do the official clients for TypeScript, version 1 and 2, work with toolcrib's MCP transport?
 //
 //     node conformance/mcp/clients.mjs PATH/TO/toolcrib
 //
@@ -142,7 +142,7 @@ async function check({ version, mode, over }) {
   try {
     await within(client.connect(server ? new Http(server.url) : new Stdio(stdio)), 'connection');
     const isOlder = version === 1 || mode === 'legacy';
-    // A client that is told the version asks for nothing else beforehand.
+    // A client with a pinned version asks for nothing else beforehand.
     if (!mode?.pin) {
       expect(client.getInstructions().includes('tool_help'), 'no instructions');
     }

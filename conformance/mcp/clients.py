@@ -1,4 +1,4 @@
-"""Do the official clients for Python get on with toolcrib's MCP door?
+"""Do the official clients for Python work with toolcrib's MCP transport?
 
     python3 conformance/mcp/clients.py PATH/TO/toolcrib
 
@@ -113,7 +113,7 @@ async def check(server, mode, catalog, over_http):
 
     async with Client(server, mode=mode, message_handler=hear, read_timeout_seconds=30) as client:
         expect((client.protocol_version == "2026-07-28") == (mode != "legacy"), client.protocol_version)
-        # A client that is told the version asks for nothing else beforehand.
+        # A client with a pinned version asks for nothing else beforehand.
         if mode != "2026-07-28":
             told = client.instructions
             expect("tool_help" in told and "Group 0" in told, f"instructions: {told}")
@@ -144,6 +144,6 @@ async def main(program):
 
 
 if __name__ == "__main__":
-    # The older wire is what is tested.
+    # The older revision is what is tested.
     warnings.simplefilter("ignore")
     sys.exit(asyncio.run(main(str(Path(sys.argv[1]).resolve()))))

@@ -1,4 +1,5 @@
-// Do the official clients for TypeScript, version 1 and 2, sign in to toolcrib's MCP door, and ask for more where a call needs it?
+// Do the official clients for TypeScript, version 1 and 2, sign in to toolcrib's MCP transport, and request more scopes
+// when a call needs them?
 //
 //     node protected.mjs ENDPOINT ISSUER CLIENT_ID CLIENT_SECRET METADATA_DOCUMENT
 //

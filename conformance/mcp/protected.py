@@ -1,4 +1,4 @@
-"""Do the official clients for Python sign in to toolcrib's MCP door, and ask for more where a call needs it?
+"""Do the official clients for Python sign in to toolcrib's MCP transport, and request scopes that a call lacks?
 
     python3 conformance/mcp/protected.py PATH/TO/toolcrib PATH/TO/issuer [NODE FOLDER]
 
@@ -182,6 +182,6 @@ def main(program, issuer_program, node=None, folder=None):
 
 
 if __name__ == "__main__":
-    # The older wire is what is tested.
+    # The older revision is what is tested.
     warnings.simplefilter("ignore")
     sys.exit(main(*(str(Path(argument).resolve()) for argument in sys.argv[1:5])))

@@ -2,7 +2,7 @@
 
     python3 conformance/mcp/protected_server.py PORT ISSUER CLIENT_ID CLIENT_SECRET SCOPE...
 
-Version 1 of the SDK speaks the older wire alone, version 2 both.
+Version 1 of the SDK speaks the older revision alone, version 2 both.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     python3 conformance/mcp/protected_servers.py PATH/TO/toolcrib PATH/TO/issuer PYTHON_OF_VERSION_1 [NODE FOLDER]
 
-Version 2 of the SDK for Python is met on the newer wire; version 1, and the one for TypeScript, on the older. Exit code 1 when
+Version 2 of the SDK for Python is met on the newer revision; version 1, and the one for TypeScript, on the older. Exit code 1 when
 anything is not as it should be.
 """
 
@@ -153,9 +153,9 @@ CHECKS = {"a person": signs_in, "a service": serves_agents, "a caller": passes_o
 def main(program, issuer_program, python_1, node=None, folder=None):
     here = Path(__file__).parent
     script = str(here / "protected_server.py")
-    servers = {"python 2, newer wire": [sys.executable, script], "python 1, older wire": [python_1, script]}
+    servers = {"python 2, newer revision": [sys.executable, script], "python 1, older revision": [python_1, script]}
     if node:
-        servers["typescript 1, older wire"] = [node, shutil.copy(here / "protected_server.mjs", folder)]
+        servers["typescript 1, older revision"] = [node, shutil.copy(here / "protected_server.mjs", folder)]
     failures = 0
     with issuing(issuer_program) as issuer:
         for name, command in servers.items():

@@ -3,7 +3,7 @@
     python3 conformance/mcp/reference.py PORT
 
 `reference.json` is what it offers. Each tool has an `answer`, and may have: `schema`; `progress` and `logs`, sent first;
-`asks`, a question to a client of the older wire; `rounds`, questions to one of the newer wire, with `keeps_state` when a
+`asks`, a question to a client of the older revision; `rounds`, questions to one of the newer revision, with `keeps_state` when a
 signed state goes with them, and `as_able` when only questions are sent that the client declares to answer; `needs`, the
 capabilities without which it refuses; `changes`, the list that it says has changed. In texts, `{name}` stands for an
 argument or an answer of that name.
@@ -119,7 +119,7 @@ async def call_tool(context, params):
 
 
 async def ask(context, request):
-    """The answer of a client of the older wire, as text."""
+    """The answer of a client of the older revision, as text."""
     request = types.server_request_adapter.validate_python(request)
     related = ServerMessageMetadata(related_request_id=context.request_id)
     kinds = {"elicitation/create": types.ElicitResult, "sampling/createMessage": types.CreateMessageResult}
@@ -184,9 +184,9 @@ async def complete(context, params):
 
 
 def server():
-    """The server of both wires."""
+    """The server of both revisions."""
     with warnings.catch_warnings():
-        # The older wire has levels of log messages.
+        # The older revision has levels of log messages.
         warnings.simplefilter("ignore")
         return Server(
             "reference",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The MCP door against the official conformance suite, the official clients for Python and TypeScript, and the inspector; and
-# servers of others behind it against the same servers asked directly.
+# The MCP transport against the official conformance suite, the official clients for Python and TypeScript, and the
+# inspector; third-party servers behind it against the same servers asked directly; and broken servers next to a healthy one.
 #
 #     conformance/mcp/run.sh [PATH/TO/toolcrib]
 #
@@ -12,7 +12,7 @@ source .ci/env
 here=conformance/mcp
 
 if [ ! -e "$checks/python/.installed" ]; then
-  .ci/not_checked "the MCP door against clients and suite" "the Python packages are not there; run .ci/setup"
+  .ci/not_checked "the MCP transport against clients and suite" "the Python packages are not there; run .ci/setup"
   exit
 fi
 
@@ -37,6 +37,6 @@ if [ -e "$checks/mcp/node_modules/.installed" ]; then
   python "$here/differential/run.py" "$program" "$checks" || failed=1
 else
   python "$here/protected.py" "$program" "$target/debug/examples/issuer" || failed=1
-  .ci/not_checked "the MCP door against the suite and the clients for TypeScript" "the npm packages are not there; run .ci/setup" || failed=1
+  .ci/not_checked "the MCP transport against the suite and the clients for TypeScript" "the npm packages are not there; run .ci/setup" || failed=1
 fi
 exit $failed

@@ -1,8 +1,10 @@
 // Opens the web pages of toolcrib in Chromium and checks what a person would. Usage: node check.mjs [PATH/TO/toolcrib]
 //
-// Two catalogs are rendered; each site is opened as files and over HTTP, in light and dark, at 360 and 1440 pixels.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+// Two catalogs are rendered; each site is opened as files and over HTTP, in light and dark, at 360 and 1440 pixels. Then the
+// program serves one of them: a person connects, searches and tries a tool, with and without scripts. A third one is served for
+// the pages of operators. SCREENSHOTS=FOLDER keeps pictures of these.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -113,41 +115,43 @@ async function search(browser, base) {
   same(await page.locator('h1').textContent(), 'create_issue', 'Enter opens the tool');
 
   await page.keyboard.press('/');
-  await page.locator('#q').fill('reviewers');
+  await page.locator('#q').fill('who shuold look at my pull request');
   await page.locator('#found li').first().waitFor();
-  check(await page.locator('#found li').count() > 0, 'tools are found by a parameter');
-  await page.locator('#q').fill('milestone');
+  check((await page.locator('#found b').allTextContents()).includes('request_pull_request_reviewers'), 'a sentence with a slip finds a tool');
+  await page.locator('#q').fill('report a bug');
   await page.keyboard.press('Enter');
-  await page.waitForURL('**/search.html?q=milestone');
+  await page.waitForURL('**/search.html?q=report+a+bug');
   await page.locator('.tools li').first().waitFor();
-  check((await page.locator('#results .lead').textContent()).includes('milestone'), 'Enter without a selection opens all results');
+  check((await page.locator('#results .lead').textContent()).includes('report a bug'), 'Enter without a selection opens all results');
   await page.locator('.tools a').first().click();
   await page.waitForURL('**/tools/*.html');
+  await page.goto(`${base}search.html?q=bake+a+cake`);
+  await page.locator('#results .hints a').first().waitFor();
+  check((await page.locator('#results').textContent()).includes('No tool fits'), 'nothing fits');
+  await page.locator('#results .hints a').first().click();
+  await page.waitForURL('**/categories/*.html');
   await page.goto(`${base}search.html?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E`);
   await page.waitForFunction(() => document.querySelector('#results q'));
   same(await page.locator('#results img').count(), 0, 'a query is text');
   await page.context().close();
 }
 
-/** Payloads load when they are opened; a page opened from disk has a link to them. */
+/** Payloads load when one is chosen; a page opened from disk opens their file. */
 async function payloads(page, base) {
-  const link = page.locator('#payloads ~ p a');
+  const form = page.locator('form.payload'), select = page.getByLabel('Provider');
+  same(await select.locator('option').count(), 11, 'each provider has a payload');
   if (!base.startsWith('http')) {
-    same(await page.locator('.forms details').count(), 0, 'nothing offers to load from disk');
-    await link.click();
+    await page.locator('#payloads ~ p a').click();
     check(page.url().endsWith('/payloads/issue_write.json'), 'payloads are linked', page.url());
     return void await page.goBack();
   }
-  const all = JSON.parse(await page.evaluate(href => fetch(href).then(answer => answer.text()), await link.getAttribute('href')));
-  const rows = page.locator('.forms [data-key]');
-  for (let at = 0; at < await rows.count(); at += 1) {
-    const row = rows.nth(at);
-    same(await row.locator('pre').count(), 0, 'nothing is loaded before it is opened');
-    await row.locator('summary').click();
-    await row.locator('pre').waitFor();
-    const key = await row.getAttribute('data-key');
-    same(JSON.stringify(JSON.parse(await row.locator('pre').textContent())), JSON.stringify(all[key]), `${key} is shown as it is in the file`);
-    same(await row.locator('.copy').count(), 1, `${key} can be copied`);
+  const file = await form.getAttribute('action');
+  const all = JSON.parse(await page.evaluate(href => fetch(href).then(answer => answer.text()), file));
+  for (const key of ['gemini', 'anthropic', 'langchain']) {
+    await select.selectOption(key);
+    await page.locator('form.payload + div pre').waitFor();
+    await page.waitForFunction(text => JSON.stringify(JSON.parse(document.querySelector('form.payload + div pre').textContent)) === text, JSON.stringify(all[key]));
+    same(await page.locator('form.payload + div .copy').count(), 1, `${key} can be copied`);
   }
 }
 
@@ -161,7 +165,6 @@ async function follow(browser, base) {
   same(await page.locator('nav [aria-current=page]').first().textContent(), 'issue_write', 'the navigation shows where one is');
   await page.getByRole('link', { name: 'Payloads' }).click();
   same(new URL(page.url()).hash, '#payloads', 'parts of the page have addresses');
-  same(await page.locator('#payloads ~ ul > li').count(), 11, 'each provider has a payload');
   await payloads(page, base);
   await page.getByRole('link', { name: 'issue_write.md' }).click();
   check(page.url().endsWith('/tools/issue_write.md'), 'the doc for agents is linked', page.url());
@@ -239,9 +242,188 @@ async function hostile(browser, base, root) {
       [...element.attributes].some(({ name, value }) => name.startsWith('on') || name === 'style' || /^\s*javascript:/i.test(value))).length);
     same(handlers, 0, `${path} has no handler`);
     same(await page.evaluate(() => [...document.scripts].every(script => script.src && !script.textContent)), true, `${path} has no script of its own`);
-    same(await page.locator('main img, main iframe, main form, main input').count(), 0, `${path} has nothing that loads`);
+    same(await page.locator('main img, main iframe, main form:not(.payload), main input').count(), 0, `${path} has nothing that loads`);
     check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} stays within the screen`);
   }
+  await page.context().close();
+}
+
+/** A server with an agent and an operator, a call that waits, and calls that failed. */
+async function operated(program, root) {
+  const tokens = { T_AGENT: 'agent-token-0123456789', T_ROOT: 'root-token-0123456789' };
+  mkdirSync(root);
+  writeFileSync(join(root, 'tools.json'), JSON.stringify([
+    { name: 'pay_bill', op: 'bank.bill.pay', effect: 'destructive', approval: true, description: 'Pay a bill. The money is gone.',
+      parameters: { type: 'object', properties: { to: { type: 'string' }, amount: { type: 'number' }, note: { type: 'string' } }, required: ['to'] },
+      backend: { type: 'static', content: 'paid' } },
+    { name: 'read_balance', op: 'bank.balance.read', effect: 'read', description: 'Read the balance of an account.',
+      parameters: { type: 'object', properties: { account: { type: 'string' } }, required: ['account'] }, backend: { type: 'static', content: 7 } },
+  ]));
+  writeFileSync(join(root, 'lister.mjs'), LISTER);
+  writeFileSync(join(root, 'toolcrib.toml'), `title = "Bank"
+[exec]
+allow = "destructive"
+[state]
+url = "state.db"
+[[serve.token]]
+env = "T_AGENT"
+name = "agent"
+roles = ["clerk"]
+[[serve.token]]
+env = "T_ROOT"
+name = "root"
+roles = ["*"]
+[[source]]
+path = "tools.json"
+[[source]]
+server = "mail"
+mcp = { command = ["${process.execPath}", "lister.mjs"] }
+[[source]]
+server = "gone"
+mcp = { command = ["no-such-program-at-all"] }
+`);
+  const server = spawn(program, ['serve', root, '--listen', '127.0.0.1:0'], { env: { ...process.env, ...tokens }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const base = await new Promise((done, failed) => {
+    let told = '';
+    server.stderr.on('data', data => { told += data; const found = /listening on (http:\/\/[0-9.:]+)/.exec(told); if (found) done(`${found[1]}/`); });
+    server.on('exit', () => failed(new Error(told)));
+  });
+  const call = async (path, body) => (await fetch(`${base}v1/${path}`, { method: 'POST', body: JSON.stringify(body), headers: {
+    authorization: `Bearer ${tokens.T_AGENT}`, 'content-type': 'application/json', 'x-session-id': 's-42' } })).json();
+  return { server, base, call, tokens };
+}
+
+/** A live server whose list has a definition to repair. */
+const LISTER = `import { createInterface } from 'node:readline';
+createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = method === 'initialize' ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'mail', version: '1' } }
+    : method === 'tools/list' ? { tools: [{ name: 'send', description: 'Send a mail.', inputSchema: { type: 'object', properties: { to: { type: 'string' } } } },
+        { name: 'odd', description: 'A tool with a mistake.', inputSchema: '{"type": "object"}' }] } : undefined;
+  console.log(JSON.stringify(result ? { jsonrpc: '2.0', id, result } : { jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } }));
+});
+`;
+
+/** An operator approves a call, and finds a failed one. */
+async function operate(browser, program, root) {
+  const { server, base, call, tokens } = await operated(program, root);
+  try {
+    await call('tool_search', { query: 'read the balance' });
+    await call('read_tool_doc', { names: ['pay_bill'] });
+    await call('tool_exec', { op: 'bank.balance.read', args: { account: 'a-1' } });
+    await call('tool_exec', { op: 'bank.balance.read', args: {} });
+    await call('tool_search', { query: 'zymurgy of the quagga' });
+    const bill = { op: 'bank.bill.pay', args: { to: 'bob@example.com', amount: 12.5, note: 'For the garden.\nThe second half comes in May.' } };
+    same((await call('tool_exec', bill)).error.code, 'APPROVAL_REQUIRED', 'the call waits');
+    const signIn = async page => {
+      await page.goto(`${base}sign-in?return=/approvals.html`);
+      await page.getByLabel('Token').fill(tokens.T_ROOT);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL('**/approvals.html');
+    };
+    const page = await open(browser, base);
+    await signIn(page);
+    await page.getByRole('main').getByRole('link', { name: 'bank.bill.pay' }).click();
+    check((await page.locator('#arguments ~ pre').textContent()).includes('The second half comes in May.'), 'all arguments are shown');
+    const approval = page.url();
+    const session = `${base}sessions/s-42?caller=agent`;
+    const paths = ['approvals.html', approval.slice(base.length), 'sessions.html', 'sessions.html?outcome=failed', session.slice(base.length), 'usage.html', 'servers.html'];
+    for (const colorScheme of ['light', 'dark']) for (const width of [360, 768, 1280]) {
+      const page = await open(browser, base, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+      await signIn(page);
+      for (const path of paths) {
+        await page.goto(base + path);
+        const what = `${path} (${colorScheme}, ${width})`;
+        same(await page.evaluate(() => document.documentElement.scrollWidth), width, `${what} is as wide as the screen`);
+        same(await page.locator('h1').count(), 1, `${what} has one heading`);
+        await page.evaluate(() => document.querySelectorAll('main details').forEach(details => { details.open = true; }));
+        await accessible(page, what);
+        if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${path.replace(/\W+/g, '-').replace(/ap_\w+/, 'one')}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+      await page.context().close();
+    }
+    await page.getByLabel(/Reason/).fill('The garden is fine.');
+    await page.getByRole('button', { name: 'Yes, run it once' }).click();
+    await page.getByText('approved, not used yet').waitFor();
+    same((await call('tool_exec', bill)).result, 'paid', 'the approved call runs');
+    same((await call('tool_exec', bill)).error.code, 'APPROVAL_REQUIRED', 'it runs once');
+
+    await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
+    await page.getByLabel('Outcome').fill('failed');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('VALIDATION_ERROR').first().waitFor();
+    await page.getByRole('link', { name: 'session s-42' }).last().click();
+    same(await page.locator('h1').textContent(), 's-42', 'the failed call leads to its session');
+    const kinds = await page.locator('.events > li .badges > :first-child').allTextContents();
+    same(kinds.slice(0, 5).join(), 'search,page,call,call,search', 'the session is in order');
+    const lines = await page.request.get(new URL(await page.getByRole('link', { name: 'JSON Lines' }).getAttribute('href'), page.url()).href);
+    check((await lines.text()).trim().split('\n').every(line => JSON.parse(line).kind), 'a session is exported as JSON Lines');
+    await page.context().close();
+
+    const plain = await open(browser, base, { javaScriptEnabled: false });
+    await signIn(plain);
+    await plain.goto(`${base}approvals.html`);
+    await plain.getByRole('main').getByRole('link', { name: 'bank.bill.pay' }).first().click();
+    await plain.getByRole('button', { name: 'No', exact: true }).click();
+    await plain.locator('.effect.denied').waitFor();
+    await plain.context().close();
+  } finally {
+    server.removeAllListeners('exit');
+    server.kill();
+  }
+}
+
+/** Serves a catalog with the program, and gives its address when it answers. */
+function serveWith(program, catalog) {
+  const child = spawn(program, ['serve', catalog, '--listen', '127.0.0.1:0'], { cwd: project, stdio: ['ignore', 'ignore', 'pipe'] });
+  return new Promise((done, failed) => {
+    let log = '';
+    child.stderr.on('data', data => {
+      log += data;
+      const address = /listening on (http:\/\/[\d.:]+)/.exec(log);
+      if (address) done([child, `${address[1]}/`]);
+    });
+    child.on('exit', () => failed(new Error(log)));
+  });
+}
+
+/** A person connects a client, searches for a tool and tries it. */
+async function served(browser, base, javaScriptEnabled) {
+  const page = await open(browser, base, { javaScriptEnabled, permissions: javaScriptEnabled ? ['clipboard-read', 'clipboard-write'] : [] });
+  await page.goto(base);
+  const what = javaScriptEnabled ? 'with scripts' : 'without scripts';
+  for (const client of ['Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex', 'opencode', 'Gemini CLI', 'Windsurf']) {
+    const snippet = await page.locator(`[data-copy="the snippet for ${client}"]`).textContent();
+    check(snippet.includes(`${base}mcp`), `the snippet for ${client} has the address ${what}`, snippet);
+    if (snippet.startsWith('{')) JSON.parse(snippet);
+  }
+  if (javaScriptEnabled) {
+    await page.getByText('Cursor', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy the snippet for Cursor' }).click();
+    await page.waitForFunction(() => [...document.querySelectorAll('.copy')].some(one => one.textContent === 'Copied'));
+    same(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())).mcpServers.toolcrib.url, `${base}mcp`, 'the snippet is on the clipboard');
+  }
+  await page.getByLabel('Search tools').fill('get a ntoe');
+  if (javaScriptEnabled) {
+    await page.locator('#found li').first().waitFor();
+  }
+  await page.getByLabel('Search tools').press('Enter');
+  await page.waitForURL('**/search.html?q=*');
+  await page.getByRole('main').getByRole('link', { name: 'get_note' }).click();
+  await page.waitForURL('**/tools/get_note.html');
+  const send = async name => { await page.getByRole('button', { name, exact: true }).press('Enter'); await page.waitForLoadState(); };
+  await page.getByLabel('id', { exact: false }).first().fill('many');
+  await send('Dry run');
+  const invalid = page.locator('[aria-invalid]');
+  same(await invalid.count(), 1, `one field is wrong ${what}`);
+  check((await page.locator('.field .problem').textContent()).includes('integer'), `its error stands at it ${what}`);
+  await invalid.fill('7');
+  await send('Dry run');
+  check((await page.locator('.outcome').textContent()).includes('fits'), `the call fits ${what}`);
+  check(!(await page.locator('.try').textContent()).includes('the note itself'), `a dry run runs nothing ${what}`);
+  await send('Run it');
+  check((await page.locator('.try').textContent()).includes('the note itself'), `the tool has run ${what}`);
   await page.context().close();
 }
 
@@ -274,8 +456,25 @@ try {
   }
   await hostile(browser, file(odd), odd);
   await hostile(browser, http(oddServer), odd);
+  await operate(browser, program, join(folder, 'bank'));
   server.close();
   oddServer.close();
+  const notes = join(folder, 'notes.json');
+  writeFileSync(notes, JSON.stringify([
+    { name: 'get_note', description: 'Get a note.', effect: 'read', backend: { type: 'static', content: 'the note itself' },
+      parameters: { type: 'object', required: ['id'], properties: { id: { type: 'integer', description: 'The number of the note.' }, level: { enum: ['low', 'high'] },
+        tags: { type: 'array', items: { type: 'string' } }, options: { type: 'object', properties: { path: { type: 'string' } } },
+        target: { oneOf: [{ type: 'object', properties: { kind: { const: 'user' }, name: { type: 'string' } } }, { type: 'object', properties: { kind: { const: 'team' }, slug: { type: 'string' } } }] } } } },
+    { name: 'add_comment', description: 'Add a comment to a note.', effect: 'write', parameters: { type: 'object', properties: { text: { type: 'string' } } } },
+  ]));
+  const [child, base] = await serveWith(program, notes);
+  try {
+    await looks(browser, base, ['index.html', 'tools/get_note.html', 'search.html?q=note', 'search.html?q=bake+a+cake', 'findings.html', 'profiles.html']);
+    await served(browser, base, true);
+    await served(browser, base, false);
+  } finally {
+    child.kill();
+  }
 } finally {
   await browser.close();
   rmSync(folder, { recursive: true });

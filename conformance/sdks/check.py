@@ -2,7 +2,7 @@
 
     python3 conformance/sdks/check.py [PATH/TO/toolcrib]
 
-Without a path the program is built with cargo. An SDK that is not installed is told as not checked. Exit code 1 when anything is
+Without a path the program is built with cargo. A missing SDK is reported as not checked. Exit code 1 when anything is
 refused. Nothing is sent anywhere.
 """
 

@@ -6,7 +6,7 @@ from typing import List
 
 
 def strictly(kind, value):
-    """Validates against TypedDicts, which by themselves ignore keys that they do not declare."""
+    """Validates against TypedDicts, and rejects undeclared keys, which pydantic ignores by default."""
     from pydantic import TypeAdapter
 
     adapter = TypeAdapter(kind, config={"extra": "forbid"})  # kept: what is read late needs it
@@ -161,16 +161,10 @@ def langchain(body):
 
 
 def langchain_extras(body):
-    """Tool objects made of the dicts are deferred at both providers."""
+    """Tool objects made of the entries are deferred at both providers."""
     from langchain_core.tools import StructuredTool
 
-    tools = [
-        StructuredTool(
-            name=tool["function"]["name"], description=tool["function"]["description"],
-            args_schema=tool["function"]["parameters"], func=print, extras=tool["extras"],
-        )
-        for tool in body
-    ]
+    tools = [StructuredTool(**tool) for tool in body]
     bound = []
     if importlib.util.find_spec("langchain_openai"):
         from langchain_openai import ChatOpenAI

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use toolcrib::catalog::{Catalog, Checked, Tool};
-use toolcrib::render::{Doc, Section};
+use toolcrib::render::{Around, Doc, Section};
 use toolcrib::site::{Site, SiteIndex};
 
 const PLAIN: &str =
@@ -32,7 +32,7 @@ pub fn check(bytes: &[u8]) {
     CHECKED.with_borrow_mut(|checked| {
         say(&mut checked.catalog, text);
         let doc = Doc::of(&checked.catalog.tools[0], &checked.catalog);
-        let whole = doc.render(&super::templates(), "v").expect("a doc");
+        let whole = doc.render(&super::templates(), "v", Around::FUNCTIONS).expect("a doc");
         assert!(!whole.to_lowercase().contains("<!-- toolcrib"), "a marker in {whole}");
         let section = |section| doc.section(section, &checked.catalog.tools[0]).unwrap_or_default();
         let (long, line) = (section(Section::Description), section(Section::Policy));

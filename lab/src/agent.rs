@@ -95,7 +95,7 @@ impl<'a> Agent<'a> {
     }
 
     fn tokens(&mut self, text: &str) -> usize {
-        self.counter.count(text).o200k
+        self.counter.count(text)
     }
 
     fn is_deferred(&self, tool: &Tool) -> bool {

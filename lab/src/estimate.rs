@@ -94,7 +94,7 @@ impl Calls {
             let mut lesson: Vec<Step> = ledger.steps().collect();
             let call = lesson.pop().unwrap_or_default();
             let full = replay.definitions.get(name).copied().unwrap_or_default();
-            let binding = full.saturating_sub(short.get(name).copied().unwrap_or_default().o200k);
+            let binding = full.saturating_sub(short.get(name).copied().unwrap_or_default());
             let longer = (call.0.saturating_sub(direct.0), call.1.saturating_sub(direct.1));
             ToolCost { binding, lesson, longer }
         });

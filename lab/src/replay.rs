@@ -46,7 +46,6 @@ impl<'a> Replay<'a> {
         let options = Options { profile: None, mode: None, payload, budget: None };
         let mut meter = Meter::new(run.catalog, &run.templates, options);
         let definitions = meter.whole(&run.catalog.profile(name)?);
-        let definitions = definitions.into_iter().map(|(name, count)| (name, count.o200k)).collect();
         Ok(Self { run, view, meter, definitions, counter: Counter::default() })
     }
 
@@ -57,7 +56,7 @@ impl<'a> Replay<'a> {
             let taken = counted.mode.as_str();
             return Err(format!("it is the same as {taken}: the provider defers no tools").into());
         }
-        let (bound, prompt) = (counted.bound.o200k, self.meter.prompt(profile, mode)?.o200k);
+        let (bound, prompt) = (counted.bound, self.meter.prompt(profile, mode)?);
         let definitions = &self.definitions;
         let mut agent = Agent {
             mode,

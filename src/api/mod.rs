@@ -5,21 +5,23 @@ mod types;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use toolcrib_providers::ProviderFormat;
 
 use serde_json::{Map, Value};
 
 pub use types::{Call, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
-use crate::catalog::{self, CategoryTree, Checked, Resolved, Tool};
-use crate::finding::{Document, Finding, Format as Notation, Limits};
-use crate::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
-use crate::provider::call::Parser;
-use crate::provider::{self, PayloadRequest, Provider, ToolResult};
-use crate::render::{self, Doc, Docs, PromptSection, Templates};
-use crate::search::{Hit, Index, IndexEntry, SearchRequest, Verdict};
-use crate::{config, report};
+use toolcrib_catalog::config;
+use toolcrib_catalog::{self as catalog, CategoryTree, Checked, Resolved, Tool};
+use toolcrib_definition::finding::{Document, Finding, Format as Notation, Limits};
+use toolcrib_docs::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
+use toolcrib_docs::{self as render, Around, Doc, Docs, PromptSection, Templates};
+use toolcrib_providers::call::Parser;
+use toolcrib_providers::report;
+use toolcrib_providers::{self as provider, PayloadRequest, Provider, ToolResult};
+use toolcrib_search::{Hit, Index, IndexEntry, SearchRequest, Verdict};
 
-pub use crate::render::WorkspaceTemplate;
+pub use toolcrib_docs::WorkspaceTemplate;
 
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.
 #[derive(Debug)]
@@ -123,7 +125,9 @@ impl Catalog {
     /// ```no_run
     /// let catalog = toolcrib::Catalog::open("examples/universal-agent")?;
     /// let values = [("job_id".to_string(), "42".into())].into_iter().collect();
-    /// let template = toolcrib::WorkspaceTemplate { folder: Some("template".into()), values };
+    /// let template = toolcrib::WorkspaceTemplate {
+    ///     folder: Some("template".into()), values, ..Default::default()
+    /// };
     /// catalog.seed_with("workspace", Some("creator"), &template)?;
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
@@ -134,7 +138,7 @@ impl Catalog {
         template: &WorkspaceTemplate,
     ) -> Result<Written, Error> {
         template.check_values()?;
-        Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
+        Ok(render::seed(self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
     }
 
     /// The doc of one tool, in markdown, by any name that means one tool.
@@ -204,8 +208,8 @@ impl Catalog {
         Ok(entries.into_iter().map(Call::from).collect())
     }
 
-    /// The results of calls as the message, or messages, that go back to the provider. A call that never ran has none,
-    /// and its error is told.
+    /// The results of calls as the message, or messages, that go back to the provider. For a call that never ran,
+    /// the error is sent instead.
     pub fn results(&self, provider: Provider, answered: &[(Call, Option<Value>)]) -> Value {
         let parser = Parser::new(&self.checked.catalog, provider);
         let result = |(call, result): &(Call, Option<Value>)| {
@@ -230,7 +234,7 @@ impl Catalog {
     /// ```
     /// let catalog = toolcrib::Catalog::open("examples/github")?;
     /// let found = catalog.search("open a pull request", 3);
-    /// assert!(found.is_match);
+    /// assert_ne!(found.verdict, toolcrib::search::Verdict::NoMatch);
     /// assert_eq!(found.hits[0].tool.name, "create_pull_request");
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
@@ -311,7 +315,7 @@ impl Catalog {
     pub fn doc_in(&self, profile: Option<&str>, name: &str) -> Result<String, Error> {
         let doc = |tool: &Tool| {
             let catalog = &self.checked.catalog;
-            Ok(Doc::of(tool, catalog).render(&self.templates, &catalog.version)?)
+            Ok(Doc::of(tool, catalog).render(&self.templates, &catalog.version, Around::FUNCTIONS)?)
         };
         match profile {
             Some(profile) => doc(tool_of(&self.of_profile(profile)?.catalog, name)?),
@@ -349,14 +353,14 @@ fn index_of(catalog: &catalog::Catalog) -> Index {
 /// The tools of a catalog that fit a query; `index` is theirs.
 fn found(catalog: &catalog::Catalog, index: &Index, query: &str, limit: usize) -> Found {
     let found = index.find(SearchRequest { query, within: None, limit });
-    let is_match = found.verdict == Verdict::Match;
-    let unmet = if is_match { Vec::new() } else { index.unmet(query, &found.hits) };
+    let verdict = if found.hits.is_empty() { Verdict::NoMatch } else { found.verdict };
+    let unmet = if verdict == Verdict::Match { Vec::new() } else { index.unmet(query, &found.hits) };
     let hit = |hit: Hit| {
         let tool = summary(catalog.tools.get(hit.entry)?);
         Some(FoundTool { tool, confidence: hit.confidence, reason: hit.reason })
     };
     let hits = found.hits.into_iter().filter_map(hit).collect();
-    Found { is_match, is_complete: catalog.complete, unmet, hits }
+    Found { verdict, is_complete: catalog.complete, unmet, hits }
 }
 
 fn help_of(catalog: &catalog::Catalog, path: &str) -> Result<Map<String, Value>, Error> {

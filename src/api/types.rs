@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::arguments::Repair;
-use crate::catalog::UnknownProfile;
-use crate::config::Mode;
-use crate::finding::Finding;
-use crate::provider::call::{CallEntry, CallError, ParseError};
-use crate::provider::{PayloadError, Provider, RequestHeader};
-use crate::render::{RenderError, Seeded, TemplateError, ValueError, folder};
-use crate::report::ReportError;
-use crate::tool::Effect;
+use toolcrib_catalog::UnknownProfile;
+use toolcrib_catalog::arguments::Repair;
+use toolcrib_catalog::config::Mode;
+use toolcrib_definition::Effect;
+use toolcrib_definition::finding::Finding;
+use toolcrib_docs::{RenderError, Seeded, TemplateError, ValueError, folder};
+use toolcrib_providers::call::{CallEntry, CallError, ParseError};
+use toolcrib_providers::report::ReportError;
+use toolcrib_providers::{PayloadError, Provider, RequestHeader};
+use toolcrib_search::Verdict;
 
 /// A tool of a catalog, in short.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +35,11 @@ pub struct ToolSummary {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PayloadOptions {
-    /// The wire.
+    /// The provider.
     pub provider: Provider,
-    /// The way the tools reach the model; that of the configuration if there is none here.
+    /// The mode; `None` uses the configured mode.
     pub mode: Option<Mode>,
-    /// The profile; all tools if there is none.
+    /// The profile; `None` takes all tools.
     pub profile: Option<String>,
 }
 
@@ -113,11 +114,11 @@ impl From<CallEntry<'_>> for Call {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Found {
-    /// Whether any of them fits. If not, the hits are the nearest.
-    pub is_match: bool,
+    /// Whether any of them fits. With `NoMatch`, the hits are the nearest.
+    pub verdict: Verdict,
     /// Whether all input could be read. Otherwise a tool that was not found may be in what could not.
     pub is_complete: bool,
-    /// Words of the query that no hit has, where none fits.
+    /// Words of the query that no hit has, unless the verdict is `Match`.
     pub unmet: Vec<String>,
     /// The tools, best first.
     pub hits: Vec<FoundTool>,

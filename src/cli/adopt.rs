@@ -10,37 +10,46 @@ use serde_json::json;
 use strum::VariantArray;
 use toml_edit::DocumentMut;
 
-use super::catalog::{configuration_folder, counted, word};
+use super::catalog::{configuration_folder, counted, credentials, environment, waiting_for, word};
+use super::screen::Spinner;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::config::{self, ServeMode, Source, Workspace};
-use crate::private_file;
-use crate::render::folder::write_whole;
-use crate::tool::clean_line;
 use client_text::{Client, ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
 use moved::{Folder, Record, Secrets, hash};
+use toolcrib_catalog as catalog;
+use toolcrib_catalog::config::{self, Config, Mode, ServeMode, Source, Workspace};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::private_file;
+use toolcrib_docs::folder::{lock, replace_whole};
+use toolcrib_front::mcp::examine;
+use toolcrib_providers::report::RequestCost;
 
 /// Move the servers of an MCP client behind toolcrib.
 ///
-/// toolcrib becomes the one entry in the client's file.
+/// toolcrib becomes the one entry in the client's file. Each server is started once, to count its tools.
 ///
 /// The servers go to a toolcrib.toml of their own in your configuration folder, their secrets to a file there that only
 /// you can read. Everything else in the client's file stays as it is, and a copy of the file is kept. Restart the
 /// client afterwards.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib adopt cursor --dry-run\n  toolcrib adopt cursor\n  toolcrib adopt .mcp.json --mode full\n  toolcrib adopt cursor --undo"
+    after_help = "Try it:\n  toolcrib adopt cursor --dry-run\n  toolcrib adopt cursor\n  toolcrib adopt .mcp.json --mode full\n  toolcrib adopt --all\n  toolcrib adopt cursor --undo"
 )]
 pub(super) struct AdoptArgs {
-    /// claude-desktop, cursor, vscode, claude-code, codex, gemini, windsurf, zed, or a client's file.
-    #[arg(value_name = "CLIENT | FILE")]
-    client: String,
+    /// claude-desktop, cursor, vscode, claude-code, codex, gemini, windsurf, zed, opencode, copilot-cli, kiro, cline,
+    /// goose, roo, or a client's file.
+    #[arg(value_name = "CLIENT | FILE", required_unless_present = "all")]
+    client: Option<String>,
+    /// Every client of this list whose file has servers.
+    #[arg(long, conflicts_with = "client")]
+    all: bool,
     /// Change nothing, and print what would change.
     #[arg(long)]
     dry_run: bool,
     /// Move the servers back.
     #[arg(long, conflicts_with = "mode")]
     undo: bool,
-    /// The tools that the client lists: gateway, hybrid, full, or auto; `serve` explains them.
+    /// The tools that the client lists: gateway, hybrid, full, or auto; `serve` explains them. The default is the one that costs
+    /// least now, and it stays.
     #[arg(long, value_parser = word::<ServeMode>(), value_name = "NAME", hide_possible_values = true)]
     mode: Option<ServeMode>,
     /// Print JSON.
@@ -62,8 +71,12 @@ struct Target {
 
 /// The change of an adoption.
 struct Plan {
+    /// The text of the client's file as it was read.
+    read: String,
     /// The text of the client's file, after it.
     after: String,
+    /// What the tools cost, for people.
+    cost: Cost,
     /// The text to go back to.
     before: String,
     /// The servers that move now.
@@ -77,25 +90,60 @@ struct Plan {
 
 impl AdoptArgs {
     pub(super) fn run(self) -> CommandResult {
-        let target = self.target()?;
-        if self.undo {
-            return undo(&target, self.dry_run, self.json);
-        }
-        match self.plan(&target)? {
-            None => self.report_nothing(&target),
-            Some(plan) => {
-                if !self.dry_run {
-                    write(&target, &plan)?;
-                }
-                self.report(&target, &plan)
-            }
-        }
-    }
-
-    fn target(&self) -> Result<Target, CommandError> {
         let own = configuration_folder().ok_or_else(|| {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
+        // Two runs at once would write over each other.
+        let _lock = match self.dry_run {
+            true => None,
+            false => {
+                private_file::create_folder(&own).map_err(failed)?;
+                Some(lock(&own).map_err(failed)?)
+            }
+        };
+        let Some(name) = &self.client else { return self.run_all(&own) };
+        self.run_for(self.target(&own, name)?)
+    }
+
+    /// Every client with servers, each by itself: one that cannot be adopted keeps no other from it.
+    fn run_all(&self, own: &Path) -> CommandResult {
+        let (mut found, mut failures) = (0, Vec::new());
+        for client in Client::VARIANTS {
+            let Ok(target) = self.target(own, client.name()) else { continue };
+            if self.undo && target.folder.record().is_none() {
+                continue;
+            }
+            found += 1;
+            if let Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) =
+                self.run_for(target)
+            {
+                failures.push(problem);
+            }
+        }
+        match (found, failures.is_empty()) {
+            (0, _) => Err(failed("no client with servers was found; name the file: toolcrib adopt FILE")),
+            (_, true) => Ok(()),
+            _ => Err(failed(failures.join("\n"))),
+        }
+    }
+
+    fn run_for(&self, target: Target) -> CommandResult {
+        if !self.dry_run {
+            target.folder.clean(&target.file);
+        }
+        if self.undo {
+            return undo(&target, self.dry_run, self.json);
+        }
+        for _ in 0..ATTEMPTS {
+            let Some(plan) = self.plan(&target)? else { return self.report_nothing(&target) };
+            if self.dry_run || write(&target, &plan)? {
+                return self.report(&target, &plan);
+            }
+        }
+        Err(being_edited(&target.file))
+    }
+
+    fn target(&self, own: &Path, name: &str) -> Result<Target, CommandError> {
         let of_client = |client: Client, file: PathBuf| Target {
             called: client.name().to_string(),
             title: client.title().to_string(),
@@ -103,18 +151,17 @@ impl AdoptArgs {
             folder: Folder::new(own.join(client.name()), &file),
             file,
         };
-        if let Some(client) = Client::named(&self.client) {
+        if let Some(client) = Client::named(name) {
             let adopted = || Folder::new(own.join(client.name()), Path::new("")).record();
             let file = match self.undo.then(adopted).flatten() {
                 Some(record) => record.file,
-                None => file_of(client, &own)?,
+                None => file_of(client, own)?,
             };
             return Ok(of_client(client, file));
         }
-        let Ok(file) = Path::new(&self.client).canonicalize() else {
+        let Ok(file) = Path::new(name).canonicalize() else {
             let clients: Vec<&str> = Client::VARIANTS.iter().map(|client| client.name()).collect();
-            let message =
-                format!("there is no client or file {}; clients are: {}", self.client, clients.join(", "));
+            let message = format!("there is no client or file {name}; clients are: {}", clients.join(", "));
             return Err(CommandError::Usage(message));
         };
         if let Some(client) = Client::of_file(&file) {
@@ -149,12 +196,12 @@ impl AdoptArgs {
         }
         let Some(map) = map_of(&workspace).or_else(|| known.as_ref().map(|known| known.map.clone())) else {
             return Err(failed(format!(
-                "{shown} has no servers; it is a client's configuration by its name and its table of servers, as docs/sources.md says"
+                "{shown} has no table of servers, such as `mcpServers`; docs/sources.md has the tables of all clients"
             )));
         };
-        let text =
+        let read =
             std::fs::read_to_string(&target.file).map_err(|error| failed(format!("{shown}: {error}")))?;
-        let text = ClientText::new(&target.file, text, &map);
+        let text = ClientText::new(&target.file, read.clone(), &map);
         let names =
             text.names().ok_or_else(|| failed(format!("{shown} cannot be read; nothing was changed")))?;
         let configuration = target.folder.configuration();
@@ -177,7 +224,7 @@ impl AdoptArgs {
                 undo_command(target)
             )));
         }
-        if moving.is_empty() {
+        if moving.is_empty() && !(is_again && self.mode.is_some()) {
             return match is_again {
                 true => Ok(None),
                 false => Err(failed(format!("{shown} has no server that can be moved: {}", reasons(&left)))),
@@ -195,6 +242,7 @@ impl AdoptArgs {
         };
         let mut secrets =
             Secrets::read(&std::fs::read_to_string(target.folder.secrets()).unwrap_or_default());
+        let cost = Cost::of(target, &workspace, &moving)?;
         let mut document = match std::fs::read_to_string(&configuration) {
             Ok(text) => text
                 .parse::<DocumentMut>()
@@ -203,22 +251,26 @@ impl AdoptArgs {
                 &target.title,
                 &target.file.to_string_lossy(),
                 &undo_command(target),
-                self.mode,
+                self.mode.unwrap_or(cost.mode()),
             ),
         };
+        if let Some(mode) = self.mode {
+            document["serve"]["mode"] = toml_edit::value(Into::<&'static str>::into(mode));
+        }
         let mut moved = Vec::new();
         for source in moving {
             let (Some(name), Some(mut server)) = (source.server, source.mcp) else { continue };
             secrets.take(&name, &mut server);
-            moved::add(&mut document, &name, &server)?;
+            moved::add(&mut document, &name, &server, &source.tools)?;
             moved.push(name);
         }
         let entry = OwnEntry {
             program: program()?,
             arguments: ["serve", "--stdio", &configuration.to_string_lossy()].map(str::to_string).to_vec(),
         };
-        let after =
-            text.with_own(&moved, &entry).ok_or_else(|| failed(format!("{shown} cannot be edited")))?;
+        let after = text
+            .with_own(&moved, &entry)
+            .ok_or_else(|| failed(format!("cannot edit {shown}: its servers do not begin a line each")))?;
         let configuration = document.to_string();
         let mut all: IndexSet<String> =
             if is_again { earlier.into_iter().collect() } else { IndexSet::new() };
@@ -230,7 +282,7 @@ impl AdoptArgs {
             written: hash(&after),
             configured: hash(&configuration),
         };
-        Ok(Some(Plan { after, before, moved, left, configuration, secrets, record }))
+        Ok(Some(Plan { read, after, cost, before, moved, left, configuration, secrets, record }))
     }
 
     fn report_nothing(&self, target: &Target) -> CommandResult {
@@ -251,20 +303,23 @@ impl AdoptArgs {
             let report = json!({
                 "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
                 "moved": plan.moved, "left": left, "secrets": plan.secrets.names().collect::<Vec<_>>(),
-                "backup": folder.backup(), "dry_run": self.dry_run,
+                "backup": folder.backup(), "dry_run": self.dry_run, "mode": plan.mode(), "request": plan.cost.tools,
                 "allowed": moved::allowed_lines().collect::<Vec<_>>().join("\n"),
             });
             return print(&format!("{report:#}\n"));
         }
         let verb = if self.dry_run { "would move" } else { "moved" };
-        let mut lines = vec![format!(
-            "{}: {verb} {} from {} to {}: {}",
-            target.title,
-            counted(plan.moved.len(), "server"),
-            file.display(),
-            folder.configuration().display(),
-            plan.moved.iter().map(|name| clean_line(name)).collect::<Vec<_>>().join(", ")
-        )];
+        let mut lines = vec![plan.cost.line()];
+        if !plan.moved.is_empty() {
+            lines.push(format!(
+                "{}: {verb} {} from {} to {}: {}",
+                target.title,
+                counted(plan.moved.len(), "server"),
+                file.display(),
+                folder.configuration().display(),
+                plan.moved.iter().map(|name| clean_line(name)).collect::<Vec<_>>().join(", ")
+            ));
+        }
         if !plan.left.is_empty() {
             lines.push(format!("left in the client's file: {}", reasons(&plan.left)));
         }
@@ -273,6 +328,9 @@ impl AdoptArgs {
             lines.push(format!("secrets, in {}: {}", folder.secrets().display(), names.join(", ")));
         }
         lines.push(format!("the client's file as it was: {}", folder.backup().display()));
+        lines.extend(plan.mode().map(|mode| {
+            format!("[serve] mode = \"{mode}\", in {}; it stays", folder.configuration().display())
+        }));
         lines.extend(moved::allowed_lines().map(str::to_string));
         print(&(lines.join("\n") + "\n"))?;
         match self.dry_run {
@@ -339,13 +397,15 @@ fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target
     if !target.is_of_project && entry.contains("${workspaceFolder") {
         return Err("it has another ${workspaceFolder} in each window of the client".into());
     }
-    let filters = ["includeTools", "excludeTools", "enabled_tools", "disabled_tools", "disabledTools"];
-    if let Some(filter) = filters.iter().find(|filter| entry.contains(**filter)) {
-        return Err(format!(
-            "its `{filter}` would not count: make a [profile] of the tools that you want, and remove it"
-        ));
-    }
     let mut source = source.clone();
+    if let Some(filter) = &source.filter {
+        source.tools = filter.as_list().ok_or_else(|| {
+            format!(
+                "its `{}` switches tools off in a way that `tools` of a [[source]] cannot: simplify it, and adopt it again",
+                filter.key
+            )
+        })?;
+    }
     if let Some(server) = source.mcp.as_mut().filter(|server| target.is_of_project && server.url.is_none()) {
         server.cwd = Some(workspace.root.join(server.cwd.take().unwrap_or_default()));
     }
@@ -364,28 +424,116 @@ fn reasons(left: &[(String, String)]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The absolute path of this program.
+/// The absolute path by which this program was started. Links are kept: they outlive an update of the program.
 fn program() -> Result<String, CommandError> {
-    let path =
-        std::env::current_exe().map_err(|error| failed(format!("the program has no path: {error}")))?;
+    let own = std::env::current_exe().map_err(|error| failed(format!("the program has no path: {error}")))?;
+    let typed = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+    let in_path = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders).map(|folder| folder.join(&typed)).find(|path| path.is_file())
+    };
+    let typed = if typed.components().count() > 1 { Some(typed.clone()) } else { in_path() };
+    let is_own = |path: &PathBuf| path.canonicalize().ok() == own.canonicalize().ok();
+    let path = typed.and_then(|path| std::path::absolute(path).ok()).filter(is_own).unwrap_or(own);
     path.into_os_string().into_string().map_err(|_| failed("the path of the program is not text"))
 }
 
-/// Writes the configuration, the secrets, the copy and the record, and then the client's file.
-fn write(target: &Target, plan: &Plan) -> CommandResult {
+/// Attempts to write the client's file, which the client or its person may edit at the same time.
+const ATTEMPTS: usize = 5;
+
+fn being_edited(file: &Path) -> CommandError {
+    failed(format!("{} is being edited; nothing was changed, try it again", file.display()))
+}
+
+/// Writes the configuration, the secrets, the copy and the record, and then the client's file. Returns false, and changes nothing,
+/// if that was edited meanwhile.
+fn write(target: &Target, plan: &Plan) -> Result<bool, CommandError> {
     let Target { folder, file, .. } = target;
     let fail = |error: std::io::Error| failed(format!("cannot write to {}: {error}", folder.path.display()));
+    let earlier = folder.content();
     private_file::write(&folder.configuration(), plan.configuration.as_bytes()).map_err(fail)?;
     private_file::write(&folder.secrets(), plan.secrets.text().as_bytes()).map_err(fail)?;
     private_file::write(&folder.backup(), plan.before.as_bytes()).map_err(fail)?;
     folder.keep(&plan.record).map_err(fail)?;
-    write_file(file, &plan.after)
+    let written = write_file(file, &plan.after, &plan.read);
+    if !matches!(written, Ok(true)) {
+        for (file, content) in earlier {
+            match content {
+                Some(content) => private_file::write(&file, &content).map_err(fail)?,
+                None => std::fs::remove_file(&file).map_err(fail)?,
+            }
+        }
+    }
+    written
 }
 
-/// Writes the client's file.
-fn write_file(file: &Path, text: &str) -> CommandResult {
-    write_whole(file, text.as_bytes())
-        .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))
+/// Writes the client's file; returns false if it is no longer as it was read.
+fn write_file(file: &Path, text: &str, read: &str) -> Result<bool, CommandError> {
+    let mut is_same = true;
+    let check = || {
+        is_same = std::fs::read_to_string(file).unwrap_or_default() == read;
+        if is_same { Ok(()) } else { Err(std::io::ErrorKind::Interrupted.into()) }
+    };
+    match replace_whole(file, text.as_bytes(), check) {
+        Err(error) if is_same => Err(failed(format!("cannot write {}: {error}", file.display()))),
+        _ => Ok(is_same),
+    }
+}
+
+/// What the tools of the servers cost, after each server was started once.
+struct Cost {
+    tools: RequestCost,
+    /// The servers that listed no tools.
+    silent: Vec<String>,
+}
+
+impl Cost {
+    /// Counts the tools of servers that move, and of those that have moved earlier.
+    fn of(target: &Target, workspace: &Workspace, moving: &[Source]) -> Result<Self, CommandError> {
+        let configuration = target.folder.configuration();
+        let earlier =
+            if configuration.is_file() { config::read(&configuration).config.sources } else { Vec::new() };
+        let moves = |source: &Source| moving.iter().any(|moving| moving.server == source.server);
+        let stay = earlier.into_iter().filter(|source| !moves(source));
+        let sources = stay.chain(moving.iter().cloned()).collect();
+        let workspace =
+            Workspace { config: Config { sources, ..workspace.config.clone() }, ..workspace.clone() };
+        let progress = Spinner::start(waiting_for(&[]));
+        let credentials = credentials(environment(Some(target.folder.secrets())));
+        let waiting = |names: &[String]| progress.say(waiting_for(names));
+        let (examined, listings) = examine(&workspace, &credentials, &waiting);
+        progress.finish();
+        let silent = examined.iter().filter(|server| server.outcome.is_err());
+        let silent = silent.map(|server| clean_line(&server.name)).collect();
+        let catalog = catalog::open_with(workspace, &listings).catalog;
+        let tools = RequestCost::of(&catalog, None, catalog.config.payload)?;
+        Ok(Self { tools, silent })
+    }
+
+    /// The mode to take. Without tools, nobody knows how many there will be: the client lists them as before.
+    fn mode(&self) -> ServeMode {
+        match self.tools.mode {
+            Mode::Gateway => ServeMode::Gateway,
+            Mode::Hybrid => ServeMode::Hybrid,
+            _ => ServeMode::Full,
+        }
+    }
+
+    fn line(&self) -> String {
+        let silent = match &self.silent[..] {
+            [] => String::new(),
+            names => format!(" Without {}, which did not answer.", names.join(", ")),
+        };
+        self.tools.line() + &silent
+    }
+}
+
+impl Plan {
+    /// The mode in the configuration.
+    fn mode(&self) -> Option<String> {
+        let document: DocumentMut = self.configuration.parse().ok()?;
+        Some(document.get("serve")?.get("mode")?.as_str()?.to_string())
+    }
 }
 
 // The way back: the client's file as it was, or its servers put back into a file that was edited since.
@@ -404,10 +552,16 @@ fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
             target.called
         )));
     }
-    let text = before(folder, file, &record)?;
     let mut is_kept = false;
-    if !is_dry {
-        write_file(file, &text)?;
+    if is_dry {
+        before(folder, file, &record, &read(file)?)?;
+    } else {
+        let put_back = || {
+            let now = read(file)?;
+            write_file(file, &before(folder, file, &record, &now)?, &now)
+        };
+        let tried = (0..ATTEMPTS).map(|_| put_back()).find(|written| !matches!(written, Ok(false)));
+        tried.unwrap_or_else(|| Err(being_edited(file)))?;
         is_kept = folder
             .clear(&record)
             .map_err(|error| failed(format!("cannot remove {}: {error}", folder.path.display())))?;
@@ -437,18 +591,34 @@ fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
     Ok(())
 }
 
-/// The text of the client's file without the adoption.
-fn before(folder: &Folder, file: &Path, record: &Record) -> Result<String, CommandError> {
-    let unreadable = |file: &Path, error| failed(format!("{} cannot be read: {error}", file.display()));
-    let backup = folder.backup();
-    let before = std::fs::read_to_string(&backup).map_err(|error| unreadable(&backup, error))?;
+/// The text of the client's file; empty without one.
+fn read(file: &Path) -> Result<String, CommandError> {
     match std::fs::read_to_string(file) {
-        Ok(now) if now != before && hash(&now) != record.written => {
-            restored(&ClientText::new(file, now, &record.map), folder, &record.moved)
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(failed(format!("{} cannot be read: {error}", file.display())))
         }
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unreadable(file, error)),
-        _ => Ok(before),
+        text => Ok(text.unwrap_or_default()),
     }
+}
+
+/// The text of the client's file without the adoption.
+fn before(folder: &Folder, file: &Path, record: &Record, now: &str) -> Result<String, CommandError> {
+    let backup = folder.backup();
+    let before = std::fs::read_to_string(&backup);
+    let text = ClientText::new(file, now.to_string(), &record.map);
+    // A run that was killed has put the servers back already.
+    let is_back = |name: &String| {
+        let older = before.as_ref().map(|before| text.with_text(before.clone()).entry(name));
+        text.entry(name).is_some_and(|entry| older.map_or(true, |older| older.as_ref() == Some(&entry)))
+    };
+    if text.entry(OWN).is_none() && record.moved.iter().all(is_back) {
+        return Ok(now.to_string());
+    }
+    let before = before.map_err(|error| failed(format!("{} cannot be read: {error}", backup.display())))?;
+    if now.is_empty() || now == before || hash(now) == record.written {
+        return Ok(before);
+    }
+    restored(&text, folder, &record.moved)
 }
 
 /// A text with the servers that have moved in place of toolcrib, or after the others, and everything else as it is.

@@ -15,12 +15,12 @@ use super::catalog::{CatalogArgs, report_lost, word};
 use super::screen::Spinner;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::catalog::Catalog;
-use crate::exec::Caller;
-use crate::finding::from_json;
-use crate::functions::{Answer, BlockData, CatalogView, Function, FunctionContext, Services};
-use crate::state::{Session, WaitBudget};
-use crate::tool::Effect;
+use toolcrib_catalog::Catalog;
+use toolcrib_definition::Effect;
+use toolcrib_definition::finding::from_json;
+use toolcrib_gateway::exec::Caller;
+use toolcrib_gateway::functions::{Answer, BlockData, CatalogView, Function, FunctionContext, Services};
+use toolcrib_gateway::state::{Session, WaitBudget};
 
 /// Call one function of toolcrib, as an agent would through a server.
 ///
@@ -47,8 +47,9 @@ pub(super) struct CallArgs {
     /// See the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// See the tools that a caller with this role may see, and no others. Can be given several times; a role that no
-    /// tool names shows the tools that callers without a role see.
+    /// See the tools that a caller with this role may see, and no others.
+    ///
+    /// Can be given several times; a role that no tool names shows the tools that callers without a role see.
     #[arg(long, value_name = "ROLE")]
     role: Vec<String>,
     #[command(flatten)]
@@ -65,7 +66,9 @@ pub(super) struct CallArgs {
     /// Print the text that a model reads, in markdown where the function has one, rather than JSON.
     #[arg(long)]
     text: bool,
-    /// Write pictures and other data of the result into this folder. Without it only their types and sizes are printed.
+    /// Write pictures and other data of the result into this folder.
+    ///
+    /// Without it only their types and sizes are printed.
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     output: Option<PathBuf>,
 }
@@ -236,8 +239,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::exec::backend::Backends;
-    use crate::sources::mcp::Environment;
+    use toolcrib_front::mcp::Environment;
+    use toolcrib_gateway::exec::backend::Backends;
 
     #[test]
     fn a_call_that_panics_has_an_answer() {
@@ -247,9 +250,9 @@ mod tests {
         let config = "[server.web]\nurl = \"http://127.0.0.1:9\"\nheaders = { x = \"${BREAK}\" }\n";
         std::fs::write(folder.path().join("tools.json"), tools).unwrap();
         std::fs::write(folder.path().join("toolcrib.toml"), config).unwrap();
-        let checked = crate::catalog::open(crate::config::read(folder.path()));
+        let checked = toolcrib_catalog::open(toolcrib_catalog::config::read(folder.path()));
         for _ in 0..200 {
-            let templates = Arc::new(crate::render::Templates::load(None).unwrap());
+            let templates = Arc::new(toolcrib_docs::Templates::load(None).unwrap());
             let view = CatalogView::new(&checked.catalog, None, None, templates).unwrap();
             let environment = Environment::new(|_| panic!("on purpose"));
             let services =

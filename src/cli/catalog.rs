@@ -9,17 +9,18 @@ use strum::VariantArray;
 use super::render::templates;
 use super::screen::Spinner;
 use super::{CommandError, CommandResult, failed, print_note};
-use crate::catalog::{self, Checked};
-use crate::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
-use crate::credentials::Credentials;
-use crate::finding::{Finding, Severity, nearest};
-use crate::functions::CatalogView;
-use crate::sources::mcp::{Connections, Environment, list_all};
-use crate::sources::{ADDRESS_HELP, Addresses};
-use crate::tool::clean_line;
-use crate::watch::Reading;
+use toolcrib_catalog::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
+use toolcrib_catalog::sources::ADDRESS_HELP;
+use toolcrib_catalog::{self as catalog, Checked};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::{Finding, Severity, nearest};
+use toolcrib_front::address::Addresses;
+use toolcrib_front::credentials::Credentials;
+use toolcrib_front::mcp::{Connections, Environment, list_all};
+use toolcrib_front::watch::Reading;
+use toolcrib_gateway::functions::CatalogView;
 
-pub(super) use crate::tool::grammar::counted;
+pub(super) use toolcrib_definition::grammar::counted;
 
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
@@ -43,11 +44,13 @@ fn missing(path: &Path) -> String {
 }
 
 /// The catalog, and the part of it that may be used.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
-    /// https:// address of a registry.json. The default is the nearest folder with a toolcrib.toml, from the current directory
-    /// upward, without what it would start or contact; else the current directory.
+    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or
+    /// the https:// address of a registry.json.
+    ///
+    /// The default is the nearest folder with a toolcrib.toml, from the current directory upward, without what it would
+    /// start or contact; else the current directory.
     #[arg(value_name = "CATALOG", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The folder that is found where none is named.
@@ -59,12 +62,19 @@ pub(super) struct CatalogArgs {
     /// Registries at addresses that the catalog names.
     #[arg(skip)]
     pub(super) addresses: Addresses,
-    /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
+    /// Contact no live servers and no models, and run no commands.
+    ///
+    /// Tools of live servers count as missing input.
     #[arg(long)]
     pub(super) offline: bool,
 }
 
 impl CatalogArgs {
+    /// The catalog at a path that the user has named earlier.
+    pub(super) fn named(catalog: PathBuf) -> Self {
+        Self { catalog: Some(catalog), ..Self::default() }
+    }
+
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
@@ -239,6 +249,7 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
 
 /// The tokens for servers, with the sign-ins in the user's folder of state.
 pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
+    super::signals::end_after_refreshes();
     let credentials = Credentials::new(environment);
     Arc::new(match state_folder() {
         Some(folder) => credentials.stored_in(folder.join("sign-ins")),

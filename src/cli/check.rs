@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::catalog::{CatalogArgs, counted};
 use super::eval::check_labels;
 use super::{CommandError, CommandResult, print, print_note};
-use crate::catalog::{Catalog, Checked};
-use crate::finding::{Code, Severity, json_report, text_report};
+use toolcrib_catalog::{Catalog, Checked};
+use toolcrib_definition::finding::{
+    Code, Finding, Severity, github_report, json_report, sarif_report, text_report,
+};
 
 /// Report the mistakes in a catalog with their places; exit 1 when there are errors.
 ///
@@ -17,8 +19,11 @@ use crate::finding::{Code, Severity, json_report, text_report};
 pub(super) struct CheckArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Print the findings as JSON.
-    #[arg(long)]
+    /// The form of the findings: text, json, github (shown at the lines of a pull request), or sarif (for code scanning).
+    #[arg(long, value_enum, default_value_t = Form::Text, value_name = "FORM")]
+    format: Form,
+    /// Print the findings as JSON, as with `--format json`.
+    #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Exit 1 on warnings too.
     #[arg(long)]
@@ -27,8 +32,21 @@ pub(super) struct CheckArgs {
     #[arg(long, short)]
     verbose: bool,
     /// Print derived categories as lines for toolcrib.toml, to keep or change, instead of findings.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     suggest: bool,
+}
+
+/// A form of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// For people, with the lines of the source.
+    Text,
+    /// One JSON object.
+    Json,
+    /// GitHub's workflow commands.
+    Github,
+    /// SARIF 2.1.0.
+    Sarif,
 }
 
 impl CheckArgs {
@@ -38,19 +56,18 @@ impl CheckArgs {
         let tools = checked.catalog.tools.len();
         if self.suggest {
             print(&suggestions(&checked.catalog))?;
-        } else if self.json {
+        } else if self.format == Form::Sarif {
+            print(&format!("{:#}\n", sarif_report(&self.shown(&checked), &self.place())))?;
+        } else if self.format == Form::Github {
+            print(&github_report(&self.shown(&checked), &self.place()))?;
+        } else if self.json || self.format == Form::Json {
             let mut report = json_report(&checked.findings);
             report["registry_version"] = checked.catalog.version.clone().into();
             report["tools"] = tools.into();
             report["files"] = files(&checked).into();
             print(&format!("{report:#}\n"))?;
         } else {
-            let shown: Vec<_> = checked
-                .findings
-                .iter()
-                .filter(|finding| self.verbose || finding.severity != Severity::Info)
-                .cloned()
-                .collect();
+            let shown = self.shown(&checked);
             let limit = (!self.verbose).then_some(5);
             print(&text_report(&shown, &checked.documents, true, limit))?;
             let infos = checked.count(Severity::Info);
@@ -75,6 +92,17 @@ impl CheckArgs {
 }
 
 impl CheckArgs {
+    /// The findings that are printed.
+    fn shown(&self, checked: &Checked) -> Vec<Finding> {
+        let findings = checked.findings.iter();
+        findings.filter(|finding| self.verbose || finding.severity != Severity::Info).cloned().collect()
+    }
+
+    /// The folder of the places of findings, as the command line names it.
+    fn place(&self) -> String {
+        self.catalog.folder().to_string_lossy().into_owned()
+    }
+
     /// The files and tools of a folder that nothing configures, and the catalogs in it, which were left alone.
     fn reading(&self, checked: &Checked) -> Result<Vec<String>, CommandError> {
         let folder = self.catalog.path()?;

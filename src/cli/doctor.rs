@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted, in_one_line};
 use super::{CommandError, CommandResult, login, print};
-use crate::catalog::{self, Checked};
-use crate::config::{Config, Mode, Server, Source, Workspace};
-use crate::credentials::{Credentials, SignIn, SignInError, identity};
-use crate::finding::{Code, Finding, Limits, Severity, Unread, locate, nearest, open};
-use crate::provider::{self, PayloadRequest, Provider};
-use crate::sources::mcp::{self, Environment, examine};
-use crate::tokens::exact;
-use crate::tool::clean_line;
+use toolcrib_catalog as catalog;
+use toolcrib_catalog::config::{Config, Server, Source, Workspace};
+use toolcrib_catalog::sources::{Listing, Listings};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::{Code, Finding, Limits, Severity, Unread, locate, nearest, open};
+use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
+use toolcrib_front::mcp::{self, Environment, examine};
+use toolcrib_providers::report::{RequestCost, grouped};
 
 /// Start each server of a catalog once, and report how it is.
 ///
@@ -37,38 +37,50 @@ impl DoctorArgs {
     pub(super) fn run(self) -> CommandResult {
         let workspace = self.catalog.workspace()?;
         let mistakes = mistakes(&self.catalog, &workspace);
-        let servers = self.examine(&workspace);
+        let (servers, cost) = self.examine(&workspace);
         let is_well = servers.iter().all(ServerCheck::is_ok) && mistakes.is_empty();
         let standing = self.standing(&workspace);
         if self.json {
             let report = json!({
                 "ok": is_well, "configuration": configuration(&self.catalog, &workspace), "standing": standing,
-                "mistakes": mistakes, "servers": servers.iter().map(as_json).collect::<Vec<_>>(),
+                "mistakes": mistakes, "request": cost, "servers": servers.iter().map(as_json).collect::<Vec<_>>(),
             });
             print(&format!("{report:#}\n"))?;
         } else {
-            print(&text(&configuration(&self.catalog, &workspace), standing, &mistakes, &servers))?;
+            print(&text(
+                &configuration(&self.catalog, &workspace),
+                standing,
+                &mistakes,
+                &servers,
+                cost.as_ref(),
+            ))?;
         }
         if is_well { Ok(()) } else { Err(CommandError::Findings(None)) }
     }
 
-    /// Examines all servers at the same time, in the order of the configuration.
-    fn examine(&self, workspace: &Workspace) -> Vec<ServerCheck> {
-        let Some(credentials) = self.catalog.credentials() else { return Vec::new() };
+    /// Examines all servers at the same time, in the order of the configuration, and counts what the whole catalog costs.
+    fn examine(&self, workspace: &Workspace) -> (Vec<ServerCheck>, Option<RequestCost>) {
+        let Some(credentials) = self.catalog.credentials() else { return Default::default() };
         let sources = workspace.config.sources.iter().enumerate();
         let live: Vec<usize> =
             sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
         let progress = super::screen::Spinner::start(format!("asking {}", counted(live.len(), "server")));
-        let checks = std::thread::scope(|scope| {
+        let checks: Vec<_> = std::thread::scope(|scope| {
             let one = |index: usize| {
                 let credentials = &credentials;
-                scope.spawn(move || ServerCheck::run(workspace, index, credentials))
+                scope.spawn(move || (index, ServerCheck::run(workspace, index, credentials)))
             };
             let running: Vec<_> = live.into_iter().map(one).collect();
             running.into_iter().filter_map(|check| check.join().ok()).collect()
         });
         progress.finish();
-        checks
+        let (mut servers, mut listings) = (Vec::new(), Listings::default());
+        for (index, (check, listing)) in checks {
+            servers.push(check);
+            listings.by_source.extend(listing.map(|listing| (index, listing)));
+        }
+        let catalog = catalog::open_with(workspace.clone(), &listings).catalog;
+        (servers, RequestCost::of(&catalog, None, catalog.config.payload).ok())
     }
 
     /// Whether the configuration was named, or only found.
@@ -114,6 +126,7 @@ fn as_json(check: &ServerCheck) -> Value {
         "problem": check.problem.as_ref().map(|problem| &problem.what),
         "help": check.problem.as_ref().map(|problem| &problem.help),
         "dropped": check.lost,
+        "notes": check.notes,
         "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err().map(ToString::to_string),
         "sign_in": check.sign_in.as_ref().ok().and_then(Option::as_ref).map(|sign_in| json!({
             "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at().map(login::utc_of),
@@ -123,7 +136,13 @@ fn as_json(check: &ServerCheck) -> Value {
 }
 
 /// The report for people.
-fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[ServerCheck]) -> String {
+fn text(
+    configuration: &str,
+    standing: &str,
+    mistakes: &[String],
+    servers: &[ServerCheck],
+    cost: Option<&RequestCost>,
+) -> String {
     let mut text = format!("{configuration} ({standing})\n");
     mistakes.iter().for_each(|mistake| text.push_str(&format!("  mistake: {mistake}\n")));
     if servers.is_empty() {
@@ -135,9 +154,9 @@ fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[Ser
         let name = &check.name;
         match &check.problem {
             None => text.push_str(&format!(
-                "ok    {name:width$}  {}, {} tokens in full, {:.1} s\n",
+                "ok    {name:width$}  {}, {} tokens, {:.1} s\n",
                 counted(check.tools.len(), "tool"),
-                check.tokens,
+                grouped(check.tokens),
                 check.took.as_secs_f64()
             )),
             Some(problem) => {
@@ -159,16 +178,13 @@ fn text(configuration: &str, standing: &str, mistakes: &[String], servers: &[Ser
         for lost in &check.lost {
             text.push_str(&format!("      dropped: {lost}\n"));
         }
+        for note in &check.notes {
+            text.push_str(&format!("      note: {note}\n"));
+        }
     }
-    let well = servers.iter().filter(|check| check.is_ok());
-    let (count, tools, tokens) = well.fold((0, 0, 0), |(count, tools, tokens), check| {
-        (count + 1, tools + check.tools.len(), tokens + check.tokens)
-    });
-    text.push_str(&format!(
-        "{count} of {} well: {}, {tokens} tokens in full\n",
-        counted(servers.len(), "server"),
-        counted(tools, "tool")
-    ));
+    let well = servers.iter().filter(|check| check.is_ok()).count();
+    let line = cost.map(RequestCost::line).unwrap_or_default();
+    text.push_str(&format!("{well} of {} well\n{line}\n", counted(servers.len(), "server")));
     text
 }
 
@@ -191,6 +207,8 @@ pub(super) struct ServerCheck {
     pub(super) problem: Option<Problem>,
     /// Findings that keep a tool out of the catalog.
     pub(super) lost: Vec<String>,
+    /// Findings on definitions that were repaired or got another name.
+    pub(super) notes: Vec<String>,
     /// The identity with which it is called, where it is not the operator.
     pub(super) identity: Option<String>,
     /// The sign-in of the operator, or the reason why it does not count.
@@ -205,32 +223,40 @@ pub(super) struct Problem {
 
 impl ServerCheck {
     /// Starts or contacts the server of one source, and lists its tools.
-    pub(super) fn run(workspace: &Workspace, index: usize, credentials: &Arc<Credentials>) -> Self {
+    fn run(workspace: &Workspace, index: usize, credentials: &Arc<Credentials>) -> (Self, Option<Listing>) {
         let environment = credentials.environment();
         let source = workspace.config.sources.get(index).cloned().unwrap_or_default();
         let server = source.mcp.clone().unwrap_or_default();
         let name = clean_line(&name_of(&source, &server));
         if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
             let (took, tokens) = (Duration::ZERO, 0);
-            let (tools, lost) = Default::default();
+            let (tools, lost, notes) = Default::default();
             let (identity, sign_in) = (None, Ok(None));
-            return Self { name, tools, took, tokens, problem: Some(problem), lost, identity, sign_in };
+            let check =
+                Self { name, tools, took, tokens, problem: Some(problem), lost, notes, identity, sign_in };
+            return (check, None);
         }
         let alone = alone(workspace, source);
-        let (examined, listings) = examine(&alone, credentials, &|_| ());
+        let (examined, mut listings) = examine(&alone, credentials, &|_| ());
         let checked = catalog::open_with(alone, &listings);
         let tools: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect();
         let examined = examined.into_iter().next();
         let took = examined.as_ref().map(|examined| examined.took).unwrap_or_default();
         let failed = examined.and_then(|examined| examined.outcome.err());
         let problem = problem_of(failed, &server, &name, tools.is_empty());
-        let tokens = if tools.is_empty() { 0 } else { tokens_of(&checked) };
+        let cost = RequestCost::of(&checked.catalog, None, checked.catalog.config.payload);
+        let tokens = cost.map_or(0, |cost| cost.full);
         let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
         let lost = checked.findings.errors().filter(|finding| is_lost(finding.code));
-        let lost = lost.map(|finding| clean_line(&finding.message)).collect();
+        let is_left_out = |finding: &&Finding| finding.code == Code::DefinitionLeftOut;
+        let (left_out, notes): (Vec<_>, Vec<_>) = checked.findings.definitions().partition(is_left_out);
+        let said = |finding: &Finding| clean_line(&finding.message);
+        let lost = lost.chain(left_out).map(said).collect();
+        let notes = notes.into_iter().map(said).collect();
         let sign_in = credentials.sign_in_to((&name, &server));
         let identity = identity(&server);
-        Self { name, tools, took, tokens, problem, lost, identity, sign_in }
+        let check = Self { name, tools, took, tokens, problem, lost, notes, identity, sign_in };
+        (check, listings.by_source.remove(&0))
     }
 
     pub(super) fn is_ok(&self) -> bool {
@@ -239,7 +265,7 @@ impl ServerCheck {
 }
 
 fn name_of(source: &Source, server: &Server) -> String {
-    source.server.clone().or_else(|| server.url.clone()).unwrap_or_else(|| server.command.join(" "))
+    source.server.clone().unwrap_or_else(|| server.shown())
 }
 
 /// The workspace with this source alone.
@@ -250,18 +276,10 @@ fn alone(workspace: &Workspace, source: Source) -> Workspace {
     Workspace { root, config, overlays, preset_overlays, ..Workspace::default() }
 }
 
-fn tokens_of(checked: &Checked) -> usize {
-    let catalog = &checked.catalog;
-    let Ok(profile) = catalog.profile(None) else { return 0 };
-    let (provider, mode, options) = (Provider::Mcp, Mode::Full, catalog.config.payload);
-    let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
-    let payload = provider::payload_of_any_size(request);
-    payload.map_or(0, |payload| exact(&payload.body.to_string()))
-}
-
 /// Mistakes that are known before anything is started: a variable that is not set, a program that is not there.
 fn before_start(server: &Server, root: &Path, name: &str, environment: &Environment) -> Option<Problem> {
-    let values = server.command.iter().chain(server.env.values()).chain(server.headers.values());
+    let values =
+        server.command.iter().chain(&server.url).chain(server.env.values()).chain(server.headers.values());
     if let Some(variable) =
         values.flat_map(|value| variables(value)).find(|name| environment.get(name).is_none())
     {
@@ -327,7 +345,12 @@ fn variables(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The problem that shows once the server was asked.
-fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
+pub fn problem_of(
+    failed: Option<mcp::Problem>,
+    server: &Server,
+    name: &str,
+    is_empty: bool,
+) -> Option<Problem> {
     let Some(failed) = failed else {
         return is_empty.then(|| Problem {
             what: "it lists no tools".into(),
@@ -361,9 +384,9 @@ fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
         );
     }
     match (&server.url, failed.reason.contains("it said:")) {
-        (Some(url), _) => format!("check that {} is right, and that the server runs", clean_line(url)),
+        (Some(_), _) => format!("check that {} is right, and that the server runs", server.shown()),
         (None, true) => "its last words are above; try its command by itself".into(),
-        (None, false) => format!("try its command by itself: {}", clean_line(&server.command.join(" "))),
+        (None, false) => format!("try its command by itself: {}", server.shown()),
     }
 }
 

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::catalog::{CatalogArgs, complete};
 use super::screen::Bar;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::catalog::Checked;
-use crate::finding::{Severity, locate, text_report};
-use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
-use crate::search::SearchRequest;
+use toolcrib_catalog::Checked;
+use toolcrib_definition::finding::{Severity, locate, text_report};
+use toolcrib_providers::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
+use toolcrib_search::SearchRequest;
 
 /// Thresholds by measure, in percent.
 type Thresholds = Vec<(String, f64)>;

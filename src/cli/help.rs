@@ -4,7 +4,10 @@
 use clap::{Command, CommandFactory};
 
 use super::{Arguments, CommandResult, print};
-use crate::config::schemas_for_editors;
+use toolcrib_catalog::config::schemas_for_editors;
+
+/// The commands of the first screen, in the order of first use.
+const FIRST: [&str; 8] = ["seed", "check", "serve", "search", "payload", "tokens", "adopt", "doctor"];
 
 /// Each group of people with their commands, in the order of use. A command has exactly one group.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -17,18 +20,35 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("For your shell", &["completions"]),
 ];
 
-/// The command line with its grouped help.
-pub(super) fn command_line() -> Command {
-    let command = Arguments::command();
-    let groups: String = GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect();
+/// The command line: its help shows the commands of the first screen, or all of them in groups.
+pub(super) fn command_line(all: bool) -> Command {
+    let command = with_first_examples(Arguments::command());
+    let lists: String = match all {
+        true => GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect(),
+        false => group(&command, "Commands", &FIRST),
+    };
+    let more = if all { "" } else { "\nAll commands: toolcrib help --all" };
     let (bold, plain) = (heading_style().render(), heading_style().render_reset());
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{bold}Options:{plain}\n  -h, --help     Print help\n  -V, --version  Print version{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{lists}{bold}Options:{plain}\n  -h, --help     Print help\n  -V, --version  Print version{{after-help}}{more}"
     );
     command.help_template(template)
 }
 
-/// The heading of a group, and its commands with their purposes, wrapped to the width of the terminal.
+/// `-h` of a command has to fit a screen, so it shows the first example alone.
+fn with_first_examples(command: Command) -> Command {
+    let names: Vec<String> =
+        command.get_subcommands().map(|command| command.get_name().to_string()).collect();
+    names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| {
+            let Some(all) = command.get_after_help().map(ToString::to_string) else { return command };
+            let first: Vec<&str> = all.lines().take(2).collect();
+            command.after_help(first.join("\n")).after_long_help(all)
+        })
+    })
+}
+
+/// The heading of a list, and its commands with their purposes, wrapped to the width of the terminal.
 fn group(command: &Command, heading: &str, names: &[&str]) -> String {
     let commands = names.iter().filter_map(|name| command.find_subcommand(name).cloned()).enumerate();
     let mut list = Command::new("toolcrib")
@@ -59,7 +79,7 @@ pub(super) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(super) fn run(self) -> CommandResult {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command_line(), "toolcrib", &mut script);
+        clap_complete::generate(self.shell, &mut command_line(false), "toolcrib", &mut script);
         print(&String::from_utf8_lossy(&script))
     }
 }
@@ -106,6 +126,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_defined_without_contradiction() {
-        command_line().debug_assert();
+        command_line(false).debug_assert();
     }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::catalog::{counted, report_briefly};
 use super::{CommandError, CommandResult, failed, print_note};
-use crate::catalog::{self, Catalog};
-use crate::config::{Config, Source, Workspace};
-use crate::embedded::embedded_files;
-use crate::render::folder::write_whole;
-use crate::tool::Effect;
+use toolcrib_catalog::config::{Config, Source, Workspace};
+use toolcrib_catalog::{self as catalog, Catalog};
+use toolcrib_definition::Effect;
+use toolcrib_definition::embedded_files;
+use toolcrib_docs::folder::write_whole;
 
 /// The files of a new catalog.
 const STARTER: [(&str, &str); 2] = embedded_files! { "starter": "toolcrib.toml", "tools/notes.yaml" };
@@ -55,7 +55,10 @@ impl InitArgs {
         }
         let folder = self.folder.display();
         print_note(format!("{folder}: wrote {}", names.join(", ")));
-        print_note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out tools"));
+        // The definitions are in `tools/`.
+        let docs = self.folder.join("docs");
+        let docs = docs.strip_prefix(".").unwrap_or(&docs).display();
+        print_note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out {docs}"));
         Ok(())
     }
 

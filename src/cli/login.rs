@@ -8,21 +8,21 @@ use tokio::sync::mpsc;
 
 use super::catalog::{CatalogArgs, HELP, credentials};
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::config::{Environment, Server, Workspace};
-use crate::credentials::{PendingSignIn, SignIn, SignInError};
-use crate::finding::nearest;
-use crate::state::utc;
-use crate::tool::clean_line;
+use toolcrib_catalog::config::{Environment, Server, Workspace};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::nearest;
+use toolcrib_front::credentials::{PendingSignIn, SignIn, SignInError};
+use toolcrib_gateway::state::utc;
 
 /// Longest wait for a person.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
-/// Most bytes of a line that is pasted.
+/// Most bytes of a pasted line.
 const MAX_LINE: u64 = 64 << 10;
 
 /// Sign in to a server that asks for it (OAuth).
 ///
-/// Opens a browser, or prints the address where there is none (`BROWSER` names the browser). On another machine, over SSH
-/// for example, paste the address that the browser ends at. The tokens stay in your state folder and are refreshed; `toolcrib
+/// Opens a browser (set `BROWSER` to choose it), or only prints the address. Over SSH, sign in on your own machine,
+/// then paste the last address of the browser. The tokens stay in your state folder and are refreshed; `toolcrib
 /// doctor` shows the sign-in.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -33,10 +33,12 @@ pub(super) struct LoginArgs {
     server: String,
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Print the address and open no browser; the address that your browser ends at can be pasted.
+    /// Print the address instead of opening a browser; you can paste your browser's last address.
     #[arg(long)]
     no_browser: bool,
-    /// End the sign-in: its tokens are revoked where that is possible, and removed. Without a catalog, all sign-ins of this name end.
+    /// Sign out: revoke the tokens if possible, and remove them.
+    ///
+    /// Without a catalog, all sign-ins of this name end.
     #[arg(long, conflicts_with = "no_browser")]
     sign_out: bool,
 }
@@ -48,7 +50,7 @@ impl LoginArgs {
         }
         let credentials = self.catalog.credentials();
         let credentials =
-            credentials.ok_or_else(|| CommandError::Usage("a login contacts servers".into()))?;
+            credentials.ok_or_else(|| CommandError::Usage("cannot log in with --offline".into()))?;
         let workspace = self.catalog.workspace()?;
         let server = named(&workspace, &self.server)?;
         let (name, runtime) = (clean_line(&self.server), super::runtime()?);
@@ -74,15 +76,18 @@ impl LoginArgs {
             let mut known: Vec<String> =
                 credentials.sign_ins().into_iter().map(|sign_in| sign_in.server).collect();
             known.dedup();
-            let hint =
-                if known.is_empty() { String::new() } else { format!("; you are at {}", known.join(", ")) };
+            let hint = if known.is_empty() {
+                String::new()
+            } else {
+                format!("; you are signed in to {}", known.join(", "))
+            };
             return Err(failed(format!("you are not signed in to `{name}`{}", clean_line(&hint))));
         }
         for sign_out in ended {
             print(&format!("signed out of `{name}` at {}\n", clean_line(&sign_out.issuer)))?;
             if let Some(why) = sign_out.not_revoked {
                 print_note(format!(
-                    "its tokens are removed here, and end there by themselves: {}",
+                    "its tokens are deleted here but could not be revoked, so they stay valid until they expire: {}",
                     clean_line(&why)
                 ));
             }
@@ -90,7 +95,7 @@ impl LoginArgs {
         Ok(())
     }
 
-    /// The address of the server in the catalog that is named; `None` where it has no such server any more.
+    /// The address of the server in the named catalog; `None` if the catalog has no such server any more.
     fn url(&self) -> Result<Option<String>, CommandError> {
         if !self.catalog.is_named() {
             return Ok(None);
@@ -100,11 +105,13 @@ impl LoginArgs {
         Ok(found.and_then(|(_, server)| server.url.clone()))
     }
 
-    /// Opens the address in a browser, and prints it for another one.
+    /// Opens the address in a browser, and prints it in case the browser does not open.
     fn show(&self, address: &str) {
         let address = clean_line(address);
         match !self.no_browser && open(&address) {
-            true => print_note(format!("sign in in the browser; if none opens, at this address:\n{address}")),
+            true => print_note(format!(
+                "sign in with the browser; if no browser opens, use this address:\n{address}"
+            )),
             false => print_note(format!(
                 "open this address in a browser:\n{address}\nif the browser ends at a page that does not load, paste its \
                  address here:"
@@ -135,7 +142,7 @@ impl LoginArgs {
     }
 }
 
-/// The lines of stdin, where somebody may paste one.
+/// The lines of stdin, where a person may paste an address.
 fn lines(may_come: bool) -> mpsc::Receiver<String> {
     use std::io::{BufRead, Read};
     let (sender, lines) = mpsc::channel(1);
@@ -153,7 +160,8 @@ fn lines(may_come: bool) -> mpsc::Receiver<String> {
     lines
 }
 
-/// Opens an address in the browser that `BROWSER` names, else in the usual one, unless this is another machine's shell.
+/// Opens an address in the browser that `BROWSER` names. Without `BROWSER`, uses the default browser, but not over
+/// SSH.
 fn open(address: &str) -> bool {
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -169,7 +177,7 @@ fn open(address: &str) -> bool {
         && webbrowser::open_browser_with_options(webbrowser::Browser::Default, address, &options).is_ok()
 }
 
-/// The server of this name, as calls find it: a configured one, else a live source.
+/// Finds a server by name as calls do: first among the configured servers, then among the live sources.
 fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, CommandError> {
     let known = servers(workspace);
     let found = known.iter().find(|(called, _)| called == name);
@@ -182,7 +190,9 @@ fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, Command
         let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();
         let hint = match (near.first(), names.as_slice()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, []) => "the configuration has no server: add one as `[[source]]`, or `toolcrib adopt` those of a client".into(),
+            (None, []) => {
+                "the configuration has no server: add a `[[source]]`, or run `toolcrib adopt`".into()
+            }
             (None, names) => format!("it has {}", clean_line(&names.join(", "))),
         };
         CommandError::Usage(format!("no server is called `{}`; {hint}", clean_line(name)))
@@ -214,7 +224,7 @@ pub(super) fn standing(sign_in: &SignIn) -> String {
     clean_line(&format!("signed in at {}{scopes}{until}", sign_in.issuer))
 }
 
-/// A second since 1970 as people read it.
+/// Formats seconds since 1970 for people.
 pub(super) fn utc_of(second: u64) -> String {
     utc(i64::try_from(second.saturating_mul(1000)).unwrap_or(i64::MAX))
 }

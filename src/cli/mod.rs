@@ -12,6 +12,7 @@ mod doctor;
 mod eval;
 mod help;
 mod init;
+mod log;
 mod login;
 mod parse;
 mod payload;
@@ -22,6 +23,7 @@ mod search;
 mod seed;
 mod serve;
 mod services;
+mod signals;
 mod state;
 mod tokens;
 mod trace;
@@ -34,12 +36,12 @@ use clap::{FromArgMatches, Parser, Subcommand};
 
 use screen::escaped;
 
-use crate::catalog::UnknownProfile;
+use toolcrib_catalog::UnknownProfile;
 
 /// Documentation for agent tools, read at the moment of need.
 #[derive(Debug, Parser)]
-#[command(name = "toolcrib", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
-struct Arguments {
+#[command(name = "toolcrib", version, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
@@ -121,13 +123,19 @@ type CommandResult = Result<(), CommandError>;
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
-    let matches = help::command_line().try_get_matches();
+    let all = std::env::args().skip(1).eq(["help", "--all"]);
+    let mut command_line = help::command_line(all);
+    let matches = match all {
+        true => command_line.try_get_matches_from_mut(["toolcrib", "--help"]),
+        false => command_line.try_get_matches(),
+    };
     let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => return refused(error),
     };
     start_workers();
     let outcome = std::panic::catch_unwind(|| arguments.command.run());
+    signals::finish_refreshes();
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(CommandError::Findings(text))) => {
@@ -174,7 +182,7 @@ fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let backtrace = std::backtrace::Backtrace::capture();
     match tracing::dispatcher::has_been_set() {
         true => tracing::error!(place, "a call or a task panicked"),
-        false => print_note(crate::tool::clean_line(&panic.to_string())),
+        false => print_note(toolcrib_definition::clean_line(&panic.to_string())),
     }
     if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
         print_note(backtrace);

@@ -7,8 +7,8 @@ use super::catalog::{CatalogArgs, counted, word};
 use super::payload::refused;
 use super::services::repair;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::provider::call::{CallEntry, Parser};
-use crate::provider::{AnsweredCalls, Provider};
+use toolcrib_providers::call::{CallEntry, Parser};
+use toolcrib_providers::{AnsweredCalls, Provider};
 
 /// Longest input, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -78,7 +78,7 @@ fn listed(entries: &[CallEntry<'_>], pretty: bool) -> Result<String, CommandErro
 ///
 /// The input, on stdin, is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or
 /// "error"}`, or any JSON value. An entry with its own `error` needs no answer: the error goes back to the model.
-/// `found` names the tools that `tool_search` has found, for providers that load them by themselves.
+/// `found` names the tools that `tool_search` has found, for providers that load tools themselves.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Try it:\n  toolcrib results tools.json --provider anthropic < results.json")]
 pub(super) struct ResultsArgs {

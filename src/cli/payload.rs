@@ -1,6 +1,7 @@
 //! `toolcrib payload`: the tools of a request to a provider; `toolcrib prompt`: the section of its system prompt.
 
 use std::collections::BTreeMap;
+use toolcrib_providers::ProviderFormat;
 
 use serde_json::json;
 
@@ -8,13 +9,13 @@ use super::catalog::{CatalogArgs, complete, word};
 use super::pick::PickArgs;
 use super::render::templates;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::catalog::{Catalog, Checked, Profile};
-use crate::config::{self, Deferred, Mode, ModeChoice, SearchBy};
-use crate::finding::{Code, Finding, Severity, locate, text_report};
-use crate::provider::{self, Payload, PayloadError, PayloadRequest, Provider, RequestHeader};
-use crate::render::PromptSection;
-use crate::report;
-use crate::tokens::exact;
+use toolcrib_catalog::config::{self, Deferred, Mode, ModeChoice, SearchBy};
+use toolcrib_catalog::{Catalog, Checked, Profile};
+use toolcrib_definition::finding::{Code, Finding, Severity, locate, text_report};
+use toolcrib_definition::tokens::exact;
+use toolcrib_docs::PromptSection;
+use toolcrib_providers::report;
+use toolcrib_providers::{self as provider, Payload, PayloadError, PayloadRequest, Provider, RequestHeader};
 
 /// Print the tools of a request, as the part of the body that the provider takes.
 ///
@@ -36,7 +37,7 @@ pub(super) struct PayloadArgs {
     pick: PickArgs,
     /// The schema of deferred tools in the mode `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
-    #[arg(long, value_parser = word::<Deferred>())]
+    #[arg(long, hide_short_help = true, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
     /// The search in the mode `native`: provider (by words), regex (by regular expressions; `anthropic`), or client
     /// (calls of `tool_search`, which come to you).
@@ -63,7 +64,7 @@ pub(super) struct PayloadArgs {
     verbose: bool,
 }
 
-/// A wire and a mode.
+/// A provider and a mode.
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
     /// The provider; default: the configured one.
@@ -152,8 +153,9 @@ impl PayloadArgs {
 pub(super) struct PromptArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The provider of the payload; default: the configured one. If it lacks the mode, the section is for the
-    /// mode that it gets instead.
+    /// The provider of the payload; default: the configured one.
+    ///
+    /// If it lacks the mode, the section is for the mode that it gets instead.
     #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Option<Provider>,
     /// The mode, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.

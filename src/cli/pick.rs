@@ -8,34 +8,35 @@ use serde_json::Value;
 use super::catalog::{CatalogArgs, counted, word};
 use super::screen::Spinner;
 use super::{CommandError, failed, print_note};
-use crate::catalog::{Checked, Profile};
-use crate::config::Mode;
-use crate::finding::from_json;
-use crate::functions::pick::{ScorerKind, hint};
-use crate::functions::{CatalogView, FunctionContext};
-use crate::render::Templates;
-use crate::search::Verdict;
-use crate::search::pick::{Options, Picked};
-use crate::tool::clean_line;
+use toolcrib_catalog::config::Mode;
+use toolcrib_catalog::{Checked, Profile};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::from_json;
+use toolcrib_docs::Templates;
+use toolcrib_gateway::functions::pick::{ScorerKind, hint};
+use toolcrib_gateway::functions::{CatalogView, FunctionContext};
+use toolcrib_search::Verdict;
+use toolcrib_search::pick::{Options, Picked};
 
 /// Options of `pick`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PickArgs {
-    /// Bind in full the tools that this input may need: a text, or JSON such as the messages so far. No other tool is
-    /// bound, unless --mode names a mode for them.
+    /// Bind in full the tools that this input may need: a text, or JSON such as the messages so far.
+    ///
+    /// No other tool is bound, unless --mode names a mode for them.
     #[arg(long, value_name = "INPUT")]
     pick: Option<String>,
     /// Most tools to pick.
     #[arg(long, value_name = "N", default_value_t = 3, requires = "pick", value_parser = clap::value_parser!(u16).range(1..))]
     max: u16,
     /// Least score of a picked tool, from 0 to 1.
-    #[arg(long, value_name = "SCORE", default_value_t = 0.05, requires = "pick", value_parser = share)]
+    #[arg(long, hide_short_help = true, value_name = "SCORE", default_value_t = 0.05, requires = "pick", value_parser = share)]
     min_score: f32,
     /// Pick tools that are marked unsafe too.
-    #[arg(long, requires = "pick")]
+    #[arg(long, hide_short_help = true, requires = "pick")]
     allow_unsafe: bool,
     /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
-    #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]
     scorer: ScorerKind,
 }
 
@@ -88,7 +89,7 @@ impl PickArgs {
         })?;
         chosen.picks.fallback.iter().for_each(|fallback| print_note(clean_line(fallback)));
         let candidates = match chosen.verdict {
-            Verdict::Match => chosen.picks.candidates,
+            Verdict::Match | Verdict::Unsure => chosen.picks.candidates,
             Verdict::NoMatch => {
                 self.print_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
                 Vec::new()

@@ -6,10 +6,10 @@ use super::catalog::{CatalogArgs, counted, refuse_unread};
 use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::catalog::Checked;
-use crate::render::folder::{self, Files};
-use crate::render::{Docs, RenderError, Templates, skill_files, skills};
-use crate::site::{Site, SiteIndex};
+use toolcrib_catalog::Checked;
+use toolcrib_docs::folder::{self, Files};
+use toolcrib_docs::{Docs, RenderError, Templates, skill_files, skills};
+use toolcrib_server::site::{Site, SiteIndex};
 
 /// Write the documentation of a catalog: README.md, one page per tool, registry.json.
 ///
@@ -43,8 +43,9 @@ pub(super) struct RenderArgs {
     /// Change nothing; print the changes as a diff, and exit 1 if there are any.
     #[arg(long, conflicts_with = "watch")]
     check: bool,
-    /// Keep running, and write again whenever the catalog changes. An edit that breaks the catalog leaves the docs as
-    /// they are.
+    /// Keep running, and write again whenever the catalog changes.
+    ///
+    /// An edit that breaks the catalog leaves the docs as they are.
     #[arg(long)]
     watch: bool,
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::tool::is_hidden;
+use toolcrib_definition::is_hidden;
 
 /// A text whose control characters are escaped as in JSON, so that JSON stays valid. Line breaks, tabs and colors
 /// stay.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+pub fn escaped(text: &str) -> Cow<'_, str> {
     let is_shown = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     if text.bytes().all(is_shown) {
         return Cow::Borrowed(text);

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
 use super::{CommandError, CommandResult, print};
-use crate::functions::Function;
+use toolcrib_catalog::Catalog;
+use toolcrib_gateway::functions::Function;
 
 /// Find the tools for a purpose, or learn that no tool fits.
 ///
@@ -55,15 +56,27 @@ impl SearchArgs {
         let body = answer.body();
         let text = match (self.json, answer.is_ok()) {
             (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
-            (false, true) => lines(body),
+            (false, true) => lines(&with_shown_names(body.clone(), &checked.catalog)),
             (false, false) => {
                 return Err(CommandError::Usage(refused(&body["error"])));
             }
         };
         print(&text)?;
-        let is_match = body.get("verdict").is_some_and(|verdict| verdict == "match");
-        if is_match { Ok(()) } else { Err(CommandError::Findings(None)) }
+        let is_none = body.get("verdict").is_some_and(|verdict| verdict == "no_match");
+        if is_none { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
+}
+
+/// The answer with the names of tools that people know, in place of ops.
+fn with_shown_names(mut body: Map<String, Value>, catalog: &Catalog) -> Map<String, Value> {
+    for field in ["tools", "nearest"] {
+        for hit in body.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
+            let shown =
+                hit["op"].as_str().and_then(|op| catalog.find(op)).map(|tool| tool.shown_name().into());
+            hit["op"] = shown.unwrap_or_else(|| hit["op"].take());
+        }
+    }
+    body
 }
 
 /// The error in words, with the categories that exist.
@@ -86,12 +99,19 @@ fn path(category: &Value) -> String {
 /// The answer as lines.
 fn lines(body: &Map<String, Value>) -> String {
     let list = |field: &str| body.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    if body.get("verdict").is_some_and(|verdict| verdict == "match") {
-        return tools(list("tools"));
-    }
     let unmet: Vec<&str> = list("unmet").iter().filter_map(Value::as_str).collect();
     let unmet =
         if unmet.is_empty() { String::new() } else { format!(" (nothing has: {})", unmet.join(", ")) };
+    match body.get("verdict").and_then(Value::as_str) {
+        Some("match") => return tools(list("tools")),
+        Some("unsure") => {
+            let found = tools(list("tools"));
+            return format!(
+                "unsure{unmet}: these come near; check that one does just what you want.\n{found}"
+            );
+        }
+        _ => {}
+    }
     let unread = body.get("complete").is_some_and(|complete| complete == false);
     let none = if unread { "no tool of what could be read does that" } else { "no tool here does that" };
     let mut out = format!("no match: {none}{unmet}. Try other words, an action and an object.\n");

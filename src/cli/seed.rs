@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::CatalogArgs;
+use super::catalog::{CatalogArgs, word};
 use super::render::{failure, has_docs, kept, summary, templates};
 use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::catalog::Checked;
-use crate::render::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
+use toolcrib_catalog::config::{Mode, ModeChoice};
+use toolcrib_catalog::{Catalog, Checked, Profile};
+use toolcrib_docs::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
+use toolcrib_providers::report;
+use toolcrib_providers::{PayloadRequest, ProviderFormat};
 
-/// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool, registry.json.
+/// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool.
 ///
 /// Existing files are kept: in AGENTS.md only toolcrib's own block is renewed, other files are left alone. Run it as
 /// often as you like; the same catalog gives the same bytes.
@@ -28,9 +31,16 @@ pub(super) struct SeedArgs {
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// A folder to start the workspace from, instead of the built-in template. `{{ tools }}`, `{{ title }}`, `{{
-    /// profile }}`, `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in, and the values of
-    /// the job.
+    /// The mode of the agent's payload, which AGENTS.md explains; default: the configured one, else files.
+    #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]
+    mode: Option<ModeChoice>,
+    /// Write registry.json too: the tools as data, one per line.
+    #[arg(long)]
+    registry: bool,
+    /// A folder to start the workspace from, instead of the built-in template.
+    ///
+    /// `{{ tools }}`, `{{ title }}`, `{{ profile }}`, `{{ description }}`, `{{ tool_count }}` and `{{ registry_version
+    /// }}` are filled in, and the values of the job.
     #[arg(long, value_name = "DIR")]
     template: Option<PathBuf>,
     /// A value of the job for the files of the template: `--var job_id=42` fills in `{{ job_id }}`.
@@ -45,8 +55,9 @@ pub(super) struct SeedArgs {
     /// Print the files that were written, or with `--check` would be, as JSON.
     #[arg(long, conflicts_with = "watch")]
     json: bool,
-    /// Keep running, and seed again whenever the catalog changes. An edit that breaks the catalog leaves the
-    /// workspace as it is.
+    /// Keep running, and seed again whenever the catalog changes.
+    ///
+    /// An edit that breaks the catalog leaves the workspace as it is.
     #[arg(long)]
     watch: bool,
 }
@@ -65,7 +76,7 @@ impl SeedArgs {
     }
 
     /// The template with the values of the job.
-    fn template(&self) -> Result<WorkspaceTemplate, CommandError> {
+    fn template(&self, catalog: &Catalog, profile: &Profile<'_>) -> Result<WorkspaceTemplate, CommandError> {
         let mut values = match &self.vars {
             Some(file) => read_values(file)?,
             None => Map::new(),
@@ -76,12 +87,18 @@ impl SeedArgs {
             };
             values.insert(name.trim().to_string(), value.into());
         }
-        let template = WorkspaceTemplate { folder: self.template.clone(), values };
+        let options = catalog.config.payload;
+        let mode = self.mode.or((options.mode != ModeChoice::Auto).then_some(options.mode));
+        let request =
+            PayloadRequest { catalog, profile, provider: options.provider, mode: Mode::Full, options };
+        let mode = mode.map(|mode| options.provider.mode(report::mode_of(&request, mode.named()).0));
+        let template =
+            WorkspaceTemplate { folder: self.template.clone(), values, mode, registry: self.registry };
         template.check_values().map_err(|error| CommandError::Usage(error.to_string()))?;
         Ok(template)
     }
 
-    fn drift(&self, docs: &Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
+    fn drift(&self, docs: Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
         let drift = seed_drift(docs, &self.workspace, template).map_err(failure)?;
         if self.json {
             let lists = json!({"created": drift.created, "changed": drift.changed, "removed": drift.removed});
@@ -137,24 +154,25 @@ impl Rerun for SeedArgs {
         self.template.as_deref().map(find_template).transpose()?;
         let templates = templates(&self.catalog, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
+        let template = self.template(&checked.catalog, &profile)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
-        let template = self.template()?;
         if self.is_in_vain(checked, &docs) {
             return Err(failed(
                 "no source could be read, so nothing was written; `toolcrib check` shows why",
             ));
         }
         if self.check {
-            self.drift(&docs, &template)?;
+            self.drift(docs, &template)?;
             return if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) };
         }
-        let bar = Bar::new("writing docs", docs.tools().len() as u64);
-        let seeded = seed(&docs, &self.workspace, &template, &|done| bar.add(done)).map_err(failure)?;
+        let tools = docs.tools().len();
+        let bar = Bar::new("writing docs", tools as u64);
+        let seeded = seed(docs, &self.workspace, &template, &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
         if self.json {
-            print(&format!("{}\n", in_json(&seeded, checked, docs.tools().len())))?;
+            print(&format!("{}\n", in_json(&seeded, checked, tools)))?;
         } else {
-            let summary = summary(docs.tools().len(), &seeded.docs);
+            let summary = summary(tools, &seeded.docs);
             print_note(format!("{}: {summary}{why}", self.workspace.display()));
             report(&seeded, checked.catalog.complete);
         }

@@ -6,29 +6,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
-use tokio::sync::watch;
 use tokio::time::timeout;
-use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, HELP, counted, remembering, waiting_for, word};
+use super::log::{LogFormat, start_log};
 use super::render::failure;
-use super::screen::{Screen, Spinner};
+use super::screen::Spinner;
 use super::seed::find_template;
+use super::signals::StopRequests;
 use super::state::{StateArgs, delete_old_state};
-use super::watch::Signals;
 use super::{CommandError, CommandResult, failed, print_note, render, services};
-use crate::catalog::{Catalog, Checked};
-use crate::config::{self, ServeMode, ToolList};
-use crate::finding::{Code, Finding, text_report};
-use crate::guard::{MISTAKE, guarded_now};
-use crate::render::WorkspaceTemplate;
-use crate::serve::http::{Hosts, HttpService, Listener};
-use crate::serve::live::ServeOptions;
-use crate::serve::{Authenticator, ListingOptions, LiveCatalog, Tokens, mcp};
-use crate::sources::mcp::{Connections, server_names};
-use crate::state::{StateError, StateStore};
-use crate::tool::{Effect, clean_line};
-use crate::watch::{Change, Follow, Options};
+use toolcrib_catalog::config::{self, Config, ServeMode, ToolList};
+use toolcrib_catalog::sources::LIVE;
+use toolcrib_catalog::{Catalog, Checked, Findings};
+use toolcrib_definition::finding::{Code, Finding, text_report};
+use toolcrib_definition::guard::{MISTAKE, guarded_now};
+use toolcrib_definition::{Effect, clean_line};
+use toolcrib_docs::WorkspaceTemplate;
+use toolcrib_front::mcp::{Connections, server_names};
+use toolcrib_front::telemetry;
+use toolcrib_front::watch::{Change, Follow, Options};
+use toolcrib_gateway::state::{StateError, StateStore};
+use toolcrib_providers::Provider;
+use toolcrib_providers::report::RequestCost;
+use toolcrib_server::http::{Hosts, HttpService, Listener};
+use toolcrib_server::live::ServeOptions;
+use toolcrib_server::{Authenticator, ListingOptions, LiveCatalog, Tokens, mcp};
 
 /// Longest wait for the end of a trace to be written when the server stops: state that hangs must not keep the
 /// process.
@@ -36,9 +39,9 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
-/// Listens on the loopback address unless told otherwise. The catalog is watched: an edit is served a moment after it
-/// is written. An edit that breaks the catalog leaves the last good one in place. Stops on SIGINT and SIGTERM, after
-/// the requests in progress are answered.
+/// Listens on the loopback address by default. The catalog is watched: an edit is served a moment after it is written.
+/// An edit that breaks the catalog leaves the last good one in place. Stops on SIGINT and SIGTERM, after the requests
+/// in progress are answered.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
@@ -51,8 +54,9 @@ Try it:
 pub(super) struct ServeArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others. Without it, the whole
-    /// catalog is served, and each profile below /p/NAME/, or with the header `X-Profile: NAME`.
+    /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others.
+    ///
+    /// Without it, the whole catalog is served, and each profile below /p/NAME/, or with the header `X-Profile: NAME`.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// The folder that the workspaces of jobs start from, as for `seed`.
@@ -63,14 +67,17 @@ pub(super) struct ServeArgs {
     /// Speak MCP over stdin and stdout instead of listening.
     #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
-    /// Poll for changes every second, for file systems that do not report them. Addresses are asked as often; without it, every
-    /// 30 seconds.
-    #[arg(long)]
+    /// Poll for changes every second, for file systems that do not report them.
+    ///
+    /// Addresses are asked as often; without it, every 30 seconds.
+    #[arg(long, hide_short_help = true)]
     poll: bool,
     /// The address to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// A host name under which the server is reached, beside its address. Can be given several times.
+    /// A host name under which the server is reached, beside its address.
+    ///
+    /// Can be given several times.
     #[arg(long, value_name = "NAME")]
     public_host: Vec<String>,
     /// Listen on an address that other machines reach, although no token is configured.
@@ -78,12 +85,14 @@ pub(super) struct ServeArgs {
     allow_unauthenticated: bool,
     /// The tools that an MCP client lists: gateway (functions that find, describe and run tools, and the full tools of
     /// the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and tool_search and
-    /// read_tool_doc), full (the catalog's tools in full), or auto (full or gateway, decided at the start). Every tool and function can be called, whether it is listed or not.
+    /// read_tool_doc), full (the catalog's tools in full), or auto (the one that costs least, decided at the start).
+    ///
+    /// Every tool and function can be called, whether it is listed or not.
     #[arg(long, value_parser = word::<ServeMode>(), value_name = "NAME", hide_possible_values = true)]
     mode: Option<ServeMode>,
     /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery
     /// (list, search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
-    #[arg(long, value_parser = word::<ToolList>(), value_name = "LIST", hide_possible_values = true)]
+    #[arg(long, hide_short_help = true, value_parser = word::<ToolList>(), value_name = "LIST", hide_possible_values = true)]
     tool_list: Option<ToolList>,
     /// List tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a
     /// person before a change.
@@ -169,14 +178,18 @@ impl ServeArgs {
         refuse_nothing(&checked)?;
         let templates = Arc::new(render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
-        let door = self.door(&configured, &checked.catalog)?;
+        let endpoint = self.endpoint(&configured, &checked.catalog)?;
         let shown = ListingOptions {
-            mode: self.mode.unwrap_or(configured.mode),
+            mode: match (self.mode, configured.mode) {
+                // Who asks for two functions wants functions.
+                (None, ServeMode::Auto) if self.split_exec => ServeMode::Gateway,
+                (named, configured) => named.unwrap_or(configured),
+            },
             tool_list: self.tool_list.or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
         checked.catalog.profile(self.profile.as_deref())?;
-        let callers = door.as_ref().map(|(_, callers)| callers.callers()).transpose();
+        let callers = endpoint.as_ref().map(|(_, callers)| callers.callers()).transpose();
         let setting = ServeOptions {
             profile: self.profile.clone(),
             // A client of stdio has one connection, and cannot choose.
@@ -187,19 +200,25 @@ impl ServeArgs {
         };
         self.catalog.note_backends();
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
-        if state.health().is_volatile {
-            warn_of_approvals(&checked.catalog);
+        match (state.health().is_volatile, self.catalog.path()) {
+            (true, _) => warn_of_approvals(&checked.catalog),
+            (false, path) => path.into_iter().for_each(|path| self.state.note(path)),
         }
+        let is_listed = checked.awaited.is_none();
         let days = Duration::from_secs(checked.catalog.config.state.days.saturating_mul(24 * 60 * 60));
         let of_calls = Arc::clone(&state);
         let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
+        log_definitions(&checked.findings, None);
         let live = LiveCatalog::new(checked, setting, templates)?;
         let live = live.with_services(services).with_nudge(follow.nudge());
         let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
-        Ok(Some(Prepared { args: self, live, follow, state, configured, door, days }))
+        if is_listed {
+            log_cost(&live);
+        }
+        Ok(Some(Prepared { args: self, live, follow, state, configured, endpoint, days }))
     }
 
-    fn door(&self, configured: &config::Serve, catalog: &Catalog) -> Result<Door, CommandError> {
+    fn endpoint(&self, configured: &config::Serve, catalog: &Catalog) -> Result<HttpEndpoint, CommandError> {
         if self.stdio {
             return Ok(None);
         }
@@ -283,19 +302,19 @@ impl ServeArgs {
 }
 
 /// The address to listen on, with the callers there; `None` for the standard streams.
-type Door = Option<(SocketAddr, Authenticator)>;
+type HttpEndpoint = Option<(SocketAddr, Authenticator)>;
 
 /// The connections to live servers, their names, and the catalog that is followed.
 type Followed = (Option<Arc<Connections>>, Vec<String>, Follow);
 
-/// A server that may begin to answer: the catalog, its services, and the door.
+/// A server that may begin to answer: the catalog, its services, and the endpoint.
 struct Prepared {
     args: Arc<ServeArgs>,
     live: Arc<LiveCatalog>,
     follow: Follow,
     state: Arc<StateStore>,
     configured: config::Serve,
-    door: Door,
+    endpoint: HttpEndpoint,
     /// The age at which state is deleted.
     days: Duration,
 }
@@ -323,7 +342,11 @@ impl Prepared {
 
     /// Serves until a signal or the client ends it, with the catalog kept current.
     fn serve(self, runtime: Runtime, stop: &StopRequests) -> CommandResult {
-        let Self { args, live, follow, state, configured, door, days } = self;
+        let Self { args, live, follow, state, configured, endpoint, days } = self;
+        let telemetry = live.current().unrestricted_view().catalog().config.telemetry.clone();
+        // Sends the rest when it is dropped.
+        let _exporting =
+            telemetry.otlp.as_deref().map(telemetry::start).transpose().map_err(CommandError::Usage)?;
         let (stopper, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, args) = (Arc::clone(&live), Arc::clone(&args));
@@ -332,7 +355,7 @@ impl Prepared {
         runtime.block_on(begin(&state, days))?;
         runtime.spawn(delete_old_state(Arc::clone(&state), days));
         let served = runtime.block_on(async {
-            match door {
+            match endpoint {
                 Some((address, callers)) => listen(&args, address, live, callers, configured, stop).await,
                 None => {
                     let patience = Duration::from_secs(configured.limits.stop_seconds);
@@ -375,14 +398,14 @@ async fn listen(
     let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
     let mcp = mcp::service(Arc::clone(&live), options);
     let streams = mcp.config.cancellation_token.clone();
-    let door = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
-    let door = door.with_mcp(mcp);
+    let service = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
+    let service = service.with_mcp(mcp);
     args.announce(address, &live);
     let stop = async {
         stop.reach(1).await;
         streams.cancel();
     };
-    let served = listener.serve(Arc::new(door), stop).await;
+    let served = listener.serve(Arc::new(service), stop).await;
     served.map_err(|error| failed(format!("cannot start: {error}")))
 }
 
@@ -473,8 +496,9 @@ fn warn_of_approvals(catalog: &Catalog) {
     if tools > 0 {
         let tools = counted(tools, "tool");
         tracing::warn!(
-            "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
-             with --state FILE, or with `url` below `[state]`"
+            "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; set \
+             `url = \"state.db\"` below `[state]` in {}, or name a file with --state FILE",
+            catalog.config.place(true)
         );
     }
 }
@@ -494,11 +518,36 @@ fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
     }
 }
 
+/// Logs the settings that have changed and take effect at the next start alone.
+fn note_restart(before: &Config, now: &Config) {
+    let text = |config: &Config| [serde_json::to_string(&config.state), serde_json::to_string(&config.serve)];
+    let parts = text(before).into_iter().zip(text(now)).zip(["[state]", "[serve]"]);
+    for (_, table) in parts.filter(|((before, now), _)| before.as_ref().ok() != now.as_ref().ok()) {
+        let file = now.place(true);
+        tracing::warn!("`{table}` in {file} has changed, which takes effect when toolcrib is started again");
+    }
+}
+
+/// Logs what the tools cost in each request, once all servers have listed theirs; on a thread of its own, so that no client waits.
+fn log_cost(live: &LiveCatalog) {
+    let generation = live.current();
+    let counting = move || {
+        let catalog = generation.unrestricted_view().catalog();
+        let payload = config::Payload { provider: Provider::Mcp, ..catalog.config.payload };
+        if let Ok(cost) = RequestCost::of(catalog, None, payload) {
+            tracing::info!("{}", cost.line());
+        }
+    };
+    let _ = std::thread::Builder::new().name("tokens".into()).spawn(counting);
+}
+
 fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     let Change { checked, is_worse, files, notices } = change;
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
     let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
+    note_restart(&live.current().unrestricted_view().catalog().config, &checked.catalog.config);
+    let is_first = awaited.is_none() && live.current().awaited.is_some();
     let is_told = |finding: &&Finding| awaited.is_none() || finding.code != Code::SourceUnreachable;
     for finding in checked.findings.errors().filter(is_told).take(10) {
         let place = finding.place.clone().unwrap_or_default();
@@ -506,10 +555,14 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
         let message = clean_line(&finding.message);
         tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
     }
+    log_definitions(&checked.findings, Some(&live.current().findings));
     match render::templates(catalog, &checked, None) {
         Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
         Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
         Err(CommandError::Findings(None)) => {}
+    }
+    if is_first {
+        log_cost(live);
     }
     let version = live.current().version.clone();
     match live.stale() {
@@ -529,34 +582,18 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     }
 }
 
-// The log of a server on stderr.
+/// Most findings on definitions in the log at once.
+const MAX_LOGGED: usize = 20;
 
-/// The directive for the log of the SDK's authorization: at `debug` it writes codes of sign-ins.
-const SIGN_INS: &str = "rmcp::transport::auth=info";
-
-/// Format of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum LogFormat {
-    /// Lines for people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
-/// Starts the log with this level or these directives.
-fn start_log(level: &str, format: LogFormat) -> CommandResult {
-    let filter = EnvFilter::try_new(level)
-        .map_err(|error| CommandError::Usage(format!("--log-level {level}: {error}")))?;
-    // The more exact directive wins, so that this one only ever lowers a level.
-    let is_lower = level.contains("debug") || level.contains("trace");
-    let filter = if is_lower { filter.add_directive(SIGN_INS.parse().map_err(failed)?) } else { filter };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
-    // In a process that calls this twice, the log exists already and serves as well.
-    let _ = match format {
-        LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-        LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
-    };
-    Ok(())
+/// Logs what was done about the definitions of live servers, without what was known before.
+fn log_definitions(findings: &Findings, before: Option<&Findings>) {
+    let is_new =
+        |finding: &&Finding| before.is_none_or(|before| before.definitions().all(|known| known != *finding));
+    for finding in findings.definitions().filter(is_new).take(MAX_LOGGED) {
+        let place = finding.place.clone().unwrap_or_default();
+        let (code, server) = (finding.code.as_str(), clean_line(place.file.trim_start_matches(LIVE)));
+        tracing::warn!(code, server, "{}", clean_line(&finding.message));
+    }
 }
 
 // Catalogs that are not served: those without tools, and those whose configuration is broken.
@@ -591,34 +628,4 @@ fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     let message =
         "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
     Err(failed(message))
-}
-
-// Requests to stop, by signals. They count from the start of the program, also those that come before it can end.
-
-/// The number of signals so far.
-#[derive(Clone)]
-struct StopRequests(watch::Receiver<usize>);
-
-impl StopRequests {
-    /// Listens from now on; called in a runtime.
-    fn listen() -> Self {
-        let (count, requests) = watch::channel(0);
-        // Without signals, the system ends the process in its own way.
-        if let Ok(mut signals) = Signals::listen() {
-            tokio::spawn(async move {
-                loop {
-                    signals.next().await;
-                    count.send_modify(|count| *count += 1);
-                }
-            });
-        }
-        Self(requests)
-    }
-
-    /// Resolves after so many signals.
-    async fn reach(&self, count: usize) {
-        if self.0.clone().wait_for(|now| *now >= count).await.is_err() {
-            std::future::pending().await
-        }
-    }
 }

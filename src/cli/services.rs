@@ -6,21 +6,23 @@ use std::time::Duration;
 use super::catalog::CatalogArgs;
 use super::print_note;
 use super::screen::Spinner;
-use crate::catalog::Catalog;
-use crate::config::{SearchModel, SearchSemantic};
-use crate::exec::backend::Backends;
-use crate::functions::{SemanticSearch, Services};
-use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, ModelError, StaticModel};
-use crate::search::semantic::{Options, Semantic};
-use crate::sources::mcp::Connections;
-use crate::state::StateStore;
+use toolcrib_catalog::Catalog;
+use toolcrib_catalog::config::{SearchModel, SearchSemantic};
+use toolcrib_front::mcp::Connections;
+use toolcrib_gateway::exec::backend::Backends;
+use toolcrib_gateway::functions::{SemanticSearch, Services};
+use toolcrib_gateway::state::StateStore;
+use toolcrib_search::model::{
+    ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, ModelError, StaticModel,
+};
+use toolcrib_search::semantic::{Options, Semantic};
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
-/// The weight of meaning in the order of hits; words have the rest.
+/// The weight of meaning when hits are ranked; words have the rest of the weight.
 const MEANING: f32 = 0.7;
 
-/// Services of a server: it waits for no vectors, and logs why there are none.
+/// Services of a server. It does not wait for vectors, and logs why they are missing.
 pub(super) fn for_server(
     args: &CatalogArgs,
     catalog: &Catalog,
@@ -34,7 +36,7 @@ pub(super) fn for_server(
     services
 }
 
-/// Services of a command, which runs once and waits for vectors, with the spinner that shows it.
+/// Services of a command, which runs once and waits for vectors, and the spinner that shows the wait.
 pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
     let services = services(args, catalog, EMBEDDING_WAIT, args.connections());
     if let SemanticSearch::Broken(reason) = &services.semantic {
@@ -44,7 +46,7 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
 }
 
-/// Services with the models of search.
+/// Services with the models for search.
 fn services(
     args: &CatalogArgs,
     catalog: &Catalog,
@@ -90,7 +92,7 @@ fn chat(
     Ok(Arc::new(ChatEndpoint::for_search(configured, key)?))
 }
 
-/// The model for repairs, or the reason why it cannot be asked; `None` where none is configured.
+/// The model for repairs, or the reason why it cannot be asked; `None` if no model is configured.
 pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<ChatEndpoint, ModelError>> {
     args.note_models();
     let configured = catalog.config.repair.as_ref()?;

@@ -1,21 +1,25 @@
 //! The place of state: `--state`, or the configured one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::catalog::{CatalogArgs, HELP};
+use serde::{Deserialize, Serialize};
+
+use super::catalog::{CatalogArgs, HELP, state_folder};
 use super::{CommandError, failed, runtime};
-use crate::config;
-use crate::guard::guarded;
-use crate::state::{StateStore, open};
+use toolcrib_catalog::config;
+use toolcrib_definition::guard::guarded;
+use toolcrib_definition::private_file;
+use toolcrib_gateway::state::{StateStore, open};
 
 /// The place of state.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct StateArgs {
     /// The place of idempotency keys, approvals, sessions and traces: a file, or postgres://..., in which ${NAME}
-    /// stands for the environment variable NAME. Replaces `[state] url` of the configuration; without either, state
-    /// is in memory and lost at the end.
+    /// stands for the environment variable NAME.
+    ///
+    /// Replaces `[state] url` of the configuration; without either, state is in memory and lost at the end.
     #[arg(long, value_name = "FILE | URL", value_parser = place)]
     state: Option<String>,
 }
@@ -63,6 +67,55 @@ impl StateArgs {
     }
 }
 
+/// The folder of notes where servers keep their state.
+fn notes() -> Option<PathBuf> {
+    state_folder().map(|folder| folder.join("serving"))
+}
+
+/// The state of each server that has run here, for commands that name no catalog.
+pub(super) fn noted_states() -> impl Iterator<Item = Arc<StateStore>> {
+    let entries = notes().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    files.into_iter().filter_map(|file| {
+        let note: Note = serde_json::from_str(&private_file::read(&file, MAX_NOTE).ok()?).ok()?;
+        StateArgs { state: note.state }.open_existing(&CatalogArgs::named(note.catalog)).ok()
+    })
+}
+
+/// A server that has run: the absolute path of its catalog, and its `--state`.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    catalog: PathBuf,
+    state: Option<String>,
+}
+
+/// The longest note, in bytes.
+const MAX_NOTE: u64 = 64 << 10;
+
+impl StateArgs {
+    /// Whether the command line names it.
+    pub(super) fn is_named(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// Notes where a server keeps its state. An address may have a password in it, and is not written down.
+    pub(super) fn note(&self, catalog: &Path) {
+        let is_file = self.state.as_ref().is_none_or(|at| !at.contains("://"));
+        let (Some(folder), Ok(catalog), true) = (notes(), std::path::absolute(catalog), is_file) else {
+            return;
+        };
+        let state = self.state.as_ref().map(|at| std::path::absolute(at).unwrap_or_else(|_| at.into()));
+        let state = state.map(|at| at.to_string_lossy().into_owned());
+        let name =
+            blake3::hash(format!("{} {state:?}", catalog.display()).as_bytes()).to_hex()[..16].to_string();
+        if let Ok(text) = serde_json::to_string(&Note { catalog, state }) {
+            // Without the note, the catalog has to be named.
+            let _ = private_file::write(&folder.join(name), text.as_bytes());
+        }
+    }
+}
+
 /// Reads a place of state.
 fn place(written: &str) -> Result<String, String> {
     match written.trim() {
@@ -73,7 +126,7 @@ fn place(written: &str) -> Result<String, String> {
 
 /// Runs a future that waits for state.
 pub(super) fn block_on<T>(
-    doing: impl Future<Output = Result<T, crate::state::StateError>>,
+    doing: impl Future<Output = Result<T, toolcrib_gateway::state::StateError>>,
 ) -> Result<T, CommandError> {
     runtime()?.block_on(doing).map_err(|error| failed(format!("state: {error}")))
 }

@@ -3,17 +3,17 @@
 use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
 use super::{CommandResult, failed, print};
-use crate::config::{Deferred, Mode};
-use crate::provider::Provider;
-use crate::report::{self, Options, OverBudget, ReportError};
+use toolcrib_catalog::config::{Deferred, Mode};
+use toolcrib_providers::Provider;
+use toolcrib_providers::report::{self, Options, OverBudget, ReportError};
 
-/// Count the tokens of tools: each mode of each profile, and each tool.
+/// Count the tokens of tools; with --verbose, in each mode and of each tool.
 ///
 /// Counts are made offline, of the payload as it is sent. They are close to a provider's bill but not equal: the
-/// notes under the tables say why.
+/// notes of --verbose say why.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib tokens examples/github --profile core\n  toolcrib tokens . --profile writer --mode hybrid --budget 3000"
+    after_help = "Try it:\n  toolcrib tokens examples/github --profile core --verbose\n  toolcrib tokens . --profile writer --mode hybrid --budget 3000"
 )]
 pub(super) struct TokensArgs {
     #[command(flatten)]
@@ -31,6 +31,9 @@ pub(super) struct TokensArgs {
     /// descriptions).
     #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
+    /// Print the tables: each mode, each tool, and notes on the numbers.
+    #[arg(long, short)]
+    verbose: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -57,7 +60,8 @@ impl TokensArgs {
             let json = serde_json::to_value(&report).map_err(failed)?;
             print(&format!("{json:#}\n"))?;
         } else {
-            print(&report.table())?;
+            let table = if self.verbose { format!("\n{}", report.table()) } else { String::new() };
+            print(&format!("{}\n{table}", report.request.line()))?;
         }
         if report.over_budget.is_empty() {
             return complete(&checked);

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
 use super::{CommandResult, failed, print, print_note};
-use crate::state::{Event, EventKind, EventQuery, SessionSummary, every_event, utc};
-use crate::tool::{clean_line, clipped};
+use toolcrib_definition::{clean_line, clipped};
+use toolcrib_gateway::state::{Callers, Event, EventKind, EventQuery, SessionSummary, every_event, utc};
 
 /// Most sessions in a list.
 const SESSIONS: usize = 30;
@@ -48,9 +48,8 @@ impl TraceArgs {
     pub(super) fn run(self) -> CommandResult {
         let state = self.state.open_existing(&self.catalog)?;
         if self.session.is_none() && !self.all {
-            let mut visits = block_on(state.sessions(SESSIONS))?;
-            visits.retain(|visit| self.caller.as_ref().is_none_or(|caller| *caller == visit.caller));
-            return self.list(&visits);
+            let callers = self.caller.clone().map_or(Callers::All, Callers::Only);
+            return self.list(&block_on(state.sessions(&callers, 0, SESSIONS))?);
         }
         let wanted =
             EventQuery { session: self.session.clone(), caller: self.caller, ..EventQuery::default() };

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, report_lost};
+use super::signals::{Signals, end_now};
 use super::{CommandError, CommandResult, failed, print_error, print_note};
-use crate::catalog::Checked;
-use crate::watch::{Change, Follow, Options, Stop};
+use toolcrib_catalog::Checked;
+use toolcrib_front::watch::{Change, Follow, Options, Stop};
 
 /// The work of a command on each catalog.
 pub(super) trait Rerun {
@@ -73,45 +74,7 @@ fn stop_on_signal(stop: Stop) -> CommandResult {
         runtime.block_on(signals.next());
         stop.stop();
         runtime.block_on(signals.next());
-        std::process::exit(130);
+        end_now();
     });
     Ok(())
-}
-
-// SIGINT and SIGTERM, and their equivalents on other systems.
-
-/// Signals that ask the program to end.
-pub(super) struct Signals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(windows)]
-    interrupt: tokio::signal::windows::CtrlC,
-}
-
-impl Signals {
-    #[cfg(unix)]
-    pub(super) fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    #[cfg(unix)]
-    pub(super) async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-
-    #[cfg(windows)]
-    pub(super) fn listen() -> std::io::Result<Self> {
-        Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
-    }
-
-    #[cfg(windows)]
-    pub(super) async fn next(&mut self) {
-        self.interrupt.recv().await;
-    }
 }

@@ -34,6 +34,12 @@ pub struct Behaviour {
     pub tells_pkce: bool,
     /// Milliseconds before each answer.
     pub delay_ms: u64,
+    /// Milliseconds between a new token and its answer.
+    pub token_delay_ms: u64,
+    /// The access token of the next answers, instead of a signed one.
+    pub token: Option<String>,
+    /// Whether its metadata is not found.
+    pub hides_metadata: bool,
     /// Whether every request is answered with 503.
     pub is_dead: bool,
     /// Whether `/token` redirects to another address.
@@ -59,6 +65,9 @@ impl Default for Behaviour {
             claims_issuer: None,
             tells_pkce: true,
             delay_ms: 0,
+            token_delay_ms: 0,
+            token: None,
+            hides_metadata: false,
             is_dead: false,
             redirects_token_to: None,
             endless_keys: false,

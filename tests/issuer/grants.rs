@@ -108,7 +108,7 @@ fn give(state: &mut State, grant: Grant) -> Reply {
     claims.insert("client_id".into(), client.as_str().into());
     claims.insert("scope".into(), scope.as_str().into());
     claims.insert("aud".into(), resource.clone().unwrap_or_else(|| state.url.clone()).into());
-    let access_token = token::issue(state, claims, seconds);
+    let access_token = state.behaviour.token.clone().unwrap_or_else(|| token::issue(state, claims, seconds));
     let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": seconds, "scope": scope });
     if let Some(family) = family.filter(|_| state.behaviour.gives_refresh_tokens) {
         let id = random_text("refresh");

@@ -138,11 +138,18 @@ async fn answer(shared: Shared, request: axum::extract::Request) -> axum::respon
     if request.path == "/control/token" {
         return sign(shared, &request).response();
     }
-    let mut state = lock(&shared);
-    *state.requests.entry(request.path.clone()).or_default() += 1;
     let sent = if request.body.is_empty() { request.query.clone() } else { request.body.clone() };
-    state.received.push((request.path.clone(), sent));
-    route(&mut state, &request).response()
+    let (reply, delay) = {
+        let mut state = lock(&shared);
+        *state.requests.entry(request.path.clone()).or_default() += 1;
+        state.received.push((request.path.clone(), sent));
+        let delay = if request.path == "/token" { state.behaviour.token_delay_ms } else { 0 };
+        (route(&mut state, &request), Duration::from_millis(delay))
+    };
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+    reply.response()
 }
 
 fn route(state: &mut State, request: &Request) -> Reply {
@@ -150,6 +157,9 @@ fn route(state: &mut State, request: &Request) -> Reply {
         return refused(503, "temporarily_unavailable");
     }
     match request.path.as_str() {
+        path if state.behaviour.hides_metadata && path.starts_with("/.well-known/") => {
+            refused(404, "not_found")
+        }
         "/.well-known/oauth-authorization-server" | "/.well-known/openid-configuration" => {
             discovery::metadata(state)
         }

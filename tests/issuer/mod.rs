@@ -96,7 +96,7 @@ impl Issuer {
         self.state().clients.insert(client_id.into(), client);
     }
 
-    /// A token to be signed: valid for an hour, for `sub` = "amy" and no audience, unless told otherwise.
+    /// A token to be signed: valid for an hour, for `sub` = "amy" and no audience, by default.
     pub fn token(&self) -> TokenRequest<'_> {
         TokenRequest::new(self)
     }

@@ -15,7 +15,7 @@ use toolcrib::exec::Caller;
 use toolcrib::exec::backend::{
     BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun,
 };
-use toolcrib::sources::mcp::{Environment, list_all};
+use toolcrib::mcp::{Environment, list_all};
 use toolcrib::{catalog, config};
 
 mod buildos;

@@ -1,8 +1,8 @@
-//! Calls in: each wire's responses, arguments in every form that models give them, and hostile bodies. Results out are in
+//! Calls in: each provider's responses, arguments in every form that models give them, and hostile bodies. Results out are in
 //! `replies`.
 
+mod formats;
 mod results;
-mod wires;
 
 use std::sync::LazyLock;
 
@@ -47,7 +47,7 @@ fn check(provider: Provider, body: Value, expected: Value) {
     assert_eq!(parsed(provider, &body.to_string()).unwrap(), expected, "{body}");
 }
 
-/// A response of chat completions with one call of a tool; `arguments` as they stand on the wire.
+/// A response of chat completions with one call of a tool; `arguments` as they stand in the response.
 fn chat(name: &str, arguments: Value) -> String {
     let call =
         json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}});
@@ -454,6 +454,37 @@ fn names_in_the_list_that_models_put_before_them() {
     for name in ["functions.files_read", "default_api:files_read", " files_read "] {
         assert_eq!(one(name, json!({"path": "a"}))["name"], "files.read", "{name}");
     }
+}
+
+#[test]
+fn calls_packed_into_one_are_read_each_and_share_its_id() {
+    let part = |name: &str, path: Value| json!({"recipient_name": name, "parameters": {"path": path}});
+    let uses =
+        json!({"tool_uses": [part("functions.files_read", "a".into()), part("files_read", 5.into()), "x"]});
+    for name in ["multi_tool_use.parallel", "functions.multi_tool_use.parallel", "multi_tool_use_parallel"] {
+        for arguments in [uses.clone(), uses.to_string().into()] {
+            let entries = parsed(Provider::OpenAi, &chat(name, arguments)).unwrap();
+            assert_eq!(entries[0]["args"], json!({"path": "a"}), "{entries}");
+            assert_eq!(entries[1]["name"], "files.read", "{entries}");
+            assert_eq!(entries[2]["error"]["code"], "parse", "{entries}");
+            assert!((0..3).all(|index| entries[index]["call_id"] == "call_1"), "{entries}");
+        }
+    }
+    let block = json!({"type": "tool_use", "id": "t", "name": "multi_tool_use_parallel", "input": uses});
+    let message = json!({"role": "assistant", "content": [block]});
+    assert_eq!(parsed(Provider::Anthropic, &message.to_string()).unwrap().as_array().unwrap().len(), 3);
+    let broken = one("multi_tool_use.parallel", json!({"tools": []}));
+    assert_eq!(broken["error"]["code"], "parse");
+    assert!(broken["error"]["message"].as_str().unwrap().contains("call each tool by itself"), "{broken}");
+    // One message answers all calls of an id.
+    let result = |text: &str| toolcrib::provider::ToolResult {
+        call_id: Some("call_1".into()),
+        name: "files_read".into(),
+        ..toolcrib::provider::ToolResult::of(text.into())
+    };
+    let messages = toolcrib::provider::result_messages(Provider::OpenAi, &[result("one"), result("two")]);
+    let content = r#"[{"name":"files_read","result":"one"},{"name":"files_read","result":"two"}]"#;
+    assert_eq!(messages, json!([{"role": "tool", "tool_call_id": "call_1", "content": content}]));
 }
 
 #[test]

@@ -187,10 +187,8 @@ fn check_docs(checked: &Checked) {
         let doc = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(first_heading(&doc).as_deref(), Some(tool.name.as_str()));
         // A page changes when its tool changes, and only then.
-        assert!(doc.contains("\nDoc ") && !doc.contains(&checked.catalog.version), "{}", tool.name);
+        assert!(!doc.contains(&checked.catalog.version), "{}", tool.name);
     }
-    let index = fs::read_to_string(out.path().join("README.md")).unwrap();
-    assert!(index.contains(&format!("Registry {}", checked.catalog.version)));
 }
 
 /// The words of the first heading as a reader sees them.

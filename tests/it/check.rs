@@ -15,14 +15,16 @@ use cases::CASES;
 pub use cases::GOOD;
 
 /// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
-/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only a client's configuration, in `live/client.rs`, or only labelled
+/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only a client's configuration, in `live/client.rs`, or only lists of live servers, or only labelled
 /// queries, in `eval.rs`.
-const ELSEWHERE: [Code; 8] = [
+const ELSEWHERE: [Code; 10] = [
     Code::FileTooLarge,
     Code::SourceStale,
     Code::ServerDisabled,
     Code::LabelInvalid,
     Code::LabelUnknown,
+    Code::DefinitionLeftOut,
+    Code::DefinitionRepaired,
     Code::PayloadToolLeftOut,
     Code::PayloadStrictOff,
     Code::PayloadSchemaLoosened,
@@ -260,4 +262,52 @@ fn a_name_that_is_empty_is_told_as_such() {
     let nameless = checked.findings.iter().filter(|finding| finding.code.as_str() == "definition-invalid");
     let help: Vec<&str> = nameless.filter_map(|finding| finding.help.as_deref()).collect();
     assert_eq!(help, ["its `name` is empty, or no text: name it by what it does", "write `name` for `nme`"]);
+}
+
+/// A catalog in a folder below the working folder, with an error and a name that needs escaping.
+fn faulty() -> TempDir {
+    fixture::folder(&[(
+        "sub dir/a,b.json",
+        "[{\"name\": \"x\", \"parameters\": {\"type\": \"object\", \"additionalProperties\": false}, \"examples\": [{\"arguments\": {\"b\": 1}}]}, {\"name\": \"y\"}]",
+    )])
+}
+
+fn run_in(folder: &TempDir, arguments: &[&str]) -> fixture::Run {
+    fixture::ended(fixture::program(arguments).current_dir(folder.path()).output().unwrap())
+}
+
+#[test]
+fn findings_for_github_name_the_file_from_the_working_folder() {
+    let folder = faulty();
+    let run = run_in(&folder, &["check", "sub dir", "--format", "github"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(
+        !lines.is_empty()
+            && lines.iter().all(|line| line.starts_with("::error ") || line.starts_with("::warning "))
+    );
+    assert!(lines[0].contains("file=sub dir/a%2Cb.json,line=1,col="), "{}", lines[0]);
+    assert!(lines[0].contains(",title=") && lines[0].contains("%0Ahelp: "), "{}", lines[0]);
+}
+
+#[test]
+fn sarif_holds_to_its_schema() {
+    let schema = include_str!("../data/schemas/sarif-2.1.0.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for folder in [faulty(), fixture::folder(&[("tools.json", "[]")])] {
+        let run = run_in(&folder, &["check", ".", "--format", "sarif", "--verbose"]);
+        let sarif: Value = serde_json::from_str(&run.stdout).unwrap();
+        let mistakes: Vec<String> = validator.iter_errors(&sarif).map(|error| error.to_string()).collect();
+        assert!(mistakes.is_empty(), "{mistakes:?}");
+    }
+    let folder = faulty();
+    let run = run_in(&folder, &["check", "sub dir", "--format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&run.stdout).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    let rule = result["ruleIndex"].as_u64().unwrap() as usize;
+    assert_eq!(sarif["runs"][0]["tool"]["driver"]["rules"][rule]["id"], result["ruleId"]);
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "sub%20dir/a%2Cb.json");
+    assert_eq!(place["region"]["startLine"], 1);
 }

@@ -5,11 +5,31 @@ use snapbox::{Assert, Data};
 use crate::fixture::{self, run};
 
 /// Arguments of most commands, which the introduction of the page explains.
-const SHARED: [&str; 4] = ["[CATALOG]", "--offline", "-h, --help", "-V, --version"];
+const SHARED: [&str; 3] = ["[CATALOG]", "--offline", "-h, --help"];
+/// Lines of a screen.
+const SCREEN: usize = 40;
+
+#[test]
+fn the_first_screen_shows_eight_commands_and_where_the_others_are() {
+    let help = run(&["--help"]).stdout;
+    let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    let names: Vec<&str> = list.lines().filter_map(named).collect();
+    assert_eq!(names, ["seed", "check", "serve", "search", "payload", "tokens", "adopt", "doctor"]);
+    assert!(help.contains("toolcrib help --all") && help.lines().count() <= 24, "{help}");
+}
+
+#[test]
+fn the_short_help_of_each_command_fits_a_screen() {
+    let all = run(&["help", "--all"]).stdout;
+    for name in all.split("\nOptions:").next().unwrap().lines().filter_map(named) {
+        let help = run(&[name, "-h"]).stdout;
+        assert!(help.lines().count() <= SCREEN, "{name}: {} lines\n{help}", help.lines().count());
+    }
+}
 
 #[test]
 fn help_groups_commands_by_their_users() {
-    let help = run(&["--help"]).stdout;
+    let help = run(&["help", "--all"]).stdout;
     let place = |line: &str| help.find(line).unwrap_or_else(|| panic!("no {line:?} in:\n{help}"));
     let places = [
         "\nFor people who write tools:\n  init ",
@@ -24,7 +44,7 @@ fn help_groups_commands_by_their_users() {
     ]
     .map(place);
     assert!(places.is_sorted(), "{help}");
-    assert!(help.lines().count() <= 40 && help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    assert!(help.lines().count() <= SCREEN && help.lines().all(|line| line.chars().count() <= 100), "{help}");
 }
 
 #[test]
@@ -36,7 +56,7 @@ fn a_catalog_as_an_option_is_answered_with_the_form_that_counts() {
 #[test]
 fn the_page_of_the_commands_is_their_help() {
     let mut page = String::from(include_str!("commands.md"));
-    let help = run(&["--help"]).stdout;
+    let help = run(&["help", "--all"]).stdout;
     let groups = help.split("\nOptions:").next().unwrap();
     for line in groups.lines() {
         match (line.strip_suffix(':'), named(line)) {

@@ -1,4 +1,4 @@
-//! The discovery protocol, as its specification shows it, through every door; and what it must not give away.
+//! The discovery protocol, as its specification shows it, over every transport; and what it must not give away.
 
 mod answers;
 mod pages;
@@ -8,8 +8,8 @@ mod usage;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::doors::{Doors, on_command_line};
 use crate::fixture::{self, folder, run, text};
+use crate::transports::{Transports, on_command_line};
 
 /// The tools of the specification's examples.
 pub const TOOLS: &str = include_str!("discovery/tools.json");
@@ -27,7 +27,7 @@ pub fn texts(value: &Value, field: &str) -> Vec<String> {
     value.as_array().unwrap().iter().map(|one| one[field].as_str().unwrap_or_default().to_string()).collect()
 }
 
-/// The example interaction of the specification, through one door.
+/// The example interaction of the specification, over one transport.
 fn interact(ask: &dyn Fn(&str, Value) -> Value) {
     let roots = ask("list", json!({}));
     assert_eq!(texts(&roots["nodes"], "name"), ["Coding", "Data", "Rendering", "Storage", "User"]);
@@ -71,14 +71,14 @@ fn interact(ask: &dyn Fn(&str, Value) -> Value) {
 }
 
 #[test]
-fn the_example_interaction_goes_through_every_door() {
+fn the_example_interaction_works_over_every_transport() {
     let folder = catalog();
-    let doors = Doors::open(text(folder.path()).to_string());
-    doors.each(interact);
+    let transports = Transports::open(text(folder.path()).to_string());
+    transports.each(interact);
     for row in table() {
-        doors.compare(row);
+        transports.compare(row);
     }
-    doors.close();
+    transports.close();
 }
 
 /// Calls with the tools above, and the codes of their errors.
@@ -199,7 +199,7 @@ fn categories_are_found_by_what_is_in_them() {
     for (query, path) in [
         ("oauth login", json!(["User", "Auth"])),
         ("authentication workflows", json!(["User", "Auth"])),
-        ("create and manage object storage", json!(["Storage", "Buckets"])),
+        ("manage storage buckets", json!(["Storage", "Buckets"])),
     ] {
         let found = ask(&folder, "search_nodes", json!({"query": query}));
         assert_eq!(found["results"][0]["path"], path, "{query}: {found}");

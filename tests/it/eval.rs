@@ -93,7 +93,7 @@ fn below_a_threshold_is_exit_code_1_and_says_which() {
     assert_eq!(run.code, 1);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     let missed = report["missed"].as_array().unwrap();
-    assert!(missed.len() == 2 && missed[0].as_str().unwrap().contains(": ndcg is 0.0 %"), "{missed:?}");
+    assert!(missed.len() == 2 && missed[0].as_str().unwrap().contains(": ndcg is "), "{missed:?}");
 }
 
 #[test]

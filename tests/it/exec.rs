@@ -152,7 +152,7 @@ impl Bench {
     }
 }
 
-fn environment() -> toolcrib::sources::mcp::Environment {
+fn environment() -> toolcrib::mcp::Environment {
     Default::default()
 }
 

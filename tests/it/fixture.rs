@@ -131,7 +131,8 @@ pub fn run_with_bytes(arguments: &[&str], stdin: &[u8], variables: &[(&str, &str
     ended(child.wait_with_output().unwrap())
 }
 
-fn ended(output: Output) -> Run {
+/// The result of a program that has ended.
+pub fn ended(output: Output) -> Run {
     Run {
         code: output.status.code().unwrap(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,5 +1,5 @@
-//! The facts of a function stand in its entry of the table: every door, list and page takes them from there, so that a new
-//! function is an entry, a definition and a handler.
+//! The facts of a function stand in its table entry, from which every transport, list and page takes them, so that a
+//! new function is an entry, a definition and a handler.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -33,7 +33,7 @@ fn every_function_is_defined_and_every_definition_is_of_a_function() {
 }
 
 #[test]
-fn every_function_is_at_every_door() {
+fn every_function_is_on_every_transport() {
     client();
     let server = Server::github();
     let api = server.json("/openapi.json");
@@ -99,16 +99,17 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
 
 /// Files that name functions beside the table, and why.
 const NAMED: [(&str, &str); 4] = [
-    ("src/functions/mod.rs", "the table"),
-    ("src/functions/answer.rs", "a batch and a part of a result have texts of their own"),
-    ("src/functions/tool_batch.rs", "the definition of a batch says which functions it takes"),
-    ("src/provider/function.rs", "which functions a payload binds is decided below the table"),
+    ("crates/gateway/src/functions/mod.rs", "the table"),
+    ("crates/gateway/src/functions/answer.rs", "a batch and a part of a result have texts of their own"),
+    ("crates/gateway/src/functions/tool_batch.rs", "the definition of a batch says which functions it takes"),
+    ("crates/providers/src/function.rs", "which functions a payload binds is decided below the table"),
 ];
 
 #[test]
 fn no_other_file_names_a_function() {
     let mut wrong = Vec::new();
-    for entry in WalkDir::new(fixture::package().join("src")).into_iter().map(Result::unwrap) {
+    let folders = ["src", "crates"].map(|folder| WalkDir::new(fixture::package().join(folder)));
+    for entry in folders.into_iter().flatten().map(Result::unwrap) {
         let name = entry.path().strip_prefix(fixture::package()).unwrap().to_str().unwrap().to_string();
         let is_code = name.ends_with(".rs") && !name.contains("test");
         if !is_code || NAMED.iter().any(|(file, _)| *file == name) {

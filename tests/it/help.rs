@@ -1,4 +1,4 @@
-//! `tool_help`: what it tells of ops and groups, in how many tokens, and what it says of paths that there are not.
+//! `tool_help`: its answers for ops, groups and unknown paths, and their token counts.
 
 mod budget;
 mod enough;

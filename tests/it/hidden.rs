@@ -6,9 +6,11 @@ mod news;
 mod profiles;
 mod requests;
 
+use std::io::Read;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use flate2::read::GzDecoder;
 use regex::Regex;
 use reqwest::blocking::Response;
 use serde_json::{Value, json};
@@ -97,25 +99,40 @@ fn written(response: Response, address: &str) -> String {
     let headers = response.headers().iter().filter(|(name, _)| *name != "date");
     let headers: Vec<String> =
         headers.map(|(name, value)| masked(&format!("{name}: {}", value.to_str().unwrap())).0).collect();
-    let body = String::from_utf8_lossy(&response.bytes().unwrap()).into_owned();
-    let (body, is_timed) = masked(&body.replace(address, "HOST"));
-    let told = headers.iter().filter(|header| !(is_timed && header.starts_with("content-length")));
+    let is_compressed = headers.iter().any(|header| header == "content-encoding: gzip");
+    let bytes = response.bytes().unwrap();
+    let mut whole = Vec::new();
+    match is_compressed {
+        true => drop(GzDecoder::new(&*bytes).read_to_end(&mut whole).unwrap()),
+        false => whole.extend_from_slice(&bytes),
+    }
+    let body = String::from_utf8_lossy(&whole).into_owned();
+    let (text, is_timed) = masked(&body.replace(address, "HOST"));
+    // A page with the address of its server, or a form of it, has a tag and a length of its own.
+    let is_own = |header: &&String| {
+        (is_timed || text.contains("HOST"))
+            && ["content-length", "etag"].iter().any(|name| header.starts_with(name))
+    };
+    let told = headers.iter().filter(|header| !is_own(header));
     let told: Vec<&str> = told.map(String::as_str).collect();
-    format!("{status}\n{}\n\n{}", told.join("\n").replace(address, "HOST"), body)
+    format!("{status}\n{}\n\n{}", told.join("\n").replace(address, "HOST"), text)
 }
 
-/// Without the ids of traces and sessions and without times, and whether there were any.
+/// Without the ids of traces and sessions, the values of forms and times, and whether there were any.
 fn masked(body: &str) -> (String, bool) {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
         let ids = "(?:tr|s)_[0-9a-z]{12}";
-        let times = r#"(\\?"(?:(?:toolcrib/)?latency_ms|latency_us|at)\\?": ?)[0-9.]+"#;
+        // The tokens of an answer count the digits of its time.
+        let times =
+            r#"(\\?"(?:(?:toolcrib/)?latency_ms|latency_us|at)\\?": ?)[0-9.]+(?:,\\?"tokens\\?": ?[0-9]+)?"#;
         // Numbers of events are made of their times.
         let numbers = r#"("id":)[0-9]{16}"#;
         // The number of checks that the server is ready counts as well.
         let metrics = r#"(_duration_seconds|_body_bytes_total|route="health")\S* [0-9.e-]+"#;
-        Regex::new(&format!("{ids}|{times}|{metrics}|{numbers}")).unwrap()
+        let forms = r#"(name="csrf" value=")[0-9a-f]{64}"#;
+        Regex::new(&format!("{ids}|{times}|{metrics}|{numbers}|{forms}")).unwrap()
     });
-    let masked = PATTERN.replace_all(body, "$1$2$3").into_owned();
+    let masked = PATTERN.replace_all(body, "$1$2$3$4").into_owned();
     let is_timed = masked != body;
     (masked, is_timed)
 }

@@ -3,6 +3,7 @@
 mod attacks;
 mod browser;
 mod no_secret_leaks;
+mod operate;
 mod people;
 mod protected;
 mod protected_api;
@@ -11,3 +12,4 @@ mod resource_server;
 mod service;
 mod sign_in;
 mod tenants;
+mod try_it;

@@ -1,5 +1,5 @@
-//! Values of a job in a workspace: like any text of others, they forge none of our markers, and the block of toolcrib can be
-//! renewed whatever they say.
+//! Job values in a workspace: like any foreign text, they cannot forge toolcrib's markers, and the toolcrib block can
+//! be renewed whatever they say.
 
 use std::fs;
 
@@ -48,7 +48,11 @@ fn the_library_treats_values_as_the_command_line_does() {
     let catalog = Catalog::open(EXAMPLE).unwrap();
     let seed = |job: Value| {
         let workspace = tempfile::tempdir().unwrap();
-        let template = WorkspaceTemplate { folder: Some(template.path().into()), values: values(job) };
+        let template = WorkspaceTemplate {
+            folder: Some(template.path().into()),
+            values: values(job),
+            ..WorkspaceTemplate::default()
+        };
         catalog.seed_with(workspace.path(), None, &template)?;
         Ok::<_, toolcrib::Error>(fs::read_to_string(workspace.path().join("AGENTS.md")).unwrap())
     };

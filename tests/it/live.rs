@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
 use toolcrib::credentials::Credentials;
-use toolcrib::sources::mcp::{Environment, examine, list_all};
+use toolcrib::mcp::{Environment, examine, list_all};
 
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
 use server::{Era, Http, stdio};
@@ -95,7 +95,7 @@ fn all_pages_are_listed_over_stdio_and_http_in_both_eras() {
 }
 
 #[test]
-fn a_list_with_a_key_twice_is_refused_over_stdio() {
+fn a_definition_with_a_key_twice_has_the_last_one_and_a_finding() {
     const SERVER: &str = r#"while read -r line; do
       id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
       say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
@@ -106,10 +106,12 @@ fn a_list_with_a_key_twice_is_refused_over_stdio() {
       esac
     done"#;
     let root = folder(&[("server.sh", SERVER)]);
-    check_lost(
-        &format!("{{ command = ['sh', '{}'] }}", text(&root.path().join("server.sh"))),
-        "the key \"description\" is there twice",
-    );
+    let catalog = catalog(&format!("{{ command = ['sh', '{}'] }}", text(&root.path().join("server.sh"))));
+    let checked = open(catalog.path());
+    assert_eq!(names(&checked), ["x", "a"]);
+    assert_eq!(checked.catalog.tools[0].description, "B.");
+    let found: Vec<&str> = checked.findings.definitions().map(|finding| finding.message.as_str()).collect();
+    assert!(matches!(found[..], [said] if said.contains("\"description\" is there twice")), "{found:?}");
 }
 
 #[test]
@@ -129,8 +131,8 @@ fn a_server_that_cannot_be_used_is_a_finding_and_takes_nothing_else_along() {
     let rubbish =
         "{ command = ['sh', '-c', 'while :; do echo rubbish; sleep 0.01; done'], timeout_seconds = 1 }";
     check_lost(rubbish, "no answer within 1 second");
-    let flood = "{ command = ['sh', '-c', 'yes x | tr -d \"\\\\n\"'], timeout_seconds = 1 }";
-    check_lost(flood, "no answer within 1 second");
+    let flood = "{ command = ['sh', '-c', 'yes x | tr -d \"\\\\n\"'], timeout_seconds = 60 }";
+    check_lost(flood, "it wrote over 4 MiB to stdout that are no message");
     check_lost("{ url = 'http://127.0.0.1:9/mcp' }", "no connection");
     check_lost("{ command = ['sh'], env = { A = '${NOT_SET}' } }", "variable NOT_SET is not set");
     let tells = "{ command = ['sh', '-c', 'echo key $A is wrong >&2; exit 1'], env = { A = 'x${TOKEN}' } }";

@@ -1,4 +1,4 @@
-//! The MCP door, with the SDK's own client and with raw lines: over stdio, the real program; over HTTP, a real server.
+//! The MCP transport, with the SDK's own client and raw lines: over stdio, the real program; over HTTP, a real server.
 
 mod client;
 mod hostile;

@@ -1,4 +1,4 @@
-//! Neighbours of definitions that are none: other catalogs, folders of other programs, and toolcrib's own output.
+//! Files next to definitions that define no tools: other catalogs, folders of other programs, and toolcrib's output.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A panic behind a call ends that call alone, through whichever door it came: it is answered, counted, and gives back its
+//! A panic behind a call ends that call alone, on any transport: the call is answered and counted, and gives back its
 //! place and its key.
 
 use std::io;
@@ -14,10 +14,10 @@ use tokio::runtime::Runtime;
 use toolcrib::config::ServeLimits;
 use toolcrib::exec::backend::Backends;
 use toolcrib::functions::Services;
+use toolcrib::mcp::Environment;
 use toolcrib::serve::http::{Hosts, HttpService, Listener};
 use toolcrib::serve::live::ServeOptions;
 use toolcrib::serve::{LiveCatalog, mcp};
-use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{Access, Database, Row, Sql, Sqlite, StateError, StateStore, Transaction};
 
 use crate::exec::idempotency::Slow;
@@ -25,7 +25,7 @@ use crate::fixture;
 use crate::mcp::templates;
 use crate::serve::client;
 
-/// Tries of each door.
+/// Tries for each way to call.
 const TIMES: usize = 200;
 
 /// `early` panics before anything is sent, `late` after its server has answered.
@@ -94,9 +94,9 @@ pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
     let address = listener.address();
     let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
     let limits = ServeLimits { calls, ..ServeLimits::default() };
-    let door = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Default::default(), limits);
-    let door = Arc::new(door.with_mcp(mcp::service(Arc::clone(live), options)));
-    runtime.spawn(listener.serve(door, std::future::pending()));
+    let service = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Default::default(), limits);
+    let service = Arc::new(service.with_mcp(mcp::service(Arc::clone(live), options)));
+    runtime.spawn(listener.serve(service, std::future::pending()));
     (address, runtime)
 }
 
@@ -175,7 +175,7 @@ fn told(answer: &Value) -> Value {
 }
 
 #[test]
-fn a_call_that_panics_is_answered_through_every_http_door() {
+fn a_call_that_panics_is_answered_over_http_and_mcp() {
     let server = Breakable::start();
     server.breaks(|server, tool, number| {
         let key = (tool == "early").then(|| format!("key {number}"));

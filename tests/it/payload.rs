@@ -299,7 +299,10 @@ fn langchain_defers_by_extras_and_says_how_they_reach_the_provider() {
     let deferred = |tool: &&Value| tool["extras"] == json!({"defer_loading": true});
     assert!(tools.iter().any(|tool| tool.get("extras").is_none()));
     assert!(tools.iter().filter(deferred).count() > 10);
-    assert!(run.stderr.contains("StructuredTool(..., extras=...)"), "{}", run.stderr);
+    let keys = |tool: &Value| tool.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let arguments_of_a_tool_object = ["name", "description", "args_schema", "extras"];
+    assert!(tools.iter().filter(deferred).all(|tool| keys(tool) == arguments_of_a_tool_object));
+    assert!(run.stderr.contains("StructuredTool(**entry)"), "{}", run.stderr);
 }
 
 #[test]
@@ -373,9 +376,8 @@ fn auto_is_the_mode_that_costs_a_task_least() {
     assert_eq!(tools(128, 100_000), "full", "a further request costs more than all tools");
     assert_eq!(tools(129, 100_000), "gateway");
     assert_eq!(tools(120, 0), "gateway", "a further request costs little");
-    // Deferred tools are entries too, where they do not come in groups.
-    assert_eq!(tools_for("gemini-interactions", 511, 10_000), "native");
-    assert_eq!(tools_for("gemini-interactions", 512, 10_000), "gateway");
+    // Gemini shows the names of deferred tools, which cost more than functions.
+    assert_eq!(tools_for("gemini-interactions", 511, 10_000), "gateway");
     assert_eq!(tools_for("langchain", 200, 10_000), "gateway");
 }
 
@@ -392,7 +394,7 @@ fn the_configured_provider_is_the_one_of_every_command_that_names_no_other() {
     };
     assert!(printed("payload", &["--mode", "full"], "").contains("input_schema"));
     assert!(printed("payload", &["--mode", "full", "--provider", "openai"], "").contains("parameters"));
-    assert!(printed("tokens", &[], "").starts_with("Tokens for anthropic "));
+    assert!(printed("tokens", &["--verbose"], "").contains("\nTokens for anthropic "));
     assert_eq!(
         printed("prompt", &["--mode", "native"], ""),
         printed("prompt", &["--mode", "native", "--provider", "anthropic"], "")

@@ -202,6 +202,50 @@ fn an_openapi_document_is_read_with_its_files() {
 }
 
 #[test]
+fn operations_and_components_may_stand_in_files_of_their_own() {
+    let root = folder(&[
+        (
+            "api.yaml",
+            "openapi: 3.0.3\ninfo: {title: Harbour, version: '1'}\npaths: {$ref: paths.yaml}\ncomponents: {schemas: {$ref: parts/schemas.yaml}}\n",
+        ),
+        (
+            "paths.yaml",
+            "/boats:\n  post: {$ref: operations/create.yaml}\n  get: {$ref: operations/gone.yaml}\n",
+        ),
+        (
+            "operations/create.yaml",
+            "operationId: create\ndescription: Registers a boat.\nrequestBody: {$ref: '../parts/bodies.yaml#/Boat'}\nresponses: {$ref: ../parts/responses.yaml}\n",
+        ),
+        (
+            "parts/bodies.yaml",
+            "Boat: {required: true, content: {application/json: {schema: {$ref: '../api.yaml#/components/schemas/Boat'}}}}\n",
+        ),
+        (
+            "parts/schemas.yaml",
+            "Boat: {type: object, required: [name], properties: {name: {type: string, description: Its name.}}}\n",
+        ),
+        ("parts/responses.yaml", "'201': {description: The boat.}\n"),
+    ]);
+    let checked = open(&root.path().join("api.yaml"));
+    let create = only(&checked);
+    assert_eq!((create.name.as_str(), create.returns.as_deref()), ("create", Some("The boat.")));
+    assert_eq!(create.parameters.schema()["properties"]["name"]["type"], "string");
+    assert_eq!(references(&checked), [("schema-ref-unreadable", "paths.yaml".to_string())]);
+    assert!(checked.lost_input());
+}
+
+#[test]
+fn a_tool_that_lacks_arguments_cannot_be_called() {
+    let root = folder(&[(
+        "api.yaml",
+        "openapi: 3.1.0\ninfo: {title: t, version: '1'}\npaths:\n  /b:\n    post: {operationId: b, description: Does b., requestBody: {$ref: body.yaml}}\n",
+    )]);
+    let checked = open(&root.path().join("api.yaml"));
+    assert_eq!(references(&checked), [("schema-ref-unreadable", "api.yaml".to_string())]);
+    assert!(!only(&checked).parameters.is_checked());
+}
+
+#[test]
 fn an_openapi_document_says_which_of_its_files_is_missing() {
     let root = folder(&[
         (

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::doors::{Doors, on_command_line};
 use crate::fixture::{folder, run, run_with, text};
 use crate::repair::{http, server};
+use crate::transports::{Transports, on_command_line};
 
 /// Tools whose calls carry secrets: by their names, by the schema, in headers, in texts.
 fn tools() -> String {
@@ -31,6 +31,8 @@ headers = { X-Own = "hush-header", X-Fixed = "hush-fixed" }
 [state]
 url = "state.db"
 redact = ["iban*"]
+[exec]
+allow = "write"
 "#;
 
 /// Arguments with a secret of every kind; each begins with `hush`.
@@ -46,9 +48,9 @@ fn args() -> Value {
 }
 
 #[test]
-fn no_door_repeats_a_secret_in_a_dry_run_or_a_refusal() {
+fn no_transport_repeats_a_secret_in_a_dry_run_or_a_refusal() {
     let folder = folder(&[("tools.json", &tools()), ("toolcrib.toml", CONFIG)]);
-    let doors = Doors::open(text(folder.path()).to_string());
+    let transports = Transports::open(text(folder.path()).to_string());
     let wrong = |name: &str, value: Value| {
         let mut args = args();
         args[name] = value;
@@ -76,11 +78,11 @@ fn no_door_repeats_a_secret_in_a_dry_run_or_a_refusal() {
         assert_eq!(answer["error"]["code"].as_str(), error, "{answer}");
         // Values that are no secrets stay, such as a number of tokens.
         assert!(answer.to_string().contains("500"), "{answer}");
-        for told in doors.tell(function, &arguments).into_iter().chain([answer.to_string()]) {
+        for told in transports.tell(function, &arguments).into_iter().chain([answer.to_string()]) {
             assert!(!told.contains("hush"), "{told}");
         }
     }
-    doors.close();
+    transports.close();
     let traced = run(&["trace", "--all", "--json", text(folder.path())]).stdout;
     assert!(traced.lines().count() > 8 && traced.contains("500") && !traced.contains("hush"), "{traced}");
 }
@@ -250,7 +252,7 @@ fn literal_headers_of_a_server_are_not_told() {
     let body = json!({"said": "hush-literal-token-1, hush-plain-value and hush%2Bbearer%2F22"});
     let told = repeated("1234", headers, "400 Bad Request", &body);
     assert!(told.contains("said") && !told.contains("hush"), "{told}");
-    // A result keeps its words, such as those of an `Accept`; a credential is none.
+    // A result keeps words such as those of an `Accept`, but no credentials.
     let told = repeated("1234", headers, "200 OK", &body);
     assert!(told.contains("[redacted], hush-plain-value and [redacted]"), "{told}");
 }

@@ -38,7 +38,8 @@ fn read(workspace: &TempDir, file: &str) -> String {
 #[test]
 fn a_profile_seeds_its_tools_and_the_rule() {
     for (profile, tools) in [("creator", 27), ("validator", 40)] {
-        let workspace = seeded(profile);
+        let workspace = tempfile::tempdir().unwrap();
+        assert_eq!(seed(workspace.path(), profile, &["--registry"]).code, 0);
         assert_eq!(docs(workspace.path()).len(), tools, "{profile}");
         let agents = read(&workspace, "AGENTS.md");
         assert!(agents.contains(DOC_7), "{agents}");
@@ -134,7 +135,7 @@ fn a_template_folder_takes_the_place_of_ours() {
     ]);
     fs::write(template.path().join("logo.bin"), [0xff, 0x00, 0x7b, 0x7b]).unwrap();
     let workspace = fixture::folder(&[("inputs/README.md", "My own words.\n")]);
-    let run = seed(workspace.path(), "creator", &["--template", text(template.path())]);
+    let run = seed(workspace.path(), "creator", &["--registry", "--template", text(template.path())]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let page = read(&workspace, "CLAUDE.md");
     let registry: serde_json::Value = serde_json::from_str(&read(&workspace, "tools/registry.json")).unwrap();
@@ -164,7 +165,7 @@ fn a_template_takes_the_values_of_the_job() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     let told: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told["written"], serde_json::json!(["AGENTS.md", "task/brief.md"]));
-    assert_eq!((told["tools"].as_u64(), told["docs"]["created"].as_u64()), (Some(27), Some(29)));
+    assert_eq!((told["tools"].as_u64(), told["docs"]["created"].as_u64()), (Some(27), Some(28)));
     assert!(read(&workspace, "AGENTS.md").starts_with("# Job 42 of Ada\n"));
     assert_eq!(read(&workspace, "task/brief.md"), "Due today.\n");
 
@@ -320,7 +321,7 @@ fn the_index_waits_while_a_source_cannot_be_read() {
     let run = seed();
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(!docs.join("two.md").exists());
-    for file in ["tools/README.md", "tools/registry.json", "AGENTS.md"] {
+    for file in ["tools/README.md", "AGENTS.md"] {
         assert_ne!(read(&workspace, file).as_bytes(), before[file], "{file}");
     }
     assert!(!read(&workspace, "tools/README.md").contains("two.md"));
@@ -387,5 +388,24 @@ fn a_folder_without_tools_is_an_error_for_every_command_that_needs_some() {
         let run = fixture::run(&[command, &[text(catalog.path())]].concat());
         assert_eq!(run.code, 1, "{command:?}: {}", run.stderr);
         assert!(run.stderr.contains("holds no definition files"), "{command:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn the_text_is_that_of_the_prompt_for_the_mode_of_the_agent() {
+    for mode in ["full", "hybrid", "gateway", "files"] {
+        let workspace = tempfile::tempdir().unwrap();
+        assert_eq!(seed(workspace.path(), "creator", &["--mode", mode]).code, 0);
+        let prompt = fixture::run(&["prompt", EXAMPLE, "--profile", "creator", "--mode", mode]);
+        assert_eq!(prompt.code, 0, "{}", prompt.stderr);
+        let agents = read(&workspace, "AGENTS.md");
+        assert!(agents.contains(prompt.stdout.trim()), "{mode}: {agents}");
+        assert!(!agents.contains("ask one question"), "{agents}");
+        assert!(!agents.contains("You know these"), "{agents}");
+        assert!(!workspace.path().join("tools/registry.json").exists());
+        // Only a caller by op needs the op.
+        let page = read(&workspace, "tools/web_search.md");
+        assert_eq!(page.contains("**Op:**"), mode == "gateway", "{page}");
+        assert!(!page.contains("receipt") && !page.contains("(guessed)"), "{page}");
     }
 }

@@ -1,8 +1,8 @@
 //! Search by meaning, against a real server that speaks `/v1/embeddings` with vectors that can be foreseen.
 
-mod doors;
 mod failures;
 mod folder;
+mod transports;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

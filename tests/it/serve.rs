@@ -1,4 +1,4 @@
-//! The HTTP door: the real program, asked by a real client, and by raw sockets where a client would be too polite.
+//! The HTTP transport: the real program, asked by a real client, and by raw sockets where a client would be too polite.
 
 mod conditions;
 mod errors;
@@ -81,7 +81,12 @@ impl Server {
 
     /// Serves [`TOOLS`] with this configuration.
     pub fn with(config: &str, variables: &[(&str, &str)]) -> Self {
-        let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", config)]);
+        Self::of(TOOLS, config, variables)
+    }
+
+    /// Serves these tools with this configuration.
+    pub fn of(tools: &str, config: &str, variables: &[(&str, &str)]) -> Self {
+        let folder = fixture::folder(&[("tools.json", tools), ("toolcrib.toml", config)]);
         let mut server = Self::start(fixture::text(folder.path()), &[], variables);
         server._folder = Some(folder);
         server

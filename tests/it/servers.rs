@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use crate::fixture::{Run, program, text, write};
 
 mod adopt;
+mod asked;
 mod doctor;
 mod formats;
 mod set_arguments;
@@ -87,17 +88,40 @@ fn text_of(path: &Path) -> &str {
     text(path)
 }
 
-/// A client over stdio that writes lines.
+/// A client over stdio that writes lines, and answers questions.
 struct Lines {
     child: Child,
     next: u64,
+    /// The action of its answers.
+    answer: Option<&'static str>,
+    /// The questions so far.
+    asked: Vec<Value>,
+    /// What each request says in the newer revision.
+    meta: Option<Value>,
 }
 
 impl Lines {
-    fn start(mut command: Command) -> Self {
+    fn start(command: Command) -> Self {
+        Self::asking(command, None)
+    }
+
+    /// A client that answers questions with this action; with `newer`, one of the newer revision.
+    fn asking(mut command: Command, answer: Option<&'static str>) -> Self {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = Self { child, next: 0 };
-        lines.ask("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}));
+        let (asked, info) = (Vec::new(), json!({"name": "t", "version": "1"}));
+        let can = if answer.is_some() { json!({"elicitation": {}}) } else { json!({}) };
+        let mut lines = Self { child, next: 0, answer, asked, meta: None };
+        if answer == Some("newer") {
+            let of_protocol = |key: &str| format!("io.modelcontextprotocol/{key}");
+            lines.meta = Some(json!({
+                of_protocol("protocolVersion"): "2026-07-28", of_protocol("clientInfo"): info, of_protocol("clientCapabilities"): can,
+            }));
+            return lines;
+        }
+        lines.ask(
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": can, "clientInfo": info}),
+        );
         lines.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         lines
     }
@@ -106,16 +130,24 @@ impl Lines {
         writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, mut params: Value) -> Value {
         self.next += 1;
         let id = self.next;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let mut answers = BufReader::new(self.child.stdout.as_mut().unwrap());
+        let mut answers = BufReader::new(self.child.stdout.take().unwrap());
         loop {
             let mut line = String::new();
             assert!(answers.read_line(&mut line).unwrap() > 0, "the server has ended");
             let answer: Value = serde_json::from_str(&line).unwrap();
-            if answer["id"] == id {
+            if answer["method"] == "elicitation/create" {
+                let result = json!({"action": self.answer.unwrap(), "content": {}});
+                self.send(&json!({"jsonrpc": "2.0", "id": answer["id"], "result": result}));
+                self.asked.push(answer);
+            } else if answer["id"] == id {
+                self.child.stdout = Some(answers.into_inner());
                 return answer;
             }
         }

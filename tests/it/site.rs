@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use toolcrib::catalog::Checked;
 use toolcrib::render::Templates;
+use toolcrib::search::{Index, IndexEntry, SearchRequest, Verdict};
 use toolcrib::site::{Site, SiteIndex};
 
 use crate::fixture::{self, Tree, run, text, tree};
@@ -27,6 +28,20 @@ const MAX_PAGE: usize = 200_000;
 fn with_site<T>(checked: &Checked, ask: impl FnOnce(&Site<'_>) -> T) -> T {
     let index = SiteIndex::new(&checked.catalog, &checked.catalog.profile(None).unwrap());
     ask(&Site::new(&index, &checked.catalog, &checked.findings, &TEMPLATES))
+}
+
+/// The verdict and the first five tools of the engine, for a query.
+fn engine(checked: &Checked) -> impl Fn(&str) -> (String, Vec<String>) {
+    let entries: Vec<IndexEntry> =
+        checked.catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
+    let index = Index::configured(&entries, &checked.catalog.config.search);
+    let names: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.safe_name.clone()).collect();
+    move |query| {
+        let found = index.find(SearchRequest { query, within: None, limit: 5 });
+        let most = if found.verdict == Verdict::NoMatch { 3 } else { 5 };
+        let hits = found.hits.iter().take(most).map(|hit| names[hit.entry].clone());
+        (found.verdict.as_str().to_string(), hits.collect())
+    }
 }
 
 fn body(site: &Site<'_>, path: &str) -> String {
@@ -149,7 +164,8 @@ fn a_tool_page_has_all_that_is_known_of_a_tool() {
         // Nested rows say what they are fields of.
         assert!(page.contains(r#"class="d1"#) && page.contains(r#"class="d2"#), "{page}");
         assert!(said.contains("options: path"), "{said}");
-        assert_eq!(page.matches("<li data-key=\"").count(), 12, "the schema and each payload: {page}");
+        assert_eq!(page.matches("<li data-key=\"").count(), 1, "the schema: {page}");
+        assert_eq!(page.matches("<option value=\"").count(), 11, "each payload: {page}");
         assert!(document.links().contains(&"../payloads/create_document.json".to_string()));
         let gone = body(site, "tools/delete_document.html");
         assert!(
@@ -174,14 +190,14 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
     with_site(&checked, |site| {
         for tool in report.tools.iter().step_by(40) {
             let page = body(site, &format!("tools/{}.html", tool.safe_name));
-            let tokens = grouped(tool.full.o200k);
-            let shown = format!("OpenAI chat completions <span class=\"tokens\">{tokens} tokens</span>");
+            let tokens = grouped(tool.full);
+            let shown = format!("OpenAI chat completions · {tokens} tokens");
             assert!(page.contains(&shown), "{}: {shown}", tool.name);
         }
         let overview = body(site, "profiles.html");
         let triage =
             report.profiles.iter().find(|profile| profile.profile.as_deref() == Some("triage")).unwrap();
-        let bound = triage.modes[1].tokens.as_ref().unwrap().bound.o200k;
+        let bound = triage.modes[1].tokens.as_ref().unwrap().bound;
         assert!(overview.contains(&grouped(bound)), "{bound}");
     });
 }
@@ -216,7 +232,7 @@ fn a_server_can_say_that_it_shows_the_last_good_catalog() {
         let broken = site.with_notice(Some("The catalog on disk is <broken>."));
         for path in ["index.html", "tools/get_me.html", "categories/Issues.html"] {
             let page = body(&broken, path);
-            assert!(page.contains("The catalog on disk is &lt;broken&gt;."), "{page}");
+            assert!(page.contains("The catalog on disk is") && page.contains("&lt;broken&gt;"), "{page}");
             assert!(!body(site, path).contains("class=\"notice\""));
         }
     });
@@ -237,9 +253,7 @@ fn findings_are_listed_with_what_to_do() {
         "parameters":{"type":"object","properties":{"number":{"type":"integer","description":"Which one."}},"required":["number"]}}]"#;
     let checked = fixture::open_text("a.json", clean);
     assert!(checked.findings.is_empty(), "{:?}", checked.findings);
-    with_site(&checked, |site| {
-        assert!(body(site, "findings.html").contains("There are no findings to show here"))
-    });
+    with_site(&checked, |site| assert!(body(site, "findings.html").contains("No problems are shown here")));
 }
 
 #[test]
@@ -275,10 +289,11 @@ fn a_site_is_written_once_and_then_current() {
 /// The tree of a server, as files, and nothing in it of the machine.
 fn is_complete(tree: &Tree) {
     for path in [
-        "index.html", "404.html", "search.html", "search-index.js", "findings.html", "profiles.html",
-        "profiles/core.html", "categories/Issues.html", "tools/get_me.html", "tools/get_me.md",
-        "payloads/get_me.json", "tools/README.md", "tools/registry.json", "registry.json", "llms.txt",
-        "llms-full.txt", "assets/site.css", "assets/site.js", "assets/icon.svg",
+        "index.html", "404.html", "search.html", "search-index.js", "search-model.js", "assets/search.js",
+        "findings.html", "profiles.html", "profiles/core.html", "categories/Issues.html",
+        "tools/get_me.html", "tools/get_me.md", "payloads/get_me.json", "tools/README.md",
+        "tools/registry.json", "registry.json", "llms.txt", "llms-full.txt", "assets/site.css",
+        "assets/site.js", "assets/icon.svg",
     ] {
         assert!(tree.contains_key(path), "{path}");
     }

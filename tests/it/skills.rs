@@ -52,6 +52,21 @@ fn each_category_is_a_skill_within_the_bounds_of_the_specification() {
     }
 }
 
+#[test]
+fn a_skill_has_no_reserved_word_in_its_name_and_no_tag_in_its_description() {
+    let tools = json!([{"name": "a", "category": "Claude <b>Code</b>", "description": "Sends <usecase> to <x>.", "parameters": {"type": "object", "properties": {}}}]);
+    let catalog = fixture::folder(&[("tools.json", &tools.to_string())]);
+    let out = tempfile::tempdir().unwrap();
+    let skills = out.path().join("skills");
+    written(catalog.path(), &skills);
+    let tree = fixture::tree(&skills);
+    let (path, text) = tree.iter().find(|(path, _)| path.ends_with("/SKILL.md")).unwrap();
+    assert!(!path.contains("claude") && !path.contains("anthropic"), "{path}");
+    let text = String::from_utf8(text.clone()).unwrap();
+    assert!(!text.lines().nth(2).unwrap().contains(['<', '>']), "{text}");
+    accepted(&skills);
+}
+
 /// Relative links of a text outside of code.
 fn links(text: &str) -> Vec<String> {
     let mut is_code = false;
@@ -149,7 +164,8 @@ fn references_are_the_pages_that_render_writes() {
         if let Some((_, page)) = path.split_once("/references/") {
             let [page, content] =
                 [&docs[page], &content].map(|text| String::from_utf8(text.clone()).unwrap());
-            let page = page.replace("this tool's line of [registry.json](registry.json), and ", "");
+            let page = page
+                .replace("; the whole schema is in this tool's line of [registry.json](registry.json)", "");
             assert_eq!(page, content, "{path}");
             pages += 1;
         }

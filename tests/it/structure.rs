@@ -245,7 +245,7 @@ fn tags_of_a_document_describe_categories_and_take_operations_without_a_tag() {
         &json!({"openapi": "3.1.0", "info": {"title": "N", "version": "1"}, "tags": tags, "paths": paths}),
     );
     assert_eq!(found["Blocks"].0, "Paragraphs, headings and tables of a page");
-    assert_eq!(found["Comments"].0, "get", "a description that repeats the title says nothing");
+    assert_eq!(found["Comments"].0, "Get comments", "a description that repeats the title says nothing");
     let tools: Vec<&[String]> = found.values().map(|found| found.1.as_slice()).collect();
     assert_eq!(tools, [&["get_block", "list_blocks"][..], &["get_comment"], &["run_search"]]);
 }

@@ -1,4 +1,4 @@
-//! Sessions through every door, and what is written down of them.
+//! Sessions over every transport, and their trace.
 
 use std::time::Duration;
 
@@ -181,7 +181,7 @@ fn clients_of_mcp_have_a_session_on_both_wires() {
             let answer = client.call_tool(doc(true)).await.unwrap();
             let meta = serde_json::to_value(answer.meta).unwrap();
             assert!(meta["toolcrib/trace_id"].as_str().unwrap().starts_with("tr_"), "{meta}");
-            // The older wire repeats the session that it was given.
+            // The older revision repeats the session that it was given.
             client.call_tool(doc(false)).await.unwrap();
             client.call_tool(doc(false)).await.unwrap();
             client.cancel().await.unwrap();
@@ -199,7 +199,7 @@ fn clients_of_mcp_have_a_session_on_both_wires() {
     let visits: Vec<Value> = visits.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let own: Vec<&Value> =
         visits.iter().filter(|visit| visit["session"] != "by-meta" && visit["events"] == 2).collect();
-    assert_eq!(own.len(), 2, "one of the older wire, one of stdio: {visits:?}");
+    assert_eq!(own.len(), 2, "one of the older revision, one of stdio: {visits:?}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
     server.terminate();
     assert_eq!(server.ended(Duration::from_secs(20)), Some(0));
     let db = Connection::open(folder.path().join("state.db")).unwrap();
-    let callers = "SELECT group_concat(DISTINCT caller) FROM tool_executions";
+    let callers = "SELECT group_concat(caller) FROM (SELECT caller FROM tool_executions GROUP BY caller ORDER BY min(id))";
     let callers: String = db.query_row(callers, [], |row| row.get(0)).unwrap();
     assert_eq!(callers, "amy,BOB");
 }

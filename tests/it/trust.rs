@@ -1,5 +1,5 @@
 //! Nothing runs, and no secret is read, that the operator did not allow: definitions name no programs, and a
-//! toolcrib.toml that was merely found does nothing.
+//! toolcrib.toml that the operator did not name does nothing.
 #![cfg(unix)]
 
 mod effects;
@@ -11,8 +11,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::doors::{Doors, on_command_line};
 use crate::fixture::{self, Run, folder, run, run_with, text, write};
+use crate::transports::{Transports, on_command_line};
 
 /// A text that no output may contain.
 pub const CANARY: &str = "canary-5f2b9c71";
@@ -44,7 +44,7 @@ pub fn findings(catalog: &Path, code: &str) -> Vec<Value> {
     report["findings"].as_array().unwrap().iter().filter(|finding| finding["code"] == code).cloned().collect()
 }
 
-/// Checks that nothing has run or will run, and that the operator is told how to allow it.
+/// Checks that nothing has run or will run, and that the message shows the operator how to allow it.
 #[track_caller]
 fn check_does_not_run(root: &Path, catalog: &Path, op: &str) {
     let (answer, told) = call(catalog, op);
@@ -53,7 +53,7 @@ fn check_does_not_run(root: &Path, catalog: &Path, op: &str) {
 }
 
 #[test]
-fn a_definition_names_no_program_through_any_door() {
+fn a_definition_names_no_program_over_any_transport() {
     // One op each: in a session the same failing call is answered otherwise the second time.
     let names = ["weather", "weather_dry", "weather_found", "weather_batch", "weather_named"];
     let root = folder(&[("w.json", &json!(names.map(program)).to_string())]);
@@ -62,22 +62,22 @@ fn a_definition_names_no_program_through_any_door() {
     assert_eq!(found.len(), names.len());
     assert_eq!((&found[0]["severity"], &found[0]["path"]), (&json!("error"), &json!("/0/backend")));
     assert_eq!((&found[0]["file"], &found[0]["line"]), (&json!("w.json"), &json!(1)));
-    let doors = Doors::open(text(&catalog).to_string());
+    let transports = Transports::open(text(&catalog).to_string());
     let exec = json!({"op": "weather", "args": {}});
-    doors.compare(("tool_exec", exec.clone(), Some("NO_BACKEND")));
-    doors.compare((
+    transports.compare(("tool_exec", exec.clone(), Some("NO_BACKEND")));
+    transports.compare((
         "tool_exec",
         json!({"op": "weather_dry", "args": {}, "dry_run": true}),
         Some("NO_BACKEND"),
     ));
-    doors.compare(("call_tool", json!({"tool_id": "weather_found"}), Some("NO_BACKEND")));
+    transports.compare(("call_tool", json!({"tool_id": "weather_found"}), Some("NO_BACKEND")));
     let in_batch = json!({"op": "weather_batch", "args": {}});
     let batch = json!({"calls": [{"function": "tool_exec", "input": in_batch}]});
-    doors.compare(("tool_batch", batch.clone(), None));
-    let by_name = doors.server.post("tools/weather_named", "{}");
+    transports.compare(("tool_batch", batch.clone(), None));
+    let by_name = transports.server.post("tools/weather_named", "{}");
     assert_eq!(by_name.status(), 501);
     let by_name: Value = by_name.json().unwrap();
-    doors.close();
+    transports.close();
     let catalog = text(&catalog);
     for answer in [
         found[0]["help"].to_string(),

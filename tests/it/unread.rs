@@ -68,7 +68,7 @@ fn no_match_in_a_part_of_the_catalog_says_that_it_is_a_part() {
         assert!(told.stdout.contains("not all sources of the catalog could be read"), "{}", told.stdout);
     }
     let found = toolcrib::Catalog::open(folder.path()).unwrap().search("water the plants", 3);
-    assert!(!found.is_match && !found.is_complete);
+    assert!(found.verdict == toolcrib::search::Verdict::NoMatch && !found.is_complete);
     let hit = run(&["search", "delete a file", "--json", root]);
     let json: Value = serde_json::from_str(&hit.stdout).unwrap();
     assert_eq!((hit.code, &json["verdict"]), (0, &json!("match")), "{json}");

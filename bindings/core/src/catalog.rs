@@ -180,7 +180,7 @@ impl Catalog {
             fields
         });
         Ok(json!({
-            "is_match": found.is_match, "is_complete": found.is_complete, "unmet": found.unmet,
+            "verdict": found.verdict.as_str(), "is_complete": found.is_complete, "unmet": found.unmet,
             "hits": Value::from_iter(hits),
         })
         .to_string())
@@ -235,7 +235,11 @@ impl Catalog {
         template: Option<PathBuf>,
         values: &str,
     ) -> Made<String> {
-        let template = WorkspaceTemplate { folder: template, values: serde_json::from_str(values)? };
+        let template = WorkspaceTemplate {
+            folder: template,
+            values: serde_json::from_str(values)?,
+            ..WorkspaceTemplate::default()
+        };
         Ok(written(self.0.seed_with(workspace, profile, &template)?))
     }
 }

@@ -163,10 +163,10 @@ impl Inner {
         let hits = Value::from_iter(items(&found["hits"]).into_iter().map(|hit| {
             json!({ "name": hit["name"], "op": hit["op"], "summary": hit["summary"], "reason": hit["reason"] })
         }));
-        let answer = if found["is_match"] == true {
-            json!({ "results": hits })
-        } else {
-            json!({ "no_match": true, "nearest": hits, "unmet": found["unmet"] })
+        let answer = match found["verdict"].as_str() {
+            Some("match") => json!({ "results": hits }),
+            Some("unsure") => json!({ "unsure": true, "results": hits, "unmet": found["unmet"] }),
+            _ => json!({ "no_match": true, "nearest": hits, "unmet": found["unmet"] }),
         };
         Ok(object(answer))
     }

@@ -18,7 +18,7 @@ import { add } from "./functions.mjs";
 
 const catalog = open([add]);
 const messages = [{ role: "user", content: "4 + 2?" }];
-/** A doc, a call with a mistake that is fixed, one with a mistake that is told, and the answer. */
+/** A doc, a call with a mistake that is corrected, a call with a mistake that is reported, and the answer. */
 const script = [["read_tool_doc", { name: "add" }], ["add", { a: "4" }], ["add", { a: "four" }], "6"];
 
 test("agents of the AI SDK run tools", async () => {

@@ -82,7 +82,7 @@ export class Catalog {
 
   /**
    * The message, or the list of messages, that takes results back to the model. The answer to a call is any JSON value, or
-   * an envelope `{ ok: false, error }`. Of a call with an error, the error is told.
+   * an envelope `{ ok: false, error }`. For a call with an error, the error is sent.
    */
   results(provider: Provider, results: Iterable<Answered>, { profile }: { profile?: string } = {}): any {
     const answered = Array.from(results, (one) => (isPair(one) ? entryOf(one[0], one[1]) : one));

@@ -23,8 +23,8 @@ export function toolOf<T extends Tool>({ safe_name: safeName, name, ...rest }: J
   return { name, safeName, ...rest } as unknown as T;
 }
 
-export function foundOf({ is_match: isMatch, unmet, hits }: JsonObject): Found {
-  return { isMatch, unmet, hits: hits.map(toolOf) };
+export function foundOf({ verdict, unmet, hits }: JsonObject): Found {
+  return { verdict, unmet, hits: hits.map(toolOf) };
 }
 
 export function callsOf(text: string): Call[] {

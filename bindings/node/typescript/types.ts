@@ -46,7 +46,7 @@ export interface FoundTool extends Tool {
 
 /** The tools that fit a query, best first; without a match, the nearest. */
 export interface Found {
-  isMatch: boolean;
+  verdict: "match" | "unsure" | "no_match";
   unmet: string[];
   hits: FoundTool[];
 }

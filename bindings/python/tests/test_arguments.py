@@ -1,4 +1,4 @@
-"""Arguments of functions: they are what the type hints say, or the model is told what does not fit."""
+"""Arguments of functions: they match the type hints, or the model gets an error that names the mismatch."""
 
 import asyncio
 import collections

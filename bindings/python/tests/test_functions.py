@@ -112,7 +112,7 @@ CYCLE["inputSchema"]["properties"] = {"all": CYCLE}
 DEEP: dict[str, Any] = {"name": "deep", "description": "Is deep.", "inputSchema": functools.reduce(
     lambda below, _: {"type": "object", "properties": {"a": below}}, range(200), {"type": "object"}
 )}
-NOT_A_NUMBER = {"name": "nan", "description": "Has a number that is none.", "inputSchema": {"default": float("nan")}}
+NOT_A_NUMBER = {"name": "nan", "description": "Has no number.", "inputSchema": {"default": float("nan")}}
 ODD = [
     with_nan, with_ghost, with_node, with_unwritable, Adder(), functools.partial(add, 1), CYCLE, DEEP, NOT_A_NUMBER, 3, None, len, print,
     {"name": "half\ud800", "description": "Has half a pair.", "inputSchema": {"type": "object"}},

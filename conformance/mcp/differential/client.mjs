@@ -42,7 +42,8 @@ async function answers(connection, { version, mode }) {
   const client = new Client({ name: 'check', version: '1' }, mode ? { versionNegotiation: { mode } } : {});
   const [command, ...args] = connection.command ?? [];
   const { env, cwd, url } = connection;
-  const got = [];
+  const [got, began] = [[], Date.now()];
+  const add = answer => got.push({ ...answer, ms: Date.now() - began });
   try {
     const server = url ? new Http(new URL(url)) : new Stdio({ command, args, env, cwd, stderr: 'ignore' });
     await client.connect(server, { timeout: TIME });
@@ -54,10 +55,16 @@ async function answers(connection, { version, mode }) {
       }
     }
     // Clients check results by the schemas of the list.
-    for (let cursor, page; !page || cursor; cursor = page.nextCursor) page = await client.listTools(cursor && { cursor });
-    for (const call of connection.calls) got.push(await answer(client, call, version));
+    const tools = [];
+    for (let cursor, page; !page || cursor; cursor = page.nextCursor) {
+      page = await client.listTools(cursor && { cursor });
+      tools.push(...page.tools);
+    }
+    if (connection.list) add({ id: connection.list, result: { tools } });
+    for (const call of connection.calls) add(await answer(client, call, version));
   } catch (problem) {
-    for (const { id } of connection.calls.slice(got.length)) got.push({ id, error: failure(problem) });
+    const asked = connection.list ? [{ id: connection.list }] : [];
+    for (const { id } of [...asked, ...connection.calls].slice(got.length)) add({ id, error: failure(problem) });
   } finally {
     await client.close().catch(() => {});
   }

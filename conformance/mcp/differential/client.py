@@ -3,12 +3,14 @@
     python3 client.py < JOB.json
 
 A job is `{"mode": ..., "connections": [{"command": [...] or "url": ..., "calls": [{"id", "name", "arguments"}]}]}`. An answer
-is `{"id", "result" or "error", "notifications"}`, as the client got it from the wire.
+is `{"id", "result" or "error", "notifications", "ms"}`, as the client got it from the wire, with the time since it began to
+connect. A connection with `list` gets the list of tools as the answer with this id.
 """
 
 import asyncio
 import json
 import sys
+import time
 import warnings
 
 from mcp import MCPError, StdioServerParameters
@@ -53,8 +55,11 @@ async def until_ready(client, names):
 async def list_tools(client):
     """Reads the list, by whose schemas the client checks results."""
     page = await client.list_tools()
+    tools = list(page.tools)
     while page.next_cursor:
         page = await client.list_tools(cursor=page.next_cursor)
+        tools += page.tools
+    return tools
 
 
 async def answers(connection, mode):
@@ -69,18 +74,26 @@ async def answers(connection, mode):
     else:
         command, *args = connection["command"]
         server = StdioServerParameters(command=command, args=args, env=connection.get("env"), cwd=connection.get("cwd"))
-    got = []
+    got, began = [], time.monotonic()
+
+    def add(answer):
+        got.append({**answer, "ms": round((time.monotonic() - began) * 1000)})
+
     try:
         async with Client(server, mode=mode, message_handler=hear, read_timeout_seconds=SECONDS) as client:
             await until_ready(client, connection.get("ready"))
-            await list_tools(client)
+            tools = await list_tools(client)
+            if "list" in connection:
+                add({"id": connection["list"], "result": {"tools": [plain(tool) for tool in tools]}})
             for call in connection["calls"]:
-                got.append(await answer(client, call, heard))
+                add(await answer(client, call, heard))
     except BaseException as problem:
         while isinstance(problem, BaseExceptionGroup):
             problem = problem.exceptions[0]
-        missing = connection["calls"][len(got):]
-        got += [{"id": call["id"], "error": {"client": f"{type(problem).__name__}: {problem}"}} for call in missing]
+        asked = [{"id": connection["list"]}] if "list" in connection else []
+        missing = [*asked, *connection["calls"]][len(got):]
+        for call in missing:
+            add({"id": call["id"], "error": {"client": f"{type(problem).__name__}: {problem}"}})
     return got
 
 

@@ -25,8 +25,8 @@ sys.path.insert(0, str(HERE.parent))
 import serving
 import workspace
 
-# Clients, with their ways to negotiate, and the routes that they take: together all modes and doors on both wires. A client
-# that insists on the newer wire could not ask older servers directly.
+# Clients, with their protocol negotiation and routes: together all modes and transports in both protocol versions.
+# A client that insists on the newer version could not ask older servers directly.
 CLIENTS = {
     "python newer": {"program": "py", "mode": "auto", "routes": ["full stdio", "hybrid stdio", "gateway http"]},
     "python older": {"program": "py", "mode": "legacy", "routes": ["full http", "hybrid stdio"]},
@@ -57,9 +57,9 @@ def filled(value, places):
 class Run:
     """All calls by one client over one route."""
 
-    def __init__(self, check, client, mode=None, door=None):
-        self.check, self.client, self.mode, self.door = check, client, mode, door
-        self.name = f"{client}, {mode}, {door}" if mode else f"{client}, directly"
+    def __init__(self, check, client, mode=None, transport=None):
+        self.check, self.client, self.mode, self.transport = check, client, mode, transport
+        self.name = f"{client}, {mode}, {transport}" if mode else f"{client}, directly"
 
     def answers(self):
         """The answers by the id of the call."""
@@ -76,7 +76,7 @@ class Run:
         catalog.write_text(configuration(servers))
         calls = [call for server in servers for call in self.connection(server, {})["calls"]]
         served = nullcontext()
-        if self.door == "http":
+        if self.transport == "http":
             served = serving.served(self.check.program, self.folder, mode=self.mode)
         with served as url:
             serve = ["serve", "--stdio", "--mode", self.mode, str(self.folder)]
@@ -115,7 +115,7 @@ class Run:
             text = text.replace(self.places[name], f"{{{name}}}")
         answer = json.loads(text)
         result = answer.get("result", {})
-        # The newer wire says of each result that it is one.
+        # The newer revision says of each result that it is one.
         result.pop("resultType", None)
         meta = result.pop("_meta", {})
         meta = {key: value for key, value in meta.items() if not key.startswith((OURS, "io.modelcontextprotocol/serverInfo"))}

@@ -11,8 +11,8 @@ use strum::{IntoStaticStr, VariantArray};
 use toml_edit::{Array, DocumentMut, Item};
 
 use crate::cli::catalog::{self, in_one_line, user_folder};
-use crate::config::{Workspace, without_comments};
-use crate::finding::{Code, Document, Format, Limits, pointer_unescape};
+use toolcrib_catalog::config::{Workspace, client_format};
+use toolcrib_definition::finding::{Code, Document, Format, Limits, pointer_unescape, without_comments};
 
 /// The name under which the client knows toolcrib.
 pub(super) const OWN: &str = "toolcrib";
@@ -23,7 +23,7 @@ pub(super) struct ClientText {
     pub(super) text: String,
     /// Pointer to the servers.
     map: String,
-    is_toml: bool,
+    format: Format,
 }
 
 /// The command by which the client starts toolcrib.
@@ -34,8 +34,7 @@ pub(super) struct OwnEntry {
 
 impl ClientText {
     pub(super) fn new(file: &Path, text: String, map: &str) -> Self {
-        let is_toml = file.extension().is_some_and(|extension| extension == "toml");
-        Self { text, map: map.to_string(), is_toml }
+        Self { text, map: map.to_string(), format: client_format(file) }
     }
 
     /// Another text of the same file.
@@ -45,30 +44,45 @@ impl ClientText {
 
     /// Names of the servers, in order; `None` where the text has no place for servers.
     pub(super) fn names(&self) -> Option<Vec<String>> {
-        if self.is_toml {
+        if self.format == Format::Toml {
             let document: DocumentMut = self.text.parse().ok()?;
             let servers = document.get(self.key())?.as_table_like()?;
             return Some(servers.iter().map(|(name, _)| name.to_string()).collect());
         }
-        let map = JsonMap::at(&self.text, &self.map)?;
-        Some(map.members.into_iter().map(|member| member.name).collect())
+        let names = |members: Vec<Member>| members.into_iter().map(|member| member.name).collect();
+        Some(names(self.members()?))
     }
 
     /// The text of a server's entry, for comparison and search.
     pub(super) fn entry(&self, name: &str) -> Option<String> {
-        if self.is_toml {
+        if self.format == Format::Toml {
             let document: DocumentMut = self.text.parse().ok()?;
             return Some(document.get(self.key())?.get(name)?.to_string());
         }
-        let map = JsonMap::at(&self.text, &self.map)?;
-        let member = map.members.iter().rev().find(|member| member.name == name)?;
+        let member = self.members()?.into_iter().rev().find(|member| member.name == name)?;
         Some(self.text[member.begin..member.end].to_string())
+    }
+
+    fn members(&self) -> Option<Vec<Member>> {
+        match self.format {
+            Format::Yaml => yaml_members(&self.text, self.key()),
+            _ => JsonMap::at(&self.text, &self.map).map(|map| map.members),
+        }
     }
 
     /// The text with toolcrib in place of these servers.
     pub(super) fn with_own(&self, moved: &[String], own: &OwnEntry) -> Option<String> {
         let is_moved = |name: &str| name == OWN || moved.iter().any(|moved| moved == name);
-        if self.is_toml {
+        if self.format == Format::Yaml {
+            let members = self.members()?;
+            let first = members.iter().find(|member| is_moved(&member.name))?;
+            let entry = own.as_yaml(&self.text[first.begin..]);
+            return Some(self.with_members(&members, |member| {
+                let is_place = member.begin == first.begin;
+                is_moved(&member.name).then(|| if is_place { entry.clone() } else { String::new() })
+            }));
+        }
+        if self.format == Format::Toml {
             let mut document: DocumentMut = self.text.parse().ok()?;
             let servers = document.get_mut(self.key())?.as_table_like_mut()?;
             let leaving: Vec<String> =
@@ -80,7 +94,9 @@ impl ClientText {
         let map = JsonMap::at(&self.text, &self.map)?;
         let first = map.members.iter().position(|member| is_moved(&member.name))?;
         let indent = map.indent(&self.text, &map.members[first]);
-        let entry = own.as_json(self.map == "/context_servers", self.map.ends_with("/servers"), indent);
+        let first_member = &map.members[first];
+        let has_tools = self.text[first_member.begin..first_member.end].contains("\"tools\"");
+        let entry = own.as_json(&self.map, has_tools, indent);
         let place = map.members[first].begin;
         Some(map.edited(&self.text, |member| {
             is_moved(&member.name)
@@ -90,7 +106,7 @@ impl ClientText {
 
     /// The text with these servers of an older text in place of toolcrib, or after the others where it has no toolcrib.
     pub(super) fn without_own(&self, older: &Self, moved: &[String]) -> Option<String> {
-        if self.is_toml {
+        if self.format == Format::Toml {
             let mut document: DocumentMut = self.text.parse().ok()?;
             let before: DocumentMut = older.text.parse().ok()?;
             let before = before.get(self.key())?.as_table_like()?;
@@ -102,6 +118,15 @@ impl ClientText {
             return Some(document.to_string());
         }
         let entries: Vec<String> = moved.iter().map(|name| older.entry(name)).collect::<Option<_>>()?;
+        if self.format == Format::Yaml {
+            let (members, entries) = (self.members()?, entries.concat());
+            let place = members.iter().find(|member| member.name == OWN).or(members.last())?.begin;
+            return Some(self.with_members(&members, |member| {
+                let own = &self.text[member.begin..member.end];
+                let stays = if member.name == OWN { "" } else { own };
+                (member.begin == place).then(|| format!("{stays}{entries}"))
+            }));
+        }
         let map = JsonMap::at(&self.text, &self.map)?;
         if !map.members.iter().any(|member| member.name == OWN) {
             return Some(map.with_more(&self.text, &entries));
@@ -109,28 +134,87 @@ impl ClientText {
         Some(map.edited(&self.text, |member| (member.name == OWN).then(|| entries.clone())))
     }
 
+    /// The text with other texts of members; `change` gives the new one, or `None` to keep it.
+    fn with_members(&self, members: &[Member], change: impl Fn(&Member) -> Option<String>) -> String {
+        let (mut text, mut after) = (String::new(), 0);
+        for member in members {
+            text += &self.text[after..member.begin];
+            text += &change(member).unwrap_or_else(|| self.text[member.begin..member.end].to_string());
+            after = member.end;
+        }
+        text + &self.text[after..]
+    }
+
     fn key(&self) -> &str {
         self.map.trim_start_matches('/')
     }
 }
 
+/// The members of a block of YAML at the top of a document, as whole lines. Comments and blank lines between them belong to none.
+fn yaml_members(text: &str, key: &str) -> Option<Vec<Member>> {
+    let mut places = text.split_inclusive('\n').scan(0, |place, line| {
+        let begin = *place;
+        *place += line.len();
+        Some((begin, line))
+    });
+    places.find(|(_, line)| {
+        let rest = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
+        rest.is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'))
+    })?;
+    let (mut members, mut indent) = (Vec::<Member>::new(), None);
+    for (begin, line) in places {
+        let content = line.trim();
+        let depth = line.len() - line.trim_start_matches(' ').len();
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        if depth == 0 {
+            break;
+        }
+        if depth == *indent.get_or_insert(depth) {
+            let name = content.split_once(':')?.0.trim_matches(['"', '\'']).to_string();
+            members.push(Member { name, begin, end: begin, comma: None });
+        }
+        members.last_mut()?.end = begin + line.len();
+    }
+    Some(members)
+}
+
 impl OwnEntry {
-    /// The member of a JSON object, on lines that begin with `indent`.
-    fn as_json(&self, names_source: bool, names_type: bool, indent: &str) -> String {
+    /// The member of the JSON object at `map`, on lines that begin with `indent`. Copilot CLI needs `tools`.
+    fn as_json(&self, map: &str, has_tools: bool, indent: &str) -> String {
         let mut entry = json!({});
-        if names_source {
-            entry["source"] = "custom".into();
+        match map {
+            "/context_servers" => entry["source"] = "custom".into(),
+            "/mcp" => entry["type"] = "local".into(),
+            map if map.ends_with("/servers") => entry["type"] = "stdio".into(),
+            _ => {}
         }
-        if names_type {
-            entry["type"] = "stdio".into();
+        if map == "/mcp" {
+            let command = [&self.program].into_iter().chain(&self.arguments);
+            entry["command"] = command.map(String::as_str).collect();
+            entry["enabled"] = true.into();
+        } else {
+            entry["command"] = self.program.as_str().into();
+            entry["args"] = json!(self.arguments);
         }
-        entry["command"] = self.program.as_str().into();
-        entry["args"] = json!(self.arguments);
+        if has_tools {
+            entry["tools"] = json!(["*"]);
+        }
         let text = match indent.is_empty() {
             true => entry.to_string(),
             false => format!("{entry:#}").replace('\n', indent),
         };
         format!("{}: {text}", Value::from(OWN))
+    }
+
+    /// The extension of Goose, with the indent of the member that begins here.
+    fn as_yaml(&self, place: &str) -> String {
+        let indent = &place[..place.len() - place.trim_start_matches(' ').len()];
+        let (program, arguments) = (json!(self.program), json!(self.arguments));
+        format!(
+            "{indent}{OWN}:\n{indent}  type: stdio\n{indent}  name: {OWN}\n{indent}  enabled: true\n{indent}  cmd: {program}\n{indent}  args: {arguments}\n{indent}  timeout: 300\n"
+        )
     }
 
     fn as_toml(&self) -> Item {
@@ -147,10 +231,10 @@ pub(super) fn syntax_mistake(workspace: &Workspace) -> Option<String> {
     Some(in_one_line(finding))
 }
 
-/// The same of a file that is no client's by its name.
+/// The same of a file that is not recognized as a client's.
 pub(super) fn mistake_in(file: &Path) -> Option<String> {
     let (name, limits) = (file.file_name()?.to_string_lossy(), Limits::default());
-    let format = Format::of_extension(file.extension()?.to_str()?)?;
+    let format = client_format(file);
     let text = std::fs::read_to_string(file).ok()?;
     let text = if format == Format::Json { without_comments(&text) } else { text };
     Document::parse(&name, text.into_bytes(), format, &limits).err().map(|finding| in_one_line(&finding))
@@ -287,6 +371,12 @@ pub(super) enum Client {
     Gemini,
     Windsurf,
     Zed,
+    Opencode,
+    CopilotCli,
+    Kiro,
+    Cline,
+    Goose,
+    Roo,
 }
 
 impl Client {
@@ -316,6 +406,12 @@ impl Client {
             Self::Gemini => "Gemini CLI",
             Self::Windsurf => "Windsurf",
             Self::Zed => "Zed",
+            Self::Opencode => "opencode",
+            Self::CopilotCli => "Copilot CLI",
+            Self::Kiro => "Kiro",
+            Self::Cline => "Cline",
+            Self::Goose => "Goose",
+            Self::Roo => "Roo Code",
         }
     }
 
@@ -340,6 +436,22 @@ impl Client {
             Self::Windsurf => vec![home(".codeium/windsurf/mcp_config.json")],
             Self::Zed if cfg!(windows) => vec![of_applications("Zed/settings.json")],
             Self::Zed => vec![user_folder("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
+            Self::Opencode => ["opencode/opencode.json", "opencode/opencode.jsonc"]
+                .map(|path| user_folder("XDG_CONFIG_HOME", ".config", path))
+                .to_vec(),
+            Self::CopilotCli => vec![home(".copilot/mcp-config.json")],
+            Self::Kiro => vec![home(".kiro/settings/mcp.json")],
+            Self::Cline => vec![of_applications(
+                "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            )],
+            Self::Goose if cfg!(windows) => vec![of_applications("Block/goose/config/config.yaml")],
+            Self::Goose => vec![user_folder("XDG_CONFIG_HOME", ".config", "goose/config.yaml")],
+            Self::Roo => ["mcp_settings.json", "cline_mcp_settings.json"]
+                .map(|name| {
+                    let folder = "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings";
+                    of_applications(&format!("{folder}/{name}"))
+                })
+                .to_vec(),
         };
         files.into_iter().flatten().collect()
     }

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
 use crate::cli::{CommandResult, failed};
-use crate::config::{ServeMode, Server, env_line, env_variables};
-use crate::private_file;
-use crate::secret::{REDACTED, SecretPolicy};
+use toolcrib_catalog::config::{Provider, ServeMode, Server, env_line, env_variables};
+use toolcrib_definition::private_file;
+use toolcrib_definition::secret::{REDACTED, SecretPolicy};
+use toolcrib_docs::folder::UNFINISHED;
 
 /// The file of secrets, beside the configuration.
 const SECRETS: &str = "secrets.env";
@@ -55,11 +56,42 @@ impl Secrets {
         let shown = SecretPolicy::default().command_line(&server.command);
         let mut option = String::new();
         for (item, shown) in server.command.iter_mut().zip(shown) {
-            if shown == REDACTED && !item.contains("${") {
-                *item = self.keep(name, &format!("{name}{option}"), item);
-            }
-            option.clone_from(item);
+            let after = item.clone();
+            self.take_parts(name, &option, item, &shown);
+            option = after;
         }
+        if let Some(url) = &mut server.url {
+            let shown = SecretPolicy::default().text(url).into_owned();
+            self.take_parts(name, "", url, &shown);
+        }
+    }
+
+    /// Takes the parts of a text that are redacted in `shown`. Each gets a name from the text before it, or from `option`.
+    fn take_parts(&mut self, server: &str, option: &str, text: &mut String, shown: &str) {
+        let kept: Vec<&str> = shown.split(REDACTED).collect();
+        let [first, rest @ ..] = &kept[..] else { return };
+        if rest.is_empty() || text.contains("${") {
+            return;
+        }
+        let Some(mut left) = text.strip_prefix(first) else { return };
+        let (mut with, mut before) = (first.to_string(), *first);
+        for (index, after) in rest.iter().enumerate() {
+            let is_last = index + 1 == rest.len();
+            let end = if is_last { left.len().checked_sub(after.len()) } else { left.find(after) };
+            let Some((secret, next)) = end.and_then(|end| Some((left.get(..end)?, left.get(end..)?))) else {
+                return;
+            };
+            let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+            let word = before.trim_end_matches(|c| !is_letter(c)).rsplit(|c| !is_letter(c)).next();
+            let wanted = match word.unwrap_or_default().trim_start_matches('-') {
+                "" => format!("{server}{option}"),
+                word => format!("{server}_{word}"),
+            };
+            with += &self.keep(server, &wanted, secret);
+            with += after;
+            (left, before) = (&next[after.len()..], after);
+        }
+        *text = with;
     }
 
     /// Keeps a secret under a name that no other has, and returns its placeholder.
@@ -81,35 +113,26 @@ fn variable(text: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// A new configuration for the servers of this client, moved from this file.
-pub(super) fn new_configuration(
-    client: &str,
-    file: &str,
-    undo: &str,
-    mode: Option<ServeMode>,
-) -> DocumentMut {
+/// A new configuration for the servers of this client, moved from this file. The client lists tools in this mode.
+pub(super) fn new_configuration(client: &str, file: &str, undo: &str, mode: ServeMode) -> DocumentMut {
     let text = format!(
         "# Servers of {client}, moved here from {file}.\n# `{undo}` moves them back.\n#\n{}",
         allowed_lines().map(|line| format!("# {line}\n")).collect::<String>()
     );
-    let mut document: DocumentMut = format!("{text}\nenv_file = \"{SECRETS}\"\n").parse().unwrap_or_default();
-    if let Some(mode) = mode {
-        let mut serve = Table::new();
-        serve.insert("mode", value(Into::<&'static str>::into(mode)));
-        document.insert("serve", Item::Table(serve));
-    }
-    document
+    let (provider, mode) = (Provider::Mcp.as_str(), Into::<&'static str>::into(mode));
+    let settings = format!(
+        "env_file = \"{SECRETS}\"\n\n[payload]\nprovider = \"{provider}\"\n\n[serve]\nmode = \"{mode}\"\nsplit_exec = true\n\n[state]\nurl = \"{STATE}\"\n"
+    );
+    format!("{text}\n{settings}").parse().unwrap_or_default()
 }
 
 /// The sentences on the calls that agents may make.
 pub(super) fn allowed_lines() -> impl Iterator<Item = &'static str> {
     [
         "What agents may do:",
-        "- Where the client lists each tool by its name (the modes full and hybrid), a call runs as it did before: the",
-        "  client has the annotations of the tool, and asks its person.",
-        "- In the mode gateway the client sees tool_exec alone. It runs reads, and refuses everything else until you add",
-        "  `[exec]` with `allow = \"write\"`, or \"destructive\".",
-        "- `[exec]` with `allow = \"read\"` refuses everything but reads in every mode.",
+        "- A call runs as it did before: the client has the annotations of the tool, and asks its person. In the mode",
+        "  gateway these are the annotations of tool_exec_read and tool_exec_write.",
+        "- `[exec]` with `allow = \"read\"` refuses everything but reads.",
     ]
     .into_iter()
 }
@@ -123,7 +146,12 @@ fn live_names(document: &DocumentMut) -> Vec<String> {
 
 /// Sets the live server of this name: its `[[source]]` is changed in place, so that comments and order stay, or follows the
 /// others. Fails where `source` is no `[[source]]`.
-pub(super) fn add(document: &mut DocumentMut, name: &str, server: &Server) -> CommandResult {
+pub(super) fn add(
+    document: &mut DocumentMut,
+    name: &str,
+    server: &Server,
+    tools: &[String],
+) -> CommandResult {
     let place = document.entry("source").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     let Some(sources) = place.as_array_of_tables_mut() else {
         return Err(failed("`source` is a list there; write it as [[source]] tables"));
@@ -131,14 +159,20 @@ pub(super) fn add(document: &mut DocumentMut, name: &str, server: &Server) -> Co
     let is_known = |source: &&mut Table| {
         source.contains_key("mcp") && source.get("server").and_then(Item::as_str) == Some(name)
     };
+    let restrict = |table: &mut Table| match tools {
+        [] => drop(table.remove("tools")),
+        tools => drop(table.insert("tools", value(tools.iter().collect::<Array>()))),
+    };
     if let Some(table) = sources.iter_mut().find(is_known) {
         table.insert("mcp", value(inline(server)));
+        restrict(table);
         return Ok(());
     }
     let mut table = Table::new();
     table.decor_mut().set_prefix("\n");
     table.insert("server", value(name));
     table.insert("prefix", value(true));
+    restrict(&mut table);
     table.insert("mcp", value(inline(server)));
     sources.push(table);
     Ok(())
@@ -172,6 +206,8 @@ fn inline(server: &Server) -> InlineTable {
 
 /// The name of the record.
 const FILE: &str = ".adopted";
+/// The name of its state.
+const STATE: &str = "state.db";
 /// The name of the configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
 
@@ -217,6 +253,25 @@ impl Folder {
         self.path.join(format!("{}.before-toolcrib", self.name))
     }
 
+    /// The files of an adoption, with their content.
+    pub(super) fn content(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        let files = [self.configuration(), self.secrets(), self.backup(), self.path.join(FILE)];
+        files.into_iter().map(|file| (file.clone(), fs::read(file).ok())).collect()
+    }
+
+    /// Removes files that a killed run has left unfinished, here and beside the client's file; they can hold secrets.
+    pub(super) fn clean(&self, client_file: &Path) {
+        let remove = |folder: &Path, is_unfinished: fn(&str) -> bool| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let left = entries.filter(|entry| is_unfinished(&entry.file_name().to_string_lossy()));
+            left.for_each(|entry| drop(fs::remove_file(entry.path())));
+        };
+        remove(&self.path, |name| name.starts_with('.') && name.ends_with(".new"));
+        if let Some(folder) = client_file.parent() {
+            remove(folder, |name| name.starts_with(UNFINISHED));
+        }
+    }
+
     /// The record, where there is one.
     pub(super) fn record(&self) -> Option<Record> {
         let text = fs::read_to_string(self.path.join(FILE)).ok()?;
@@ -236,9 +291,11 @@ impl Folder {
             .is_ok_and(|document| live_names(&document).iter().all(|name| record.moved.contains(name)));
         let is_kept =
             !configuration.is_empty() && (hash(&configuration) != record.configured || !has_only_moved);
+        // The record goes last, so that a killed run can be repeated.
         let own = [self.backup(), self.path.join(FILE)];
-        let whole = [self.configuration(), self.secrets()];
-        let leaving = own.iter().chain(whole.iter().filter(|_| !is_kept));
+        let state = ["", "-wal", "-shm"].map(|ending| self.path.join(format!("{STATE}{ending}")));
+        let whole = [self.configuration(), self.secrets()].into_iter().chain(state).collect::<Vec<_>>();
+        let leaving = whole.iter().filter(|_| !is_kept).chain(&own);
         for file in leaving.filter(|file| file.exists()) {
             fs::remove_file(file)?;
         }

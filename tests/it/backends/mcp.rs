@@ -123,8 +123,8 @@ fn a_server_that_dies_comes_back_and_what_changes_something_is_not_repeated() {
     assert_eq!((noted(&notes, "call die"), noted(&notes, "start")), (1, 1));
     running.call("echo", json!({})).unwrap();
     assert_eq!(noted(&notes, "start"), 2);
-    running.fails("die_reading", json!({}), BackendErrorKind::ConnectionLost, "closed the connection");
-    assert_eq!(noted(&notes, "call die_reading"), 2);
+    running.fails("read_and_die", json!({}), BackendErrorKind::ConnectionLost, "closed the connection");
+    assert_eq!(noted(&notes, "call read_and_die"), 2);
 }
 
 #[test]

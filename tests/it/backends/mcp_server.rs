@@ -43,12 +43,12 @@ impl ServerHandler for Answers {
     ) -> Result<ListToolsResult, ErrorData> {
         let names = [
             "echo", "text", "json", "texts", "image", "nothing", "fail", "refuse", "slow", "die",
-            "die_reading", "large", "rich", "rich_fail",
+            "read_and_die", "large", "rich", "rich_fail",
         ];
         let schema = Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
         let tool = |name: &&'static str| {
             let tool = Tool::new(*name, "Answers.", Arc::clone(&schema));
-            tool.with_annotations(ToolAnnotations::new().read_only(*name == "die_reading"))
+            tool.with_annotations(ToolAnnotations::new().read_only(*name == "read_and_die"))
         };
         Ok(ListToolsResult::with_all_items(names.iter().map(tool).collect()))
     }
@@ -142,7 +142,7 @@ pub fn command(notes: &std::path::Path) -> String {
     )
 }
 
-/// No test, but a server, when it is told where to note what happens.
+/// Not a test, but a server that runs when a variable names its log file.
 #[test]
 fn over_stdio() {
     let Some(notes) = std::env::var_os("TOOLCRIB_TEST_NOTES") else { return };

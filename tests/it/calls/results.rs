@@ -1,4 +1,4 @@
-//! Results out: the messages of each wire, and the two commands end to end.
+//! Results out: the messages of each provider, and the two commands end to end.
 
 use std::io::Write;
 use std::process::Stdio;

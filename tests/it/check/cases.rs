@@ -273,6 +273,11 @@ pub const CASES: &[Case] = &[
         ("a.yaml", Some(2), "/description"),
     ),
     (
+        "secret-in-text",
+        &[("a.yaml", "name: a\ndescription: Uses the key sk-a81kPq9LmN2vB7cR4tY0.\nparameters: {}\n")],
+        ("a.yaml", Some(2), "/description"),
+    ),
+    (
         "example-invalid",
         &[(
             "a.yaml",

@@ -7,6 +7,8 @@ use toolcrib::functions::{CatalogView, Function, FunctionContext};
 use toolcrib::render::Templates;
 
 use super::{TOOLS, ask, catalog, texts};
+use toolcrib::search::Verdict;
+
 use crate::fixture::{self, folder, run, text};
 
 fn call(catalog: &str, function: &str, arguments: &Value, more: &[&str]) -> Value {
@@ -87,15 +89,15 @@ fn every_validation_error_names_the_field_and_shows_what_fits() {
 
 #[test]
 fn hits_say_why_they_are_there() {
-    let found = github("search_nodes", json!({"query": "star a gist"}));
+    let found = github("search_nodes", json!({"query": "list my gists"}));
     let best = &found["results"][0];
     assert_eq!(best["path"], json!(["Gists"]));
     let reason = best["reason"].as_str().unwrap();
     assert!(reason.starts_with("name: Gists; tools: github."), "{reason}");
     for (function, arguments, hits) in [
-        ("list", json!({"query": "create an issue"}), "tools"),
-        ("list", json!({"query": "create an issue"}), "nodes"),
-        ("search_tool_by_category", json!({"query": "create an issue"}), "results"),
+        ("list", json!({"query": "make a new issue"}), "tools"),
+        ("list", json!({"query": "make a new issue"}), "nodes"),
+        ("search_tool_by_category", json!({"query": "make a new issue"}), "results"),
     ] {
         let hit = &github(function, arguments)[hits][0];
         assert!(hit["reason"].as_str().is_some_and(|reason| reason.contains("issue")), "{function}: {hit}");
@@ -138,13 +140,13 @@ fn a_search_that_nothing_fits_names_the_words_that_nothing_has() {
     assert!(lines.stdout.starts_with("no_match (nothing has: pizza, mushrooms): "), "{}", lines.stdout);
     let printed = run(&[&["search", query], &catalog[..]].concat());
     assert!(printed.stdout.contains("(nothing has: pizza, mushrooms)"), "{}", printed.stdout);
-    let library = toolcrib::Catalog::open("examples/github").unwrap().search(query, 3);
+    let library = toolcrib::Catalog::open("examples/github").unwrap().search(query, 5);
     assert_eq!(
-        (library.is_match, library.unmet.as_slice()),
-        (false, &["pizza", "mushrooms"].map(String::from)[..])
+        (library.verdict, library.unmet.as_slice()),
+        (Verdict::NoMatch, &["pizza", "mushrooms"].map(String::from)[..])
     );
     let met = toolcrib::Catalog::open("examples/github").unwrap().search("open a pull request", 3);
-    assert!(met.is_match && met.unmet.is_empty());
+    assert!(met.verdict == Verdict::Match && met.unmet.is_empty());
 }
 
 #[test]
@@ -203,7 +205,7 @@ fn a_pick_of_what_does_not_fit_is_no_match() {
     };
     let near = pick(json!({"min_score": 0}));
     assert_eq!(near["verdict"], "no_match");
-    assert!(!near["candidates"].as_array().unwrap().is_empty(), "the nearest are told: {near}");
+    assert!(!near["candidates"].as_array().unwrap().is_empty(), "the nearest are listed: {near}");
     let none = github("pick", json!({"input": "look at a diff", "min_score": 1}));
     assert_eq!((&none["verdict"], &none["candidates"]), (&json!("no_match"), &json!([])));
 

@@ -34,7 +34,7 @@ fn post(server: &Server, token: &str, function: &str, arguments: &Value) -> (u16
     (answer.status().as_u16(), answer.text().unwrap())
 }
 
-/// Requests that could tell of the hidden tool.
+/// Requests that could reveal the hidden tool.
 fn requests() -> Vec<(&'static str, Value)> {
     let mut requests = vec![
         ("list", json!({})),
@@ -113,7 +113,7 @@ fn a_visible_tool_that_is_forbidden_is_a_pointer_and_no_more() {
         {
             let page = server.get(path, &[("authorization", &bearer)]).text().unwrap();
             assert!(page.contains(name) || path == "/" || path == "/llms-full.txt", "{path}: {page}");
-            assert!(may || !page.contains("anzibar"), "{path} tells of {name}: {page}");
+            assert!(may || !page.contains("anzibar"), "{path} reveals {name}: {page}");
         }
         let query = json!({"query": "zanzibar limit threshold"});
         let secret = post(&server, token, "tool_search", &query).1;

@@ -47,7 +47,7 @@ fn search_does_as_well_on_labelled_sets_as_it_should() {
     assert!(sum / 4.0 >= MEAN_NDCG, "mean NDCG@10 {:.3}", sum / 4.0);
 }
 
-/// The report on the queries of a set, none of whose labels may be unusable.
+/// The report on the queries of a set, all of whose labels must be usable.
 fn asked(aim: &Aim) -> RetrievalReport {
     let set = fixture::data("retrieval").join(aim.set);
     let checked = fixture::open(&tools(&set));

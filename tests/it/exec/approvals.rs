@@ -49,7 +49,7 @@ fn approval(bench: &Bench, id: &str) -> Approval {
 }
 
 fn approve(bench: &Bench, id: &str) {
-    let decided = bench.wait(bench.state.decide_approval(id, true, None)).unwrap().unwrap();
+    let decided = bench.wait(bench.state.decide_approval(id, true, None)).unwrap().unwrap().0;
     assert_eq!(decided.status, ApprovalStatus::Approved);
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::idempotency::Slow;
 use super::{check, code};
-use crate::doors::Doors;
 use crate::fixture;
+use crate::transports::Transports;
 
 /// The answers of the application.
 fn application(first_line: &str, _: usize) -> String {
@@ -66,7 +66,7 @@ fn talk(ask: &dyn Fn(&str, Value) -> Value) {
 }
 
 #[test]
-fn a_document_is_moved_through_every_door() {
+fn a_document_is_moved_over_every_transport() {
     let slow = Slow::answering(Duration::ZERO, application);
     let config = format!(
         "presets = [\"buildos\"]\n[[source]]\npath = \"tools\"\n[exec]\nallow = \"write\"\n[server.buildos]\nurl = \"{}\"\n",
@@ -79,9 +79,9 @@ fn a_document_is_moved_through_every_door() {
         let text = std::fs::read_to_string(file.path()).unwrap();
         fixture::write(folder.path(), &format!("tools/{}", file.file_name().to_str().unwrap()), &text);
     }
-    let doors = Doors::open(fixture::text(folder.path()).to_string());
-    let times = doors.each(talk);
-    doors.close();
+    let transports = Transports::open(fixture::text(folder.path()).to_string());
+    let times = transports.each(talk);
+    transports.close();
     let asked = slow.asked.lock().unwrap();
     let moves: Vec<_> = asked
         .iter()

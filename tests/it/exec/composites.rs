@@ -1,5 +1,5 @@
 //! The two tools of the platform that make several requests, as `examples/buildos` configures them, against a real HTTP
-//! server and through every door: `get_document_path` and `tag_onto_entity`.
+//! server and over every transport: `get_document_path` and `tag_onto_entity`.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use super::idempotency::Slow;
 use super::{check, code};
-use crate::doors::Doors;
 use crate::fixture;
+use crate::transports::Transports;
 
 /// The answers of the platform.
 fn platform(first_line: &str, _: usize) -> String {
@@ -121,10 +121,10 @@ fn table() -> Vec<Row> {
 }
 
 #[test]
-fn tools_of_several_requests_run_through_every_door() {
+fn tools_of_several_requests_run_over_every_transport() {
     let platform = Slow::answering(Duration::ZERO, platform);
     let folder = example(&platform, "");
-    let doors = Doors::open(fixture::text(folder.path()).to_string());
+    let transports = Transports::open(fixture::text(folder.path()).to_string());
     let ask = |say: &dyn Fn(&str, Value) -> Value| {
         for (op, args, result, requests) in table() {
             let answer = say("tool_exec", json!({"op": op, "args": args}));
@@ -156,8 +156,8 @@ fn tools_of_several_requests_run_through_every_door() {
             ("VALIDATION_ERROR", &json!("onto.document.path.get"))
         );
     };
-    doors.each(ask);
-    doors.close();
+    transports.each(ask);
+    transports.close();
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn the_corrected_call_of_a_dry_run_is_a_dry_run_under_the_same_key_in_the_same_s
     assert!(again["result"]["would"].is_object(), "{again}");
     call["op"] = "onto.item.ad".into();
     assert_eq!(bench.exec(call.clone())["error"]["example"]["dry_run"], true);
-    // A session that the door has named is named by the door again.
+    // A session that comes from the transport is not repeated in the example.
     call.as_object_mut().unwrap().remove("session");
     let answer = bench.in_session("s").exec(call);
     assert!(answer["error"]["example"].get("session").is_none(), "{answer}");

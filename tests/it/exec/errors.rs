@@ -29,7 +29,7 @@ fn a_field_error_says_what_was_expected_given_and_near() {
         (&example["op"], &example["args"]["title"]),
         (&json!("onto.task.create"), &json!("Buy nails"))
     );
-    // A word that is none of those is not put into their mouth, and what is made up or left out is said.
+    // A word outside the enum is not replaced by a guess, and the answer lists what was dropped.
     assert_eq!(example["args"].get("state_key"), None, "{error}");
     assert_eq!(error["dropped"], json!(["/coulour", "/state_key"]), "{error}");
     assert_eq!(example["args"]["project_id"], "true");

@@ -211,7 +211,7 @@ fn the_effect_is_the_strongest_of_the_steps_and_every_setting_counts_for_it() {
         [effect("look"), effect("publish"), effect("clean")],
         [Effect::Read, Effect::Write, Effect::Destructive]
     );
-    assert!(!catalog.named("publish").unwrap().effect_is_guess());
+    assert!(catalog.named("publish").unwrap().definition.effect.is_some());
     // A tool with a step that is a dry run by default is one too.
     let clean = notes.run(json!({"op": "note.clean", "args": {}}));
     assert_eq!(clean["meta"]["dry_run"], true, "{clean}");

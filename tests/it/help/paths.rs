@@ -45,7 +45,7 @@ fn an_op_goes_by_all_of_its_names() {
 fn categories_are_groups_where_ops_have_no_entities() {
     let view = view(&example("github").catalog);
     let root = help(&view, "root");
-    assert_eq!(root["path"], "github", "the only group is told of at once");
+    assert_eq!(root["path"], "github", "the only group is opened at once");
     assert!(keys(&root["groups"]).contains(&"Issues"), "{root}");
     let issues = help(&view, "issues");
     assert!(issues.to_string().contains("github.create_issue"), "{issues}");

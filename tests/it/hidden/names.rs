@@ -17,7 +17,7 @@ fn catalog(tools: &[Value]) -> Checked {
     open_text("tools.json", &json!(tools).to_string())
 }
 
-/// Name, safe name, op and aliases of each tool that a caller with these roles has; all roles when there are none.
+/// Name, safe name, op and aliases of each tool that a caller with these roles has; `None` means all roles.
 fn seen(checked: &Checked, roles: Option<&[&str]>) -> Vec<String> {
     let roles: Option<Vec<String>> = roles.map(|roles| roles.iter().map(ToString::to_string).collect());
     let templates = Arc::new(Templates::load(None).unwrap());

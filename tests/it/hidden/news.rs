@@ -1,4 +1,4 @@
-//! A caller who cannot see a change is told of none.
+//! A caller who cannot see a change gets no notification of it.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn a_client_is_told_of_no_change_that_it_cannot_see() {
         let mut of_admin = admin.listen(wanted()).await.unwrap();
         let within = Duration::from_secs(20);
         let mut heard = Vec::new();
-        // Until the server has told those who may know.
+        // Until the server has notified those who may know.
         write(folder.path(), "vault.json", EDITED);
         while !heard.last().is_some_and(|last: &String| last.contains("read_vault")) {
             heard.push(format!("{:?}", tokio::time::timeout(within, of_admin.next()).await.expect("news")));

@@ -1,4 +1,4 @@
-//! Requests through every door that could tell of a hidden tool.
+//! Requests over every transport that could reveal a hidden tool.
 
 use serde_json::{Value, json};
 use toolcrib::functions::Function;

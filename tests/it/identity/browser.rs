@@ -109,7 +109,7 @@ impl Page {
         let inputs = form.split("<input type=\"hidden\" ").skip(1);
         let attribute = |input: &str, name: &str| {
             let value = input.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap();
-            value.replace("&#x2F;", "/").replace("&amp;", "&")
+            value.replace("&quot;", "\"").replace("&amp;", "&")
         };
         inputs.map(|input| (attribute(input, "name"), attribute(input, "value"))).collect()
     }

@@ -47,7 +47,7 @@ fn called(server: &Server, tool: &str, token: &str) -> Response {
     asking.header("authorization", format!("Bearer {token}")).send().unwrap()
 }
 
-/// A request of MCP's older wire.
+/// A request of MCP's older revision.
 pub(super) fn mcp(server: &Server, path: &str, token: &str, method: &str, params: Value) -> Response {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let asking = client().post(server.url(path)).header("content-type", "application/json");

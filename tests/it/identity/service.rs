@@ -294,7 +294,8 @@ fn a_service_lists_and_calls_the_tools_of_a_hosted_server_in_both_wires() {
         // The server itself names its issuer.
         let settings = ROBOT.replace("issuer = \"ISSUER\"\n", "");
         let settings = format!("{settings}\nscopes = [\"tools:read\"]");
-        let (server, _folder) = before_mcp(&hosted, &issuer, &settings, "");
+        let (server, _folder) =
+            before_mcp(&hosted, &issuer, &settings, "[exec.trust_hints]\nhosted = \"always\"\n");
         assert_eq!(call(&server, "whoami", "")["result"], "whoami for robot");
         assert_eq!(field(&last_form(&issuer), "resource"), Some(hosted.url.as_str()));
         assert_eq!(issuer.requests("/token"), 1);

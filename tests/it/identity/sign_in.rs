@@ -169,6 +169,54 @@ fn a_refresh_token_goes_to_its_own_issuer_alone() {
 }
 
 #[test]
+fn a_sign_in_survives_a_bad_answer_to_its_refresh() {
+    let operator = Operator::new(true, "");
+    operator.login();
+    operator.remember();
+    operator.end_token();
+    let tokens = operator.stored()["tokens"].clone();
+    operator.issuer.behave(|issuer| issuer.hides_metadata = true);
+    assert_ne!(operator.call("whoami")["result"], "whoami for amy");
+    assert_eq!(operator.stored()["tokens"], tokens, "its metadata was not found");
+    operator.issuer.behave(|issuer| issuer.hides_metadata = false);
+    assert_eq!(operator.call("whoami")["result"], "whoami for amy");
+    for token in ["", "two\nlines", "with space", "\u{7f}"] {
+        operator.end_token();
+        operator.issuer.behave(|issuer| issuer.token = Some(token.into()));
+        assert_ne!(operator.call("whoami")["result"], "whoami for amy", "{token:?}");
+        operator.issuer.behave(|issuer| issuer.token = None);
+        assert_eq!(operator.call("whoami")["result"], "whoami for amy", "after {token:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_asked_to_end_stores_the_tokens_of_a_running_refresh() {
+    for signal in ["TERM", "INT"] {
+        for serves in [true, false] {
+            let operator = Operator::new(true, "");
+            operator.login();
+            operator.remember();
+            operator.end_token();
+            operator.issuer.behave(|issuer| issuer.token_delay_ms = 700);
+            let before = operator.issuer.requests("/token");
+            let arguments: &[&str] = match serves {
+                true => &["serve", "--listen", "127.0.0.1:0"],
+                false => &["call", "tool_exec", r#"{"op": "whoami", "args": {}}"#],
+            };
+            let mut child = operator.program(arguments).spawn().unwrap();
+            operator::until("a refresh was sent", || operator.issuer.requests("/token") > before);
+            let sent =
+                std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+            assert!(sent.unwrap().success());
+            child.wait().unwrap();
+            operator.issuer.behave(|issuer| issuer.token_delay_ms = 0);
+            assert_eq!(operator.call("whoami")["result"], "whoami for amy", "{signal}, serves: {serves}");
+        }
+    }
+}
+
+#[test]
 fn a_sign_in_to_one_address_is_not_used_at_another() {
     let operator = Operator::new(true, "");
     operator.login();

@@ -90,13 +90,13 @@ fn tools_of_a_clients_servers_are_called_by_either_name() {
     );
     for (op, expected) in [("one__greet", "hello from one"), ("two.greet", "hello from two")] {
         let call = json!({"op": op, "args": {"name": "Ada"}}).to_string();
-        let answer = run(&["call", "tool_exec", &call, &file]);
+        let answer = run(&["call", "tool_exec", &call, &file, "--allow", "write"]);
         let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
         assert_eq!(answer["result"], expected, "{answer}");
     }
 }
 
-/// A server that cannot be started is told with its place in the client's file, and the others are there.
+/// A server that cannot be started is reported with its place in the client's file, and the others are there.
 #[test]
 fn a_server_that_fails_has_its_place_in_the_clients_file() {
     let (_place, file) = client(
@@ -132,7 +132,7 @@ fn a_dump_of_servers_is_no_configuration() {
     assert_eq!(names(text(&place.path().join("servers.json"))), ["a"]);
 }
 
-/// A file of any other name holds definitions, whatever stands in it: it starts nothing.
+/// A file with definitions starts nothing, whatever stands beside them, unless its name is that of a client's file.
 #[test]
 fn a_file_of_definitions_starts_no_server() {
     let entry = r#"{"mcpServers": {"one": {"command": "touch", "args": ["started"]}}, "tools": [{"name": "a", "description": "Does a.", "inputSchema": {"type": "object"}}]}"#;

@@ -17,7 +17,7 @@ fn state() -> tempfile::TempDir {
 
 #[test]
 fn the_first_list_waits_for_a_server_that_was_never_seen() {
-    let (root, state) = (servers(&["quick", "slow"], ""), state());
+    let (root, state) = (servers(&["quick", "slow"], "wait_seconds = 30"), state());
     write(root.path(), "slow/slow", "9");
     let (mut client, instructions) = Client::connected(root.path(), state.path(), &FULL);
     assert!(instructions.contains("1 tool") && instructions.contains("Still starting"), "{instructions}");

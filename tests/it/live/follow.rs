@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use toolcrib::sources::mcp::Connections;
+use toolcrib::mcp::Connections;
 use toolcrib::watch::{Change, Follow, Options, Stop};
 
 use super::server::{Era, Http, slow_stdio, stdio};

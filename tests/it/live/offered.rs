@@ -1,5 +1,5 @@
 //! A real MCP server that offers more than tools: over HTTP, in both eras of the protocol.
-#![expect(deprecated, reason = "the older wire has log messages")]
+#![expect(deprecated, reason = "the older revision has log messages")]
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl ServerHandler for Offered {
         let uri = &request.uri;
         if uri != "shared://note" && !uri.starts_with(&format!("{}://", self.name)) {
             let data = json!({ "uri": uri });
-            return Err(ErrorData::resource_not_found("there is none", Some(data)));
+            return Err(ErrorData::resource_not_found("no such resource", Some(data)));
         }
         let contents = json!({ "uri": uri, "text": format!("{uri} of {}", self.name) });
         Ok(of::<ReadResourceResult>(json!({ "contents": [contents] })).into())

@@ -1,5 +1,5 @@
 //! Everything that a live server offers beside tools, asked directly and through toolcrib: the same answers.
-#![expect(deprecated, reason = "the older wire has log messages and subscriptions")]
+#![expect(deprecated, reason = "the older revision has log messages and subscriptions")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -166,7 +166,7 @@ fn resources_prompts_and_completions_are_those_of_the_server() {
                 let mut got = vec![everything(&client, "sky").await];
                 got.push(everything(&connected(&through, mode, &person).await, "sky").await);
                 for mut got in got {
-                    // Each wire has its own code for a missing resource.
+                    // Each revision has its own code for a missing resource.
                     got[5]["code"] = direct[5]["code"].clone();
                     assert_eq!(got, direct, "{era:?}");
                 }
@@ -186,7 +186,7 @@ fn a_server_asks_reports_and_logs_to_the_client_of_its_call() {
             let (mut process, through) = over_http(&catalog);
             for (is_newer, mode) in modes().into_iter().enumerate() {
                 for is_http in [true, false] {
-                    // A server of the older wire can ask within a session, which the newer wire has not.
+                    // A server of the older revision can ask within a session, which the newer revision has not.
                     if era == Era::Old && is_newer == 1 {
                         continue;
                     }

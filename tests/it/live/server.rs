@@ -189,7 +189,7 @@ pub fn slow_stdio(era: Era, file: &std::path::Path, seconds: u32) -> String {
     )
 }
 
-/// No test, but a server, when it is told what to list.
+/// Not a test, but a server that runs when a variable names its tools.
 #[test]
 fn over_stdio() {
     let Some(file) = std::env::var_os("TOOLCRIB_TEST_TOOLS") else { return };

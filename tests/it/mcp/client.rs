@@ -1,4 +1,4 @@
-//! The SDK's own client: both wires, over stdio and over HTTP, get the same answers.
+//! The SDK's own client: both revisions, over stdio and over HTTP, get the same answers.
 
 use std::borrow::Cow;
 

@@ -111,7 +111,7 @@ fn reader(stdout: ChildStdout) -> Receiver<String> {
     receive
 }
 
-/// The `_meta` of each request of the newer wire.
+/// The `_meta` of each request of the newer revision.
 pub fn meta() -> Value {
     json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}})
 }

@@ -36,7 +36,7 @@ fn tools() -> String {
 
 type Client = RunningService<RoleClient, ()>;
 
-/// A client on each wire, over HTTP and over stdio.
+/// A client on each revision, over HTTP and over stdio.
 async fn clients(catalog: &str, server: &Server, flags: &[&str]) -> Vec<Client> {
     let newer = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     let mut clients = Vec::new();

@@ -16,7 +16,7 @@ use toolcrib::serve::{LiveCatalog, mcp};
 use super::{live_of, run, served, templates};
 use crate::fixture;
 
-/// A client that writes down what it is told.
+/// A client that writes down its notifications.
 #[derive(Clone)]
 struct Listener(UnboundedSender<String>);
 
@@ -53,6 +53,8 @@ async fn told(news: &mut UnboundedReceiver<String>, count: usize) -> Vec<String>
         tokio::time::timeout(Duration::from_millis(200), news.recv()).await.is_err(),
         "more than {told:?}"
     );
+    // A client handles notifications side by side, so they have no order.
+    told.sort();
     told
 }
 

@@ -33,7 +33,7 @@ async fn over(url: String, mode: ClientLifecycleMode) -> Client {
     ().serve_with_lifecycle(StreamableHttpClientTransport::from_uri(url), mode).await.unwrap()
 }
 
-/// Runs a test with a client on each wire over each door, and one of the server itself.
+/// Runs a test with a client for each protocol version over each transport, and a client of the server itself.
 fn with(mode: &str, test: impl AsyncFn(&Client, &Client)) {
     let (folder, upstream, _runtime) = catalog("");
     let path = fixture::text(folder.path());

@@ -83,7 +83,7 @@ fn texts(result: &Value) -> Vec<&str> {
 }
 
 fn tokens(text: &str) -> usize {
-    Counter::default().count(text).o200k
+    Counter::default().count(text)
 }
 
 /// The text of a backend.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::{Checked, Profile};
 use toolcrib::config::{self, Mode};
 use toolcrib::finding::Code;
+use toolcrib::provider::ProviderFormat;
 use toolcrib::provider::call::Parser;
 use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, Provider};
 

@@ -74,9 +74,9 @@ impl<'a> Case<'a> {
 pub struct Found<'v> {
     /// Where.
     pub pointer: String,
-    /// Its name; empty when there is none.
+    /// Its name; may be empty.
     pub name: &'v str,
-    /// Its text; empty when there is none.
+    /// Its text; may be empty.
     pub description: &'v str,
     /// Its schema, if it has one.
     pub schema: Option<&'v Value>,

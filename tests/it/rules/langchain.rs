@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolcrib::config::Mode;
 use toolcrib::provider::Provider;
 
-use super::judge::{Case, Found, Judge, PLAIN_NAMES, chat_functions, chat_shape, entries};
+use super::judge::{Case, Found, Judge, PLAIN_NAMES, chat_functions, chat_shape, entries, keys};
 use super::openai::schema_rules as openai_rules;
 use super::report::Report;
 use super::schema::{self, Schema};
@@ -25,7 +25,7 @@ fn shape(case: &Case<'_>, report: &mut Report) {
     for (pointer, entry) in entries(case.body(), "") {
         let extras = entry.get("extras");
         report.demand(
-            extras.is_none_or(|extras| *extras == json!({"defer_loading": true})),
+            extras.is_none_or(|extras| extras["defer_loading"] == json!(true)),
             "extras that reach OpenAI and Anthropic",
             &pointer,
         );
@@ -35,17 +35,27 @@ fn shape(case: &Case<'_>, report: &mut Report) {
             &pointer,
         );
     }
-    let mut plain = case.body().clone();
-    for entry in plain.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
-        entry.shift_remove("extras");
+    let (objects, plain): (Vec<_>, Vec<_>) = case
+        .body()
+        .as_array()
+        .into_iter()
+        .flatten()
+        .cloned()
+        .partition(|entry| entry.get("extras").is_some());
+    for entry in &objects {
+        keys(entry, &["name", "description", "args_schema", "extras"], &[], "", report);
+        keys(&entry["extras"], &["defer_loading"], &["strict"], "/extras", report);
     }
-    chat_shape(&plain, "", &["strict"], report);
+    chat_shape(&plain.into(), "", &["strict"], report);
 }
 
 fn found(body: &Value) -> Vec<Found<'_>> {
     let mut found = chat_functions(body, "");
-    for (function, (_, entry)) in found.iter_mut().zip(entries(body, "")) {
-        function.deferred = entry.pointer("/extras/defer_loading") == Some(&Value::Bool(true));
+    for (function, (pointer, entry)) in found.iter_mut().zip(entries(body, "")) {
+        if let Some(extras) = entry.get("extras") {
+            let strict = extras["strict"] == true;
+            *function = Found { strict, deferred: true, ..Found::of(entry, pointer, "/args_schema") };
+        }
     }
     found
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use toolcrib::config::{self, Deferred, Mode, SearchBy};
+use toolcrib::provider::ProviderFormat;
 use toolcrib::provider::{self, PayloadRequest, Provider};
 
 use super::sweep::{mixed, profile};

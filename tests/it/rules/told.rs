@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Whether each line of the description is bound, or told by the property that it is about.
+/// Whether each line of the description is sent, or stands in the property that it is about.
 pub fn loses_nothing(description: &str, bound: &str, schema: Option<&Value>) -> bool {
     let none = Map::new();
     let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
@@ -39,7 +39,7 @@ fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
 /// Whether the description has these words one after the other, but for words that say again what its keywords say.
 fn is_told_by_keywords(text: &str, told: &str, property: &Value) -> bool {
     let (text, told) = (plain_words(text), plain_words(told));
-    // A wire without the keyword has the default in words.
+    // A provider without the keyword has the default in words.
     let default = told.iter().rposition(|word| word == "default").map_or(&[][..], |at| &told[at + 1..]);
     let repeats = |word: &String| says_again(word, property) || default.contains(word);
     (0..=told.len()).any(|start| {

@@ -49,7 +49,7 @@ fn each_mistake_has_its_code_and_its_status() {
         "UNSUPPORTED_MEDIA_TYPE",
     );
     for (method, path, allow) in [
-        ("DELETE", "/tools/list_items.md", "GET,HEAD"),
+        ("DELETE", "/tools/list_items.md", "GET,HEAD,POST"),
         ("GET", "/v1/tool_exec", "POST"),
         ("GET", "/v1/tool_batch", "POST"),
         ("POST", "/registry.json", "GET,HEAD"),

@@ -1,4 +1,4 @@
-//! A catalog that is edited while it is served: good edits are served, broken ones are told of, and nobody notices.
+//! A catalog that is edited while it is served: good edits are served, broken ones are reported, and nobody notices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Too much, too slow, too long: none of it takes the server from others, and stopping loses nothing.
+//! Requests that are too many, too slow or too long do not take the server from others, and stopping loses nothing.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ fn a_client_that_does_not_read_is_let_go() {
     let mut greedy = server.connect();
     greedy.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
     let ask = "GET /tools/files_read.md HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100);
-    // More answers than any buffer on the way has room for, none of them read.
+    // More answers than any buffer on the way has room for, all unread.
     let mut asked = 0;
     while asked < 200_000 && greedy.write_all(ask.as_bytes()).is_ok() {
         asked += 100;
@@ -126,7 +126,7 @@ fn with_too_many_connections_the_next_is_turned_away_and_told() {
 }
 
 #[test]
-fn a_call_counts_and_finds_room_in_the_same_way_through_either_door() {
+fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
     let server = Server::with("serve.limits.calls = 1", &[]);
     let through_mcp = || {
         let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",

@@ -62,9 +62,10 @@ struct Choice<'c> {
 }
 
 /// One way to ask for a tool: whether it is there, or the status and the code of a refusal.
-type Door = fn(&Server, Choice<'_>, &str) -> Result<bool, (u16, String)>;
+type Route = fn(&Server, Choice<'_>, &str) -> Result<bool, (u16, String)>;
 
-const DOORS: [(&str, Door); 4] = [("docs", doc), ("functions", function), ("pages", page), ("MCP", resource)];
+const ROUTES: [(&str, Route); 4] =
+    [("docs", doc), ("functions", function), ("pages", page), ("MCP", resource)];
 
 fn send(server: &Server, choice: Choice<'_>, path: &str, body: Option<Value>, accept: &str) -> (u16, String) {
     let prefix = if choice.path.is_empty() { String::new() } else { format!("/p/{}", choice.path) };
@@ -121,8 +122,8 @@ fn resource(server: &Server, choice: Choice<'_>, tool: &str) -> Result<bool, (u1
 }
 
 /// The profile that answers, or the refusal.
-fn chosen(server: &Server, door: Door, choice: Choice<'_>) -> String {
-    match (door(server, choice, PROBES[0]), door(server, choice, PROBES[1])) {
+fn chosen(server: &Server, route: Route, choice: Choice<'_>) -> String {
+    match (route(server, choice, PROBES[0]), route(server, choice, PROBES[1])) {
         (Ok(true), Ok(true)) => "every tool".into(),
         (Ok(true), Ok(false)) => "creator".into(),
         (Ok(false), Ok(true)) => "validator".into(),
@@ -135,8 +136,8 @@ fn chosen(server: &Server, door: Door, choice: Choice<'_>) -> String {
 fn check(server: &Server, table: &[(&str, &str, &str, &str)]) {
     for &(path, header, token, expected) in table {
         let choice = Choice { path, header, token };
-        for (name, door) in DOORS {
-            assert_eq!(chosen(server, door, choice), expected, "{name}: {choice:?}");
+        for (name, route) in ROUTES {
+            assert_eq!(chosen(server, route, choice), expected, "{name}: {choice:?}");
         }
     }
 }
@@ -192,12 +193,12 @@ fn a_refusal_tells_a_token_nothing_of_profiles_that_it_is_not_for() {
             assert_eq!(answer(real, accept), missing, "{real}");
         }
     }
-    // Others are told what they may have meant.
+    // Other callers get a suggestion.
     let choice = Choice { path: "valdator", header: "", token: EVERY };
     let (_, text) = send(&server, choice, "/tools/README.md", None, "application/json");
     let body: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(body["error"]["nearest"], json!(["validator"]), "{text}");
-    // Without a token nothing is told, on addresses that need none either.
+    // Without a token nothing is revealed, even on addresses that need no token.
     for path in ["/p/creator/healthz", "/p/nothing/healthz", "/p/creator/mcp"] {
         assert_eq!(server.get(path, &[]).status(), 401, "{path}");
     }

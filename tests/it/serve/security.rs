@@ -63,12 +63,46 @@ fn pages_say_what_a_browser_must_not_do_with_them() {
     }
     for path in ["/", "/nothing", "/tools/list_items.html", "/tools/list_item", "/tools/list_item.md"] {
         let answer = server.get(path, &[("accept", "text/html")]);
-        assert_eq!(header(&answer, "referrer-policy"), "no-referrer", "{path}");
+        assert_eq!(header(&answer, "referrer-policy"), "same-origin", "{path}");
         let policy = header(&answer, "content-security-policy");
         for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
             assert!(policy.contains(rule), "{path}: {policy}");
         }
         assert!(!policy.contains("unsafe"), "{policy}");
+    }
+}
+
+#[test]
+fn no_route_shows_the_catalog_without_a_token() {
+    let server = guarded();
+    let table = fixture::package().join("crates/server/src/http/routes.md");
+    let table = std::fs::read_to_string(table).unwrap();
+    let rows: Vec<Vec<&str>> =
+        table.lines().filter(|line| line.starts_with("| `")).map(|row| row.split(" | ").collect()).collect();
+    assert!(rows.len() > 25, "{rows:?}");
+    for row in rows {
+        let pattern = row[0].trim_matches(['|', ' ', '`']).replace("any other address", "/guess/{name}");
+        let fixed = pattern.split('{').next().unwrap();
+        let names = ["list_items", "list_item", "files_read.html", "cat", "", "a/list_items"];
+        let filled = names.map(|name| format!("{fixed}{name}"));
+        for path in [vec![fixed.to_string()], filled.to_vec()].concat() {
+            for method in ["GET", "POST", "DELETE"] {
+                let asking = client().request(method.parse().unwrap(), server.url(&path)).body("{}");
+                let answer = asking.header("accept", "text/html").send().unwrap();
+                let (status, text) = (answer.status().as_u16(), answer.text().unwrap());
+                let is_open = row[2] == "everybody" && path.starts_with(&pattern[..fixed.len()]);
+                assert!(is_open || status == 401, "{method} {path}: {status}");
+                for word in
+                    ["list_items", "files.read", "files_read", "List all items", "Read a file", "Items"]
+                {
+                    assert!(
+                        path.contains(word) || !text.contains(word),
+                        "{method} {path} shows {word}: {text}"
+                    );
+                }
+                assert!(!text.contains("List all items"), "{method} {path}: {text}");
+            }
+        }
     }
 }
 

@@ -63,6 +63,11 @@ fn the_servers_of_a_client_move_and_everything_else_stays() {
         "{toml}"
     );
     assert!(toml.contains("# What agents may do"), "{toml}");
+    for kept in ["[serve]\nmode = \"full\"\nsplit_exec = true\n", "[state]\nurl = \"state.db\"\n"] {
+        assert!(toml.contains(kept), "{kept}: {toml}");
+    }
+    assert!(told.starts_with("2 tools, ") && told.contains("[serve] mode = \"full\""), "{told}");
+    assert!(told.contains("Recommended: leave it as it is. Without docs, which did not answer.\n"), "{told}");
     assert!(secrets.contains("GITHUB_TOKEN=ghp_0123456789abcdef0123\n"), "{secrets}");
     assert!(secrets.contains("DOCS_AUTHORIZATION=\"Bearer abcdef0123456789\"\n"), "{secrets}");
     for file in ["toolcrib.toml", "secrets.env", "mcp.json.before-toolcrib", ".adopted"] {
@@ -87,6 +92,7 @@ fn an_undone_adoption_leaves_the_file_byte_for_byte() {
     let home = cursor();
     let before = home.read(".cursor/mcp.json");
     home.done(&["adopt", "cursor"]);
+    home.write(&format!("{OURS}/state.db-wal"), "");
     home.done(&["adopt", "cursor", "--undo"]);
     assert_eq!(home.read(".cursor/mcp.json"), before);
     assert!(!home.at(OURS).exists());
@@ -158,7 +164,7 @@ fn a_server_that_is_added_later_moves_later() {
 fn every_client_is_adopted_in_its_own_form() {
     let server = r#"{"command": "sh", "args": ["SHELF"]}"#;
     let json = |key: &str| format!("{{\"x\": 1, \"{key}\": {{\"shelf\": {server}}}}}");
-    let clients: [(&str, &str, String, &str); 8] = [
+    let clients: [(&str, &str, String, &str); 11] = [
         ("claude-desktop", ".config/Claude/claude_desktop_config.json", json("mcpServers"), "/mcpServers"),
         ("cursor", ".cursor/mcp.json", json("mcpServers"), "/mcpServers"),
         ("vscode", ".config/Code/User/mcp.json", json("servers"), "/servers"),
@@ -172,6 +178,19 @@ fn every_client_is_adopted_in_its_own_form() {
         ("gemini", ".gemini/settings.json", json("mcpServers"), "/mcpServers"),
         ("windsurf", ".codeium/windsurf/mcp_config.json", json("mcpServers"), "/mcpServers"),
         ("zed", ".config/zed/settings.json", json("context_servers"), "/context_servers"),
+        ("kiro", ".kiro/settings/mcp.json", json("mcpServers"), "/mcpServers"),
+        (
+            "cline",
+            ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            json("mcpServers"),
+            "/mcpServers",
+        ),
+        (
+            "roo",
+            ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+            json("mcpServers"),
+            "/mcpServers",
+        ),
     ];
     for (client, file, content, map) in clients {
         let home = Home::new();
@@ -201,7 +220,7 @@ fn every_client_is_adopted_in_its_own_form() {
     assert!(run.code == 2 && run.stderr.contains("clients are: claude-desktop, cursor"), "{}", run.stderr);
 }
 
-/// Where the client lists each tool by its name, a call runs as it would without toolcrib; on the gateway it is refused with the
+/// Where the client lists a tool, or the function for writes, a call runs as it would without toolcrib; others are refused with the
 /// line to add; and a narrower `allow` counts everywhere.
 #[test]
 fn calls_run_as_before_where_the_client_lists_the_tools() {
@@ -222,6 +241,10 @@ fn calls_run_as_before_where_the_client_lists_the_tools() {
 
     let mut gateway = serve("gateway");
     wait_until_known(&mut gateway);
+    let listed = ["tool_search", "tool_help", "tool_exec_read", "tool_exec_write"];
+    assert_eq!(gateway.names(), listed);
+    let written = gateway.call("tool_exec_write", json!({"op": "shelf__put", "args": put}));
+    assert!(written.to_string().contains("for fast, key length 5"), "{written}");
     for refused in [
         gateway.call("tool_exec", json!({"op": "shelf.put", "args": put})),
         gateway.call("shelf__put", put.clone()),
@@ -312,4 +335,264 @@ fn a_file_that_was_reset_is_not_adopted_over_its_record() {
     has_all();
     assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains("\"a\""));
     assert!(home.read(&format!("{OURS}/secrets.env")).contains("secret-of-a"));
+}
+
+#[test]
+fn secrets_in_options_and_addresses_move() {
+    let home = Home::new();
+    let uuid = "00000000-1111-4222-8333-444444444444";
+    let servers = json!({"mcpServers": {
+        "key": {"command": "no-such-program", "args": ["--key", uuid, "--profile", "quiet-otter"]},
+        "joined": {"command": "no-such-program", "args": ["--token=abc123def456ghi789jkl"]},
+        "maps": {"url": "http://127.0.0.1:9/mcp?region=eu&api_key=Zx81kPq9LmN2vB7cR4tY"},
+        "db": {"command": "no-such-program", "args": ["postgresql://app:s3cr3tpw@db.example/main"]},
+    }});
+    home.write(".cursor/mcp.json", &servers.to_string());
+    let printed = home.done(&["adopt", "cursor"]);
+    let toml = home.read(&format!("{OURS}/toolcrib.toml"));
+    let secrets = home.read(&format!("{OURS}/secrets.env"));
+    let examined = home.run(&["doctor", OURS]);
+    let unadopted = home.run(&["doctor", &format!("{OURS}/mcp.json.before-toolcrib")]);
+    let checked = home.run(&["check", &format!("{OURS}/mcp.json.before-toolcrib")]);
+    let served = home.run(&["serve", "--stdio", &format!("{OURS}/mcp.json.before-toolcrib")]);
+    for (secret, place) in [
+        (uuid, "\"--key\", \"${KEY__KEY}\", \"--profile\", \"quiet-otter\""),
+        ("abc123def456ghi789jkl", "\"--token=${JOINED_TOKEN}\""),
+        ("Zx81kPq9LmN2vB7cR4tY", "?region=eu&api_key=${MAPS_API_KEY}\""),
+        ("app:s3cr3tpw", "\"postgresql://${DB_POSTGRESQL}@db.example/main\""),
+    ] {
+        assert!(toml.contains(place) && !toml.contains(secret), "{place}: {toml}");
+        assert!(secrets.contains(secret), "{secret}: {secrets}");
+        for told in [
+            &checked.stdout, &served.stderr, &printed, &examined.stdout, &examined.stderr, &unadopted.stdout,
+            &unadopted.stderr,
+        ] {
+            assert!(!told.contains(secret), "{secret}: {told}");
+        }
+    }
+    assert!(!examined.stdout.contains("is not set"), "{}", examined.stdout);
+}
+
+#[test]
+fn a_secret_in_an_address_reaches_its_server() {
+    let home = Home::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let url = format!("http://127.0.0.1:{port}/mcp?api_key=Zx81kPq9LmN2vB7cR4tY");
+    home.write(".cursor/mcp.json", &json!({"mcpServers": {"maps": {"url": url}}}).to_string());
+    home.done(&["adopt", "cursor"]);
+    let asked = std::thread::spawn(move || {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(listener.accept().unwrap().0), &mut line)
+            .unwrap();
+        line
+    });
+    home.run(&["check", OURS]);
+    assert!(asked.join().unwrap().starts_with("POST /mcp?api_key=Zx81kPq9LmN2vB7cR4tY "));
+}
+
+/// Clients whose entry has another form than `command` and `args`.
+#[test]
+fn the_entry_has_the_form_of_the_client() {
+    let home = Home::new();
+    let opencode = json!({"mcp": {"shelf": {"type": "local", "command": ["sh", "SHELF"]}}});
+    home.write(".config/opencode/opencode.json", &opencode.to_string());
+    home.done(&["adopt", "opencode"]);
+    let after: Value = serde_json::from_str(&home.read(".config/opencode/opencode.json")).unwrap();
+    let own = &after["mcp"]["toolcrib"];
+    assert_eq!((&own["type"], &own["command"][1]), (&json!("local"), &json!("serve")), "{after}");
+    let copilot = json!({"mcpServers": {"shelf": {"command": "sh", "args": ["SHELF"], "tools": ["*"]}}});
+    home.write(".copilot/mcp-config.json", &copilot.to_string());
+    home.done(&["adopt", "copilot-cli"]);
+    let after: Value = serde_json::from_str(&home.read(".copilot/mcp-config.json")).unwrap();
+    assert_eq!(after["mcpServers"]["toolcrib"]["tools"], json!(["*"]), "{after}");
+}
+
+const GOOSE: &str = "\
+GOOSE_MODE: auto # mine
+extensions:
+  developer:
+    bundled: true
+    enabled: true
+    type: builtin
+
+  # the shelf
+  \"shelf\":
+    type: stdio
+    cmd: sh
+    args: [SHELF]
+    envs:
+      GITHUB_TOKEN: ghp_0123456789abcdef0123
+
+other: 1
+";
+
+#[test]
+fn the_extensions_of_goose_move_and_everything_else_stays() {
+    let home = Home::new();
+    let file = ".config/goose/config.yaml";
+    home.write(file, GOOSE);
+    let before = home.read(file);
+    home.done(&["adopt", "goose"]);
+    let after = home.read(file);
+    let (start, end) = (before.find("  \"shelf\"").unwrap(), before.find("\nother").unwrap());
+    assert!(after.starts_with(&before[..start]) && after.ends_with(&before[end..]), "{after}");
+    assert!(after.contains("  toolcrib:\n    type: stdio\n") && !after.contains("ghp_"), "{after}");
+    assert!(home.read(".config/toolcrib/goose/secrets.env").contains("ghp_0123456789abcdef0123"));
+    home.write(file, &after.replace("auto", "chat"));
+    home.done(&["adopt", "goose", "--undo"]);
+    assert_eq!(home.read(file), before.replace("auto", "chat"));
+}
+
+/// A link outlives an update of the program that it leads to.
+#[test]
+fn the_entry_has_the_path_by_which_the_program_was_started() {
+    let home = cursor();
+    let link = home.at("toolcrib-link");
+    let command = home.command(&["adopt", "cursor"]);
+    std::os::unix::fs::symlink(command.get_program(), &link).unwrap();
+    let mut linked = std::process::Command::new(&link);
+    linked.args(command.get_args()).current_dir(home.path()).env("HOME", home.path());
+    linked.env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
+    assert!(linked.output().unwrap().status.success());
+    let after = home.read(".cursor/mcp.json");
+    assert!(after.contains(&format!("\"command\": \"{}\"", text(&link))), "{after}");
+}
+
+/// A server with so many tools that functions cost less.
+const LARGE: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case $line in
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"l","version":"1"}}}\n' "$id" ;;
+    *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[TOOLS]}}\n' "$id" ;;
+    *'"id"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id" ;;
+  esac
+done"#;
+
+fn large(home: &Home, tools: usize) -> String {
+    let tool = |number: usize| {
+        json!({"name": format!("list_things_{number}"), "description": "Lists the things of a place, with their names and dates.",
+            "inputSchema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": {"place": {"type": "string", "description": "The name of the place to look into."}}},
+            "outputSchema": {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}})
+    };
+    let tools: Vec<String> = (0..tools).map(|number| tool(number).to_string()).collect();
+    home.write("large.sh", &LARGE.replace("TOOLS", &tools.join(",")));
+    json!({"mcpServers": {"shelf": {"command": "sh", "args": [home.at("shelf.sh")]}, "large": {"command": "sh", "args": [home.at("large.sh")]}}}).to_string()
+}
+
+/// One function counts for all commands, and the mode is the same everywhere.
+#[test]
+fn every_command_says_the_same_numbers_of_a_file() {
+    for (tools, mode) in [(20, "full"), (200, "gateway")] {
+        let home = Home::new();
+        home.write(".cursor/mcp.json", &large(&home, tools));
+        let file = text(&home.at(".cursor/mcp.json")).to_string();
+        let line = home.done(&["tokens", &file]);
+        assert_eq!(line.lines().count(), 1, "{line}");
+        let advice = if mode == "full" { "leave it as it is." } else { "the mode gateway." };
+        assert!(line.starts_with(&format!("{} tools, ", tools + 2)), "{line}");
+        assert!(line.trim_end().ends_with(&format!("Recommended: {advice}")), "{line}");
+        assert!(home.done(&["doctor", &file]).ends_with(&line));
+        let served = |file: &str| {
+            let mut command = home.command(&["serve", "--stdio", file]);
+            command.stderr(std::process::Stdio::piped());
+            let mut lines = Lines::start(command);
+            let mut log = std::io::BufReader::new(lines.child.stderr.take().unwrap());
+            let mut told = String::new();
+            while !told.contains(line.trim_end()) {
+                assert!(std::io::BufRead::read_line(&mut log, &mut told).unwrap() > 0, "{line}: {told}");
+            }
+            (lines.names().len(), told)
+        };
+        let (listed, log) = served(&file);
+        assert!(log.contains(&format!("the mode is {mode} (auto)")), "{log}");
+        assert!(home.done(&["adopt", "cursor"]).starts_with(&line));
+        let configuration = text(&home.at(OURS)).to_string();
+        assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains(&format!("mode = \"{mode}\"")));
+        assert_eq!(home.done(&["tokens", &configuration]), line);
+        assert!(home.done(&["doctor", &configuration]).ends_with(&line));
+        assert_eq!(served(&format!("{configuration}/toolcrib.toml")).0, listed);
+    }
+}
+
+/// A further server changes the numbers, and not what the client lists.
+#[test]
+fn the_mode_of_an_adoption_stays() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", &one("mcpServers", "shelf", "secret-of-shelf"));
+    home.done(&["adopt", "cursor"]);
+    let mut servers: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
+    let more: Value = serde_json::from_str(&large(&home, 200)).unwrap();
+    servers["mcpServers"]["large"] = more["mcpServers"]["large"].clone();
+    home.write(".cursor/mcp.json", &servers.to_string());
+    let told = home.done(&["adopt", "cursor"]);
+    assert!(told.starts_with("202 tools, ") && told.contains("Recommended: the mode gateway."), "{told}");
+    assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains("mode = \"full\""));
+    let told = home.done(&["adopt", "cursor", "--mode", "gateway"]);
+    assert!(told.contains("[serve] mode = \"gateway\"") && !told.contains("moved"), "{told}");
+    assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains("mode = \"gateway\""));
+}
+
+#[test]
+fn all_clients_are_adopted_at_once_and_one_that_cannot_be_keeps_no_other_from_it() {
+    let home = cursor();
+    home.write(".gemini/settings.json", &one("mcpServers", "a", "secret-of-a"));
+    home.write(".codeium/windsurf/mcp_config.json", "{ \"mcpServers\": ");
+    let before = [home.read(".cursor/mcp.json"), home.read(".gemini/settings.json")];
+    let run = home.run(&["adopt", "--all"]);
+    assert!(run.code == 1 && run.stderr.contains("mcp_config.json"), "{}", run.stderr);
+    assert!(
+        run.stdout.contains("Cursor: moved 2 servers") && run.stdout.contains("Gemini CLI: moved 1 server")
+    );
+    home.done(&["adopt", "--all", "--undo"]);
+    assert_eq!([home.read(".cursor/mcp.json"), home.read(".gemini/settings.json")], before);
+}
+
+/// A run that was killed is repeated, wherever it ended, and leaves no file behind.
+#[test]
+fn a_killed_run_can_be_repeated() {
+    let files = ["toolcrib.toml", "secrets.env", "mcp.json.before-toolcrib", ".adopted"];
+    for is_edited in [false, true] {
+        for ended_after in 0..files.len() {
+            let home = cursor();
+            home.done(&["adopt", "cursor"]);
+            if is_edited {
+                home.write(".cursor/mcp.json", &home.read(".cursor/mcp.json").replace("dark", "light"));
+            }
+            let kept = files.map(|file| home.read(&format!("{OURS}/{file}")));
+            home.done(&["adopt", "cursor", "--undo"]);
+            let undone = home.read(".cursor/mcp.json");
+            // The run has put the servers back, and removed some of its files.
+            for (file, content) in files.iter().zip(&kept).skip(ended_after) {
+                home.write(&format!("{OURS}/{file}"), content);
+            }
+            home.write(&format!("{OURS}/.secrets.env.1-0.new"), "API_KEY=half");
+            home.write(".cursor/.toolcrib-tmp-1", "half");
+            home.done(&["adopt", "cursor", "--undo"]);
+            assert_eq!(home.read(".cursor/mcp.json"), undone, "{ended_after}");
+            assert!(!home.at(OURS).exists() && !home.at(".cursor/.toolcrib-tmp-1").exists(), "{ended_after}");
+        }
+    }
+}
+
+/// The client or its person writes the file while servers are counted: the edit stays, and moves or stays as it should.
+#[test]
+fn edits_of_the_file_during_a_run_are_not_lost() {
+    let home = Home::new();
+    let slow = "sleep 0.3; exec sh SHELF";
+    let entry = |name: &str| json!({"mcpServers": {"shelf": {"command": "sh", "args": ["-c", slow]}, name: {"command": "sh", "args": ["SHELF"]}}});
+    home.write(".cursor/mcp.json", &entry("first").to_string());
+    let adopting = home.command(&["adopt", "cursor"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lock = home.at(".config/toolcrib");
+    while !lock.exists() {
+        std::thread::yield_now();
+    }
+    home.write(".cursor/mcp.json", &entry("second").to_string());
+    // A second run waits for the first one.
+    home.run(&["adopt", "cursor"]);
+    assert!(adopting.wait_with_output().unwrap().status.success());
+    let toml = home.read(&format!("{OURS}/toolcrib.toml"));
+    assert!(toml.contains("\"second\"") && !home.read(".cursor/mcp.json").contains("second"), "{toml}");
+    home.done(&["adopt", "cursor", "--undo"]);
+    assert!(home.read(".cursor/mcp.json").contains("\"second\""));
 }

@@ -81,7 +81,7 @@ fn a_clients_own_file_is_examined_as_it_is() {
     assert!(told.contains("ok    shelf") && told.contains("2 tools"), "{told}");
 }
 
-/// A client's file with a mistake in its syntax: the mistake is told with its place, and not that there are no servers.
+/// A client's file with a syntax error: the error is reported with its place, not as a file without servers.
 #[test]
 fn a_client_file_that_cannot_be_read_is_named_with_its_mistake() {
     let home = Home::new();

@@ -97,3 +97,49 @@ fn the_old_transport_is_a_finding_with_what_to_do() {
     assert!(adopted.contains("left in the client's file: old (the server `old`: it speaks"), "{adopted}");
     assert!(home.read(".cursor/mcp.json").contains("127.0.0.1:1/sse"));
 }
+
+/// A tool that the client's file switches off is neither listed nor callable, also after `adopt`.
+#[test]
+fn tools_that_are_switched_off_stay_off() {
+    let home = Home::new();
+    for restriction in [r#""excludeTools": ["put"]"#, r#""disabledTools": ["put"]"#, r#""tools": ["look"]"#] {
+        let entry = r#"{"mcpServers": {"shelf": {"command": "sh", "args": ["SHELF"], RESTRICTION}}}"#;
+        home.write("any.json", &entry.replace("RESTRICTION", restriction));
+        let mut lines =
+            super::Lines::start(home.command(&["serve", "--stdio", "any.json", "--mode", "full"]));
+        lines.wait_for(&["shelf__look"]);
+        let answer = lines.call("shelf__put", json!({"thing": "cup", "token": "t"}));
+        assert!(!answer.to_string().contains("done in"), "{restriction}: {answer}");
+        let report = home.done(&["adopt", "any.json", "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(
+            (&report["moved"], &report["request"]["tools"]),
+            (&json!(["shelf"]), &json!(1)),
+            "{report}"
+        );
+        let configuration = report["configuration"].as_str().unwrap();
+        let mut lines = super::Lines::start(home.command(&["serve", "--stdio", configuration]));
+        lines.wait_for(&["shelf__look"]);
+        let answer = lines.call("shelf__put", json!({"thing": "cup", "token": "t"}));
+        assert!(!answer.to_string().contains("done in"), "{restriction}: {answer}");
+        drop(lines);
+        home.done(&["adopt", "any.json", "--undo"]);
+    }
+    assert!(!home.at("shelf.sh.calls").exists());
+}
+
+#[test]
+fn a_placeholder_that_only_the_client_knows_is_named() {
+    let home = Home::new();
+    home.write(
+        "any.json",
+        r#"{"mcpServers": {"shelf": {"command": "sh", "args": ["SHELF", "${command:pick}"]}}}"#,
+    );
+    let check = home.run(&["check", "any.json"]);
+    assert!(
+        check.stdout.contains("only the client knows the value of `${command:pick}`"),
+        "{}",
+        check.stdout
+    );
+    assert!(check.stdout.contains("write the value itself"), "{}", check.stdout);
+}

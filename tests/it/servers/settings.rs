@@ -53,6 +53,28 @@ fn an_api_is_called_where_its_document_says_if_the_operator_says_so() {
     assert!(found.stdout.contains("NO_BACKEND"), "{}", found.stdout);
 }
 
+/// Another server of an operation is called, or needs settings of its own: nothing is sent to the server of the document.
+#[test]
+fn an_operation_with_a_server_of_its_own_is_called_there_and_nowhere_else() {
+    let home = Home::new();
+    let (usual, own) = (api(), api());
+    let document = json!({"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "servers": [{"url": format!("{usual}/none")}],
+        "paths": {"/pets": {"servers": [{"url": format!("{own}/v1")}], "get": {"operationId": "listPets", "responses": {"200": {"description": "Pets."}}}}}});
+    home.write("api.json", &document.to_string());
+    let call = |config: &str| {
+        home.write("toolcrib.toml", &format!("[[source]]\npath = 'api.json'\nserver = 'zoo'\n{config}"));
+        let run = home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "toolcrib.toml"]);
+        serde_json::from_str::<Value>(&run.stdout).unwrap()
+    };
+    let answer = call("base_url_from = 'document'\n");
+    assert_eq!(answer["result"], json!(["Rex"]), "{answer}");
+    let refused = call(&format!("[server.zoo]\nurl = '{usual}/v1'\n"));
+    let add = format!("[server.\"{own}/v1\"]");
+    assert!(refused["error"]["next_action"].as_str().unwrap().contains(&add), "{refused}");
+    let configured = call(&format!("{add}\nurl = '{own}/v1'\n"));
+    assert_eq!(configured["result"], json!(["Rex"]), "{configured}");
+}
+
 #[test]
 fn tools_of_a_server_are_in_the_category_of_its_title_unless_said() {
     let home = Home::new();
@@ -66,7 +88,7 @@ fn tools_of_a_server_are_in_the_category_of_its_title_unless_said() {
     }
 }
 
-/// A name that is too long for a wire ends in a hash of the whole, which is the same each time.
+/// A name that is too long for a provider ends in a hash of the whole, which is the same each time.
 #[test]
 fn long_names_of_servers_and_tools_have_stable_hashes() {
     let home = Home::new();

@@ -54,10 +54,10 @@ fn lines_of_categories_are_those_of_the_index() {
     let checked = fixture::open(folder.path());
     let profile = checked.catalog.profile(None).unwrap();
     let index = toolcrib::render::Docs::new(&checked.catalog, profile, &TEMPLATES).index().unwrap();
-    assert!(index.contains("- **[Library](categories/library.md)** - 20 tools: list; books\n"), "{index}");
+    assert!(index.contains("- **[Library](categories/library.md)** - 20 tools: List books\n"), "{index}");
     with_site(&checked, |site| {
         let home = Document::parse(&body(site, "index.html")).unwrap().text_of().to_string();
-        assert!(home.contains("Library 20 tools list; books"), "{home}");
+        assert!(home.contains("Library 20 tools list books."), "{home}");
     });
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib::state::{
-    Approval, ApprovalStatus, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, EventQuery, HiddenValue,
-    Session, StateStore, StoredResult, now, random_id,
+    Approval, ApprovalStatus, CallQuery, Callers, Claim, ClaimOutcome, ClaimStatus, Event, EventKind,
+    EventQuery, HiddenValue, Session, StateStore, StoredResult, now, random_id,
 };
 use toolcrib::tool::Effect;
 
@@ -26,6 +26,8 @@ pub fn all(again: Again<'_>) {
         sessions_are_their_callers_own(again).await;
         results_are_kept_for_a_while(again).await;
         events_come_back_in_order(again).await;
+        sums_and_searches_are_of_the_chosen_callers(again).await;
+        the_last_yes_keeps_its_definition(again).await;
         numbers_are_seen_in_order(again).await;
         what_is_old_is_forgotten(again).await;
     });
@@ -112,6 +114,7 @@ pub fn request(fingerprint: &str, until: i64) -> Approval {
         hidden: vec![HiddenValue { pointer: "/pin".into(), bytes: 4, hash: "h".into() }],
         fingerprint: fingerprint.into(),
         bound: "b1".into(),
+        definition: Value::Null,
         asked_at: now(),
         until,
         status: ApprovalStatus::Waiting,
@@ -134,9 +137,9 @@ async fn approvals_serve_once(again: Again<'_>) {
     assert_eq!(other.request_approval(&bob).await.unwrap().approval.id, bob.id);
     assert_eq!(one.use_approval(&asked.id).await, Ok(false), "nobody has said yes");
     assert_eq!(other.decide_approval("nothing", true, None).await, Ok(None));
-    let decided = other.decide_approval(&asked.id, true, Some("fine")).await.unwrap().unwrap();
+    let decided = other.decide_approval(&asked.id, true, Some("fine")).await.unwrap().unwrap().0;
     assert_eq!((decided.status, decided.reason.as_deref()), (ApprovalStatus::Approved, Some("fine")));
-    let late = one.decide_approval(&asked.id, false, None).await.unwrap().unwrap();
+    let late = one.decide_approval(&asked.id, false, None).await.unwrap().unwrap().0;
     assert_eq!(late.status, ApprovalStatus::Approved, "decided once");
     assert_eq!(
         one.request_approval(&request(&fingerprint, until)).await.unwrap().approval.status,
@@ -154,14 +157,14 @@ async fn approvals_serve_once(again: Again<'_>) {
     assert_eq!(taken, 1);
     let next = one.request_approval(&request(&fingerprint, until)).await.unwrap().approval;
     assert_ne!(next.id, asked.id, "used up");
-    let denied = one.decide_approval(&next.id, false, Some("no")).await.unwrap().unwrap();
+    let denied = one.decide_approval(&next.id, false, Some("no")).await.unwrap().unwrap().0;
     assert_eq!(denied.status, ApprovalStatus::Denied);
     assert_eq!(one.request_approval(&request(&fingerprint, until)).await.unwrap().approval, denied);
     assert!(!one.approvals(true).await.unwrap().iter().any(|known| known.id == next.id));
     assert!(one.approvals(false).await.unwrap().contains(&denied));
     let past = one.request_approval(&request(&random_id("f"), now() - 1)).await.unwrap().approval;
     assert_eq!(
-        other.decide_approval(&past.id, true, None).await.unwrap().unwrap().status,
+        other.decide_approval(&past.id, true, None).await.unwrap().unwrap().0.status,
         ApprovalStatus::Waiting
     );
     assert_eq!(other.use_approval(&past.id).await, Ok(false));
@@ -218,7 +221,7 @@ async fn approvals_are_bound(again: Again<'_>) {
         (Ok(false), Ok(false))
     );
     assert_eq!(
-        one.decide_approval(&first.id, true, None).await.unwrap().unwrap().status,
+        one.decide_approval(&first.id, true, None).await.unwrap().unwrap().0.status,
         ApprovalStatus::Void
     );
     assert_eq!(one.hash_key().await.unwrap(), other.hash_key().await.unwrap());
@@ -276,6 +279,7 @@ fn call(session: &str) -> Event {
         effect: Some(Effect::Write),
         dry_run: true,
         latency_us: 1234,
+        tokens: 56,
         detail: json!({"replayed": true}),
         ..Event::default()
     }
@@ -326,9 +330,90 @@ async fn events_come_back_in_order(again: Again<'_>) {
     let all =
         other.events(&EventQuery { after: read[0].id - 1, limit: 1, ..EventQuery::default() }).await.unwrap();
     assert_eq!(all, read[..1]);
-    let visits = other.sessions(100).await.unwrap();
+    let visits = other.sessions(&Callers::All, 0, 100).await.unwrap();
     let visit = visits.iter().find(|visit| visit.session == session).unwrap();
     assert_eq!((visit.events, visit.calls, visit.failed, visit.caller.as_str()), (8, 2, 2, "amy"));
+}
+
+async fn sums_and_searches_are_of_the_chosen_callers(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let place = random_id("place");
+    let name = |name: &str| format!("{name}@{place}");
+    let tenant = |tenant: &str| Callers::Tenant(format!("{tenant}/"), format!("@{place}"));
+    let (session, tool) = (random_id("s"), random_id("tool"));
+    let event = |caller: &str, outcome: &str| Event {
+        caller: name(caller),
+        outcome: outcome.into(),
+        tool: Some(tool.clone()),
+        ..call(&session)
+    };
+    for (caller, outcome) in
+        [("t/amy", "ok"), ("t/amy", "TIMEOUT"), ("u/amy", "ok"), ("amy", "ok"), ("t/bob", "ok")]
+    {
+        one.record(event(caller, outcome));
+        other.record(event(caller, outcome));
+    }
+    let search = Event { kind: EventKind::Search, tool: None, found: vec![], ..event("t/amy", "ok") };
+    one.record(search);
+    other.flush().await.unwrap();
+    let sums = async |callers: &Callers| {
+        let sessions = one.sessions(callers, 0, 1000).await.unwrap();
+        let own = sessions.into_iter().filter(|known| known.session == session);
+        let mut own: Vec<_> = own.map(|sum| (sum.caller, sum.events, sum.calls, sum.failed)).collect();
+        own.sort();
+        own
+    };
+    assert_eq!(sums(&Callers::All).await.len(), 4);
+    assert_eq!(sums(&Callers::Nobody).await.len(), 0);
+    assert_eq!(sums(&tenant("t")).await, [(name("t/amy"), 5, 4, 2), (name("t/bob"), 2, 2, 0)]);
+    assert_eq!(sums(&Callers::Only(name("amy"))).await, [(name("amy"), 2, 2, 0)]);
+    assert_eq!(sums(&tenant("amy@")).await, []);
+    let calls = async |callers: Callers, outcome: Option<&str>, skip: usize| {
+        let outcome = outcome.map(str::to_string);
+        let query = CallQuery { callers, tool: Some(tool.clone()), outcome, skip, limit: 3 };
+        other.calls(&query).await.unwrap().0
+    };
+    let (newest, older) = (calls(Callers::All, None, 0).await, calls(Callers::All, None, 3).await);
+    let ids: Vec<i64> = newest.iter().chain(&older).map(|call| call.id).collect();
+    assert!(ids.len() == 6 && ids.is_sorted_by(|one, next| one > next), "{ids:?}");
+    assert_eq!(calls(tenant("t"), Some("failed"), 0).await.len(), 2);
+    assert_eq!(calls(tenant("u"), Some("failed"), 0).await, []);
+    assert_eq!(calls(Callers::Nobody, None, 0).await.len(), 0);
+    assert_eq!(calls(Callers::Only(name("u/amy")), Some("ok"), 0).await.len(), 2);
+    assert_eq!(calls(Callers::Only(name("t/amy")), Some("TIMEOUT"), 0).await.len(), 2);
+    let usage = one.usage(&tenant("t"), 0).await.unwrap();
+    let count = |outcome: &str| -> i64 {
+        usage.iter().filter(|sum| sum.outcome == outcome).map(|sum| sum.events).sum()
+    };
+    assert_eq!((count("ok"), count("TIMEOUT"), count("NO_MATCH")), (4, 2, 1));
+}
+
+async fn the_last_yes_keeps_its_definition(again: Again<'_>) {
+    let (state, op) = (again(), random_id("op"));
+    let ask = async |bound: &str, description: &str, asked_at: i64| {
+        let request = Approval {
+            op: op.clone(),
+            bound: bound.into(),
+            asked_at,
+            ..request(&random_id("f"), now() + 60_000)
+        };
+        let definition = json!({ "description": description });
+        state.request_approval(&Approval { definition, ..request }).await.unwrap().approval
+    };
+    let (first, second) = (random_id("b"), random_id("b"));
+    let old = ask(&first, "one", now()).await;
+    let new = ask(&second, "two", now() + 1).await;
+    assert_eq!(state.last_approved(&op, &Callers::All, new.asked_at).await, Ok(None));
+    state.decide_approval(&old.id, true, None).await.unwrap();
+    let last = state.last_approved(&op, &Callers::All, new.asked_at).await.unwrap().unwrap();
+    assert_eq!(last.id, old.id);
+    assert_eq!(state.approved_definition(&last.bound).await, Ok(Some(json!({"description": "one"}))));
+    assert_eq!(state.last_approved(&op, &Callers::Only("bob".into()), new.asked_at).await, Ok(None));
+    let waiting = state.listed_approvals(&Callers::Only("amy".into()), true, 1000).await.unwrap();
+    assert!(waiting.iter().any(|one| one.id == new.id && one.arguments.is_null()));
+    let others = state.listed_approvals(&Callers::All, false, 1000).await.unwrap();
+    assert!(others.iter().any(|one| one.id == old.id) && others.iter().all(|one| one.id != new.id));
+    assert_eq!(state.listed_approvals(&Callers::Only("bob".into()), false, 1).await, Ok(vec![]));
 }
 
 /// A reader of events after the last number it saw misses none, whoever writes.

@@ -42,6 +42,38 @@ fn a_read_hint_does_not_open_the_gate_for_a_tool_whose_name_deletes() {
 }
 
 #[test]
+fn a_read_hint_needs_a_name_that_begins_with_a_reading_verb() {
+    for name in ["exec", "shell", "transfer", "overwrite", "grant", "shutdown", "frobnicate"] {
+        let root = claim(name, "");
+        let found = findings(root.path(), "effect-doubted");
+        assert!(
+            found[0]["message"].as_str().unwrap().contains("does not begin with a verb that reads"),
+            "{name}"
+        );
+        assert_eq!(effect(&root, name), "write", "{name}");
+        for operator in ["[[overlay]]\nmatch = \"*\"\neffect = \"read\"\n", "trust = \"run\"\n"] {
+            assert_eq!(effect(&claim(name, operator), name), "read", "{name} {operator}");
+        }
+    }
+}
+
+#[test]
+fn a_server_gains_nothing_by_leaving_the_hint_out() {
+    let without_hint = |name: &str| {
+        let tool = json!({"name": name, "description": "Does it.", "inputSchema": {"type": "object"}});
+        folder(&[
+            ("toolcrib.toml", "[[source]]\npath = \"w.json\"\nserver = \"dump\"\n"),
+            ("w.json", &json!({"tools": [tool]}).to_string()),
+        ])
+    };
+    for (name, expect) in
+        [("weather_lookup", "write"), ("lookup_weather", "read"), ("dump_get_users", "read")]
+    {
+        assert_eq!(effect(&without_hint(name), name), expect, "{name}");
+    }
+}
+
+#[test]
 fn check_names_the_disagreement_with_both_readings() {
     let root = claim("delete_user", "");
     let found = findings(root.path(), "effect-doubted");
@@ -75,13 +107,16 @@ fn an_entry_for_a_server_that_is_not_there_is_reported() {
 fn trust_in_hints_is_said_by_server_and_no_file_can_claim_it() {
     for (name, toml, expect) in [
         ("delete_user", "", "destructive"),
-        ("frobnicate", "", "read"),
+        ("frobnicate", "", "write"),
+        ("exec_query", "", "write"),
+        ("dump_get_users", "", "read"),
+        ("sky_get_users", "", "write"),
         ("delete_user", "[exec.trust_hints]\ndump = \"always\"\n", "read"),
         ("delete_user", "[exec.trust_hints]\n\"*\" = \"always\"\n", "read"),
         // The file says of itself that it is of this server.
         ("delete_user", "[exec.trust_hints]\nsky = \"always\"\n", "destructive"),
         ("frobnicate", "[exec.trust_hints]\nsky = \"never\"\n", "write"),
-        ("frobnicate", "[exec.trust_hints]\n\"*\" = \"never\"\ndump = \"checked\"\n", "read"),
+        ("frobnicate", "[exec.trust_hints]\n\"*\" = \"never\"\ndump = \"checked\"\n", "write"),
         ("frobnicate", "[exec.trust_hints]\ndump = \"never\"\n", "write"),
         ("list_users", "[exec.trust_hints]\ndump = \"never\"\n", "read"),
     ] {

@@ -31,7 +31,7 @@ _MODULES = ("_catalog", "_session", "errors", "_call", "_finding", "_functions")
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for: a program that only checks for the package waits for none of it."""
+    """Imports a name on first use, so that a program that only checks for the package does not wait for its modules."""
     if name in __all__:
         for module in _MODULES:
             if hasattr(found := import_module(f".{module}", __name__), name):

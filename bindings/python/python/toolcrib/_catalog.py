@@ -50,7 +50,7 @@ class FoundTool(Tool):
 class Found:
     """The tools that fit a query, best first; without a match, the nearest."""
 
-    is_match: bool
+    verdict: str
     unmet: list[str]
     hits: list[FoundTool]
 
@@ -192,8 +192,8 @@ class Catalog:
         """The message, or the list of messages, that takes results back to the model.
 
         Each result is a call of :meth:`parse` and its answer: any JSON value, or an envelope ``{"ok": False, "error":
-        ...}``. The answer to a call with an error does not count: its error is told. Entries of ``toolcrib results`` do
-        as well.
+        ...}``. For a call with an error, the error is sent and the answer is ignored. Entries of
+        ``toolcrib results`` are accepted too.
         """
         answered = [entry if isinstance(entry, Mapping) else _answered(*entry) for entry in results]
         return json.loads(self._core.results(provider, json_text(answered), profile))
@@ -201,7 +201,7 @@ class Catalog:
     def search(self, query: str, limit: int = 5, *, profile: str | None = None) -> Found:
         """The tools that fit what somebody wants, by words. The first search makes the index."""
         found = json.loads(self._core.search(query, max(limit, 0), profile))
-        return Found(found["is_match"], found["unmet"], [FoundTool(**hit) for hit in found["hits"]])
+        return Found(found["verdict"], found["unmet"], [FoundTool(**hit) for hit in found["hits"]])
 
     def doc(self, name: str, *, profile: str | None = None) -> str:
         """The doc of one tool, in markdown, by any name that means one tool."""

@@ -36,7 +36,7 @@ def well_formed(text: str) -> str:
 
 
 def plain_result(value: Any) -> Any:
-    """What a function has returned as JSON values, whatever it is: the function has run, and its caller is told."""
+    """Converts any function result to JSON values. The function has run, so its caller always gets an answer."""
     for is_first in (True, False):
         try:
             text = json.dumps(value if is_first else _default(value), default=_default)

@@ -36,7 +36,7 @@ class Check:
         self.source = source
 
     def no_findings(self, at_least: Literal["error", "warning", "info"] = "warning") -> Check:
-        """Fails where there are findings of this severity or a worse one; each is told with its place."""
+        """Fails on findings of at least this severity, and lists each with its place."""
         counts = SEVERITIES[: SEVERITIES.index(at_least) + 1]
         if found := [str(finding) for finding in self.catalog.findings if finding.severity in counts]:
             pytest.fail(f"{len(found)} findings\n" + "\n".join(found), pytrace=False)

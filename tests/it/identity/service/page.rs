@@ -25,7 +25,7 @@ fn the_page_about_tokens_for_servers_runs() {
     let dump = |tool: &str| DUMP.replace("\"whoami\"", &format!("\"{tool}\""));
     config.push_str(&format!(
         "[[source]]\npath = \"tools.json\"\n[[source]]\npath = \"wiki.json\"\nserver = \"wiki\"\n\
-         [[serve.issuer]]\nissuer = \"{}\"\naudience = [\"https://tools.example\", \"{}\"]\n",
+         [exec.trust_hints]\nwiki = \"always\"\n[[serve.issuer]]\nissuer = \"{}\"\naudience = [\"https://tools.example\", \"{}\"]\n",
         issuer.url(),
         wiki.url
     ));

@@ -49,7 +49,7 @@ impl ClientHandler for Person {
     }
 }
 
-/// Calls a tool of a server that nobody is signed in to, as a client of this wire.
+/// Calls a tool of a server that nobody is signed in to, as a client of this revision.
 fn called(is_newer: bool) -> (Value, Person) {
     let operator = Operator::new(is_newer, "");
     operator.login();
@@ -69,7 +69,7 @@ fn called(is_newer: bool) -> (Value, Person) {
         if !is_newer {
             let completed = Arc::clone(&person.completed);
             let is_told = move || !completed.lock().unwrap().is_empty();
-            let told = move || until("the end of the sign-in is told", is_told);
+            let told = move || until("the end of the sign-in is reported", is_told);
             tokio::task::spawn_blocking(told).await.unwrap();
         }
         client.cancel().await.unwrap();

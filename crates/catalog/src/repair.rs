@@ -1,0 +1,359 @@
+//! Repairs schemas: type names that JSON Schema does not know are replaced by the ones they plainly mean, and
+//! references that resolve to nothing are removed. The author's own schema is not touched; the result is the
+//! canonical schema.
+
+use std::collections::HashSet;
+
+use jsonschema::Draft;
+use serde_json::{Map, Value};
+
+use toolcrib_definition::finding::{SchemaNames, percent_decoded, plain_flag, pointer_join};
+use toolcrib_definition::quoted;
+use toolcrib_definition::schema::walk::{
+    KeywordKind, TYPES, declares_schema, draft, each_with_pointer_mut, fits, holds, meant, standard_type,
+};
+
+/// Other spellings of keywords: those of Vertex, and of Python clients.
+const SPELLINGS: [(&str, &str); 12] = [
+    ("type_", "type"),
+    ("format_", "format"),
+    ("enum_", "enum"),
+    ("any_of", "anyOf"),
+    ("one_of", "oneOf"),
+    ("all_of", "allOf"),
+    ("min_items", "minItems"),
+    ("max_items", "maxItems"),
+    ("min_length", "minLength"),
+    ("max_length", "maxLength"),
+    ("default_", "default"),
+    ("additional_properties", "additionalProperties"),
+];
+
+/// The repairs made, each with the JSON Pointer of its place.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    /// Keywords and values that were read differently, each with an explanation.
+    pub(super) words: Vec<(String, String)>,
+    /// Values that are no schema, each with a message and a help; their places accept any value.
+    pub(super) wrong: Vec<(String, String, String)>,
+    /// References that resolve to nothing; their places accept any value.
+    pub(super) broken: Vec<(String, String)>,
+    /// References out of the document; never followed.
+    pub(super) remote: Vec<(String, String)>,
+}
+
+/// The repaired schema, or `None` when nothing is wrong with it.
+pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
+    let mut repairing = Repairing {
+        root: schema,
+        old_draft: draft(schema) < Draft::Draft202012,
+        names: SchemaNames::of(schema, &["$id", "id"]),
+        repairs: Repairs::default(),
+    };
+    let mut value = schema.clone();
+    repairing.schema(&mut value, &mut String::new());
+    let Repairs { words, wrong, broken, remote } = &repairing.repairs;
+    let clean = words.is_empty() && wrong.is_empty() && broken.is_empty() && remote.is_empty();
+    (!clean).then_some((value, repairing.repairs))
+}
+
+struct Repairing<'a> {
+    root: &'a Value,
+    old_draft: bool,
+    names: SchemaNames,
+    repairs: Repairs,
+}
+
+impl Repairing<'_> {
+    fn schema(&mut self, value: &mut Value, pointer: &mut String) {
+        let Value::Object(schema) = value else {
+            if !value.is_boolean() {
+                let written = std::mem::replace(value, Value::Bool(true));
+                self.no_schema(written, value, pointer);
+            }
+            return;
+        };
+        self.spellings(schema, pointer);
+        self.property_names(schema, pointer);
+        self.plain_meanings(schema, pointer);
+        self.drop_nulls(schema, pointer);
+        self.types(schema, pointer);
+        self.nullable(schema, pointer);
+        self.limits(schema, pointer);
+        self.tuple(schema, pointer);
+        self.required(schema, pointer);
+        self.reference(schema, pointer);
+        self.schema_uri(schema, pointer);
+        each_with_pointer_mut(schema, pointer, &mut |at, child| self.schema(child, at));
+    }
+
+    fn word(&mut self, pointer: &str, what: impl Into<String>) {
+        self.repairs.words.push((pointer.to_string(), what.into()));
+    }
+
+    /// A text in place of a schema: `"true"`, or the name of a type, which nothing says is all of the schema.
+    fn no_schema(&mut self, written: Value, value: &mut Value, pointer: &str) {
+        if let Some(flag) = plain_flag(&written) {
+            self.word(pointer, format!("\"{flag}\" was read as {flag}"));
+            *value = flag.into();
+        } else if written.is_null() {
+            self.word(pointer, "null in place of a schema was read as \"anything\"");
+        } else {
+            let kind = written.as_str().and_then(standard_type);
+            let help = format!("write a schema, such as {{\"type\": \"{}\"}}", kind.unwrap_or("string"));
+            let found = quoted(&written.to_string());
+            let message = format!("expected a schema, found {found}; the place accepts anything");
+            self.repairs.wrong.push((pointer.to_string(), message, help));
+        }
+    }
+
+    /// Keywords in the spelling of another language.
+    fn spellings(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        for (written, keyword) in SPELLINGS {
+            let is_meant = |value: &Value| {
+                fits(holds(keyword), keyword, value) || (keyword == "type" && value.is_string())
+            };
+            if !schema.contains_key(keyword)
+                && schema.get(written).is_some_and(is_meant)
+                && let Some(value) = schema.shift_remove(written)
+            {
+                self.word(&pointer_join(pointer, written), format!("`{written}` was read as `{keyword}`"));
+                schema.insert(keyword.into(), value);
+            }
+        }
+    }
+
+    /// Properties in place of a schema, `{"city": {"type": "string"}}`, or next to `type: object`.
+    fn property_names(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let is_keyword = |key: &str, value: &Value| {
+            key.starts_with('$') || holds(key) == KeywordKind::List || fits(holds(key), key, value)
+        };
+        let is_property = |key: &str, value: &Value| {
+            !is_keyword(key, value) && !key.starts_with("x-") && declares_schema(value)
+        };
+        let is_object = schema.get("type").and_then(Value::as_str).and_then(standard_type) == Some("object");
+        let fits_beside = |(key, value): (&String, &Value)| {
+            is_property(key, value) || (is_object && (key == "type" || is_keyword(key, value)))
+        };
+        let has_some = schema.iter().any(|(key, value)| is_property(key, value));
+        if !has_some || schema.contains_key("properties") && is_object || !schema.iter().all(fits_beside) {
+            return;
+        }
+        let (properties, keywords): (Map<_, _>, Map<_, _>) =
+            std::mem::take(schema).into_iter().partition(|(key, value)| is_property(key, value));
+        *schema = keywords;
+        schema.entry("type").or_insert_with(|| "object".into());
+        schema.insert("properties".into(), properties.into());
+        self.word(pointer, "names of properties in place of a schema were read as its `properties`");
+    }
+
+    /// A value of the wrong kind that can only mean one thing.
+    fn plain_meanings(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let properties = schema.get("properties");
+        let meant = |(key, value): (&String, &Value)| Some((key.clone(), meant(key, value, properties)?));
+        let meant: Vec<(String, Value)> = schema.iter().filter_map(meant).collect();
+        for (key, value) in meant {
+            self.word(&pointer_join(pointer, &key), format!("`{key}` was read as {value}"));
+            schema.insert(key, value);
+        }
+    }
+
+    /// A keyword set to null, or to a value that no draft gives it, says nothing.
+    fn drop_nulls(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let is_wrong = |key: &str, value: &Value| match key {
+            "default" | "const" | "example" | "examples" => false,
+            "properties" | "patternProperties" | "$defs" | "definitions" => !value.is_object(),
+            "enum" | "anyOf" | "oneOf" | "allOf" => value.as_array().is_none_or(Vec::is_empty),
+            "minimum" | "maximum" => !value.is_number(),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+                value.as_u64().is_none()
+            }
+            "pattern" | "format" | "description" | "title" | "$ref" | "$schema" | "$id" => !value.is_string(),
+            "uniqueItems" => !value.is_boolean(),
+            _ => value.is_null(),
+        };
+        let wrong: Vec<String> =
+            schema.iter().filter(|(key, value)| is_wrong(key, value)).map(|(key, _)| key.clone()).collect();
+        for key in wrong {
+            schema.shift_remove(&key);
+            self.word(&pointer_join(pointer, &key), format!("`{key}` has no usable value and was left out"));
+        }
+    }
+
+    fn types(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let Some(written) = schema.get("type") else { return };
+        let words: Vec<&Value> =
+            written.as_array().map_or_else(|| vec![written], |words| words.iter().collect());
+        let is_fine = |word: &&Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+        if !words.is_empty() && words.iter().all(is_fine) {
+            return;
+        }
+        let read: Vec<Option<&str>> =
+            words.iter().map(|word| standard_type(word.as_str().unwrap_or_default())).collect();
+        let shown = words
+            .iter()
+            .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_string))
+            .collect::<Vec<_>>()
+            .join(" | ");
+        let place = pointer_join(pointer, "type");
+        let known: Option<Vec<&str>> = read.into_iter().collect();
+        match known.as_deref() {
+            Some([only]) => {
+                self.word(&place, format!("type `{shown}` was read as `{only}`"));
+                schema.insert("type".into(), Value::from(*only));
+            }
+            Some([_, ..]) => {
+                let mut types: Vec<Value> = known.into_iter().flatten().map(Value::from).collect();
+                types.dedup();
+                self.word(&place, format!("type `{shown}` was read as its standard words"));
+                schema.insert("type".into(), Value::Array(types));
+            }
+            _ => {
+                self.word(&place, format!("type `{shown}` was read as \"anything\""));
+                schema.shift_remove("type");
+            }
+        }
+    }
+
+    /// OpenAPI 3.0's `nullable` adds null to the type.
+    fn nullable(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        if schema.get("nullable") != Some(&Value::Bool(true)) {
+            return;
+        }
+        if let Some(Value::String(word)) = schema.get("type").cloned()
+            && word != "null"
+        {
+            schema.insert("type".into(), serde_json::json!([word, "null"]));
+            schema.shift_remove("nullable");
+            if let Some(Value::Array(values)) = schema.get_mut("enum")
+                && !values.contains(&Value::Null)
+            {
+                values.push(Value::Null);
+            }
+            self.word(&pointer_join(pointer, "nullable"), "`nullable` was read as a type that may be null");
+        }
+    }
+
+    /// Draft 4's boolean exclusive limits are numbers today.
+    fn limits(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        for (flag, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+            let Some(Value::Bool(exclusive)) = schema.get(flag).cloned() else { continue };
+            schema.shift_remove(flag);
+            if exclusive && let Some(bound) = schema.shift_remove(limit) {
+                schema.insert(flag.into(), bound);
+            }
+            self.word(&pointer_join(pointer, flag), format!("boolean `{flag}` was read as a limit"));
+        }
+    }
+
+    /// A list of item schemas is `prefixItems` since 2020-12.
+    fn tuple(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        if self.old_draft || !schema.get("items").is_some_and(Value::is_array) {
+            return;
+        }
+        if let Some(items) = schema.shift_remove("items") {
+            schema.insert("prefixItems".into(), items);
+            self.word(&pointer_join(pointer, "items"), "a list in `items` was read as `prefixItems`");
+        }
+        if let Some(rest) = schema.shift_remove("additionalItems") {
+            schema.insert("items".into(), rest);
+        }
+    }
+
+    /// `required: true` on a property belongs into its parent's list.
+    fn required(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let mut hoisted: Vec<String> = Vec::new();
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            for (name, property) in properties.iter_mut() {
+                let Value::Object(property) = property else { continue };
+                let names_itself = |flag: &Value| property.get("properties")?.get(flag.as_str()?).map(drop);
+                let flag =
+                    property.get("required").filter(|flag| names_itself(flag).is_none()).and_then(plain_flag);
+                if let Some(required) = flag {
+                    property.shift_remove("required");
+                    if required {
+                        hoisted.push(name.clone());
+                    }
+                    self.word(
+                        &pointer_join(pointer, name),
+                        "`required` on a property was read as its parent's",
+                    );
+                }
+            }
+        }
+        match schema.get_mut("required") {
+            Some(Value::Array(names)) => {
+                let before = names.len();
+                names.retain(Value::is_string);
+                let mut seen = HashSet::new();
+                names.retain(|name| seen.insert(name.as_str().unwrap_or_default().to_string()));
+                if names.len() != before {
+                    self.repairs.words.push((
+                        pointer_join(pointer, "required"),
+                        "`required` held entries that are no names, or twice the same".into(),
+                    ));
+                }
+                let new: Vec<Value> =
+                    hoisted.into_iter().filter(|name| !seen.contains(name)).map(Value::from).collect();
+                names.extend(new);
+            }
+            Some(_) => {
+                schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());
+                self.word(&pointer_join(pointer, "required"), "`required` is no list and was left out");
+            }
+            None if !hoisted.is_empty() => {
+                schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());
+            }
+            None => {}
+        }
+    }
+
+    fn reference(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str).map(str::to_string) else { return };
+        let place = pointer_join(pointer, "$ref");
+        let Some(fragment) = reference.strip_prefix('#') else {
+            if self.names.pointer(&reference).is_none() {
+                self.repairs.remote.push((place, reference));
+            }
+            return;
+        };
+        if fragment.is_empty()
+            || self.root.pointer(&percent_decoded(fragment)).is_some()
+            || self.names.pointer(&reference).is_some()
+        {
+            return;
+        }
+        // `definitions` and `$defs` are often mixed up.
+        let swapped =
+            [("/$defs/", "/definitions/"), ("/definitions/", "/$defs/"), ("/components/schemas/", "/$defs/")]
+                .into_iter()
+                .filter_map(|(from, to)| fragment.strip_prefix(from).map(|name| format!("{to}{name}")))
+                .find(|candidate| self.root.pointer(candidate).is_some());
+        match swapped {
+            Some(found) => {
+                self.word(&place, format!("`{reference}` was read as `#{found}`"));
+                schema.insert("$ref".into(), format!("#{found}").into());
+            }
+            None => {
+                schema.shift_remove("$ref");
+                self.repairs.broken.push((place, reference));
+            }
+        }
+    }
+
+    /// An unknown dialect is read as 2020-12.
+    fn schema_uri(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let known = |uri: &str| {
+            uri.contains("json-schema.org/") && (uri.contains("draft-0") || uri.contains("/draft/20"))
+        };
+        if let Some(uri) = schema.get("$schema").and_then(Value::as_str).filter(|uri| !known(uri)) {
+            let what = format!("`$schema` {uri} is not known; the schema was read as draft 2020-12");
+            schema.shift_remove("$schema");
+            self.word(&pointer_join(pointer, "$schema"), what);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/repair.rs"]
+mod tests;

@@ -1,0 +1,552 @@
+//! A ready-made call: valid arguments made from a schema.
+//!
+//! A value is the author's where the schema has one (`const`, `examples`, `example`, `default`, `enum`), else one by its
+//! type, format and limits, in a form that is reserved for examples.
+
+use indexmap::IndexSet;
+use regex_syntax::hir::{Class, Hir, HirKind};
+use serde_json::{Map, Number, Value, json};
+
+use toolcrib_definition::finding::{pointer_join, resolve_local};
+use toolcrib_definition::{Effect, words};
+use toolcrib_definition::{HttpBackend, Location, path_variables};
+
+/// Most levels that arguments nest.
+const MAX_DEPTH: usize = 8;
+/// Most values that one attempt makes.
+const MAX_VALUES: usize = 300;
+/// Most schemas that apply together to one value.
+const MAX_PARTS: usize = 24;
+/// Most bytes of values of the author that all attempts together look at.
+const MAX_BYTES: usize = 1 << 20;
+/// Longest value of the author, in bytes of JSON.
+const LONGEST: usize = 400;
+/// Most elements of a list, and members of a map.
+const MAX_ITEMS: u64 = 16;
+/// Most characters of a text.
+const MAX_LENGTH: usize = 2_000;
+/// Most members of an object that requires none.
+const MAX_MEMBERS: usize = 3;
+
+/// Facts of a tool beside its schema.
+pub struct About<'a> {
+    /// Examples that a docstring has, as written.
+    pub examples: &'a [String],
+    pub effect: Effect,
+    /// The thing that a plain `id` identifies.
+    pub resource: Option<&'a str>,
+    pub name: &'a str,
+    pub http: Option<&'a HttpBackend>,
+}
+
+/// First words of tools that change what their required arguments identify.
+const UPDATES: [&str; 8] = ["update", "edit", "patch", "modify", "change", "set", "adjust", "configure"];
+/// Last words of arguments that identify what is changed.
+const IDENTIFIERS: [&str; 10] =
+    ["id", "ids", "gid", "uuid", "guid", "slug", "number", "owner", "repo", "repository"];
+
+impl About<'_> {
+    /// Whether an argument only says what is changed, or how to answer, and is no part of the change.
+    fn identifies(&self, argument: &str) -> bool {
+        let last = || words(argument).pop().is_some_and(|last| IDENTIFIERS.contains(&last.as_str()));
+        let Some(http) = self.http else { return last() };
+        let is_in_path = || path_variables(&http.path).contains(&argument);
+        let place = http.arguments.get(argument).map(|place| place.location);
+        place.map_or_else(is_in_path, |place| !matches!(place, Location::Body | Location::WholeBody))
+    }
+
+    /// Whether a call that has the required arguments alone changes nothing.
+    fn needs_more<'a>(&self, mut required: impl Iterator<Item = &'a &'a str>) -> bool {
+        let is_update = || words(self.name).iter().any(|word| UPDATES.contains(&word.as_str()));
+        self.effect == Effect::Write
+            && (self.http.is_some() || is_update())
+            && required.all(|name| self.identifies(name))
+    }
+}
+
+/// A ready-made call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    pub arguments: Map<String, Value>,
+    /// Pointers to the values that the schema does not name.
+    pub fill_in: Vec<String>,
+}
+
+/// The optional members of an object that are given.
+#[derive(Clone, Copy, PartialEq)]
+enum Optional {
+    /// None.
+    None,
+    /// Some, where a body requires none.
+    Some,
+    /// All.
+    All,
+}
+
+/// The branch of each union that is taken, and the optional members that are given; in the order of attempts.
+const WAYS: [(usize, Optional); 10] = {
+    use Optional::{All, None, Some};
+    [
+        (0, Some),
+        (1, Some),
+        (0, All),
+        (2, Some),
+        (1, All),
+        (3, Some),
+        (4, Some),
+        (5, Some),
+        (0, None),
+        (1, None),
+    ]
+};
+
+/// A call that `is_valid` accepts: an example of the author, else all required arguments.
+pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) -> bool) -> Option<Sample> {
+    let written = about.examples.iter().filter_map(|text| json_example(text, schema));
+    for arguments in written {
+        let arguments = Value::Object(arguments);
+        if let (true, Value::Object(arguments)) = (is_valid(&arguments), arguments) {
+            return Some(Sample { arguments, fill_in: Vec::new() });
+        }
+    }
+    let mut tried: Vec<Value> = Vec::new();
+    let mut bytes_left = MAX_BYTES;
+    for (branch, optional) in WAYS {
+        let (at, fill_in) = Default::default();
+        let mut sampler =
+            Sampler { root: schema, about, branch, optional, values: 0, bytes_left, at, fill_in };
+        let made = sampler.value(&[schema], "", 0);
+        bytes_left = sampler.bytes_left;
+        let Some(made @ Value::Object(_)) = made else { continue };
+        if tried.contains(&made) {
+            continue;
+        }
+        match (is_valid(&made), made) {
+            (true, Value::Object(arguments)) => return Some(Sample { arguments, fill_in: sampler.fill_in }),
+            (_, made) => tried.push(made),
+        }
+    }
+    None
+}
+
+/// The arguments in an example of a docstring that is JSON; each is a property of the schema.
+fn json_example(text: &str, schema: &Value) -> Option<Map<String, Value>> {
+    let example = text.get(text.find('{')?..=text.rfind('}')?)?;
+    let mut arguments: Map<String, Value> = serde_json::from_str(example).ok()?;
+    if let Some(Value::Object(inner)) = arguments.get_mut("arguments") {
+        arguments = std::mem::take(inner);
+    }
+    let known = schema.get("properties")?.as_object()?;
+    let is_placeholder = |value: &Value| value.as_str().is_some_and(|text| text.starts_with('<'));
+    let fits = arguments.iter().all(|(name, value)| known.contains_key(name) && !is_placeholder(value));
+    (fits && !arguments.is_empty()).then_some(arguments)
+}
+
+struct Sampler<'a> {
+    root: &'a Value,
+    about: &'a About<'a>,
+    branch: usize,
+    optional: Optional,
+    values: usize,
+    bytes_left: usize,
+    /// Pointer to the value being made.
+    at: String,
+    /// Pointers to the values that were made up.
+    fill_in: Vec<String>,
+}
+
+impl<'a> Sampler<'a> {
+    /// A value for schemas that apply together; `name` is that of the argument.
+    fn value(&mut self, schemas: &[&'a Value], name: &str, depth: usize) -> Option<Value> {
+        self.values += 1;
+        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+            return None;
+        }
+        let mut parts = Parts(Vec::new());
+        schemas.iter().try_for_each(|schema| parts.gather(schema, self.root, self.branch))?;
+        let kind = if depth == 0 { "object" } else { parts.kind() };
+        if let Some(given) = self.given(&parts, kind) {
+            return Some(given);
+        }
+        let made = match kind {
+            "object" => return self.object(&parts, depth),
+            "array" => return self.array(&parts, name, depth),
+            "boolean" => return Some(false.into()),
+            "null" => return Some(Value::Null),
+            "integer" | "number" => parts.number(kind == "integer")?,
+            _ => match self.about.resource.filter(|_| self.at == "/id") {
+                Some(resource) => parts.text(&format!("{resource}_id")).into(),
+                None => parts.text(name).into(),
+            },
+        };
+        self.fill_in.push(self.at.clone());
+        Some(made)
+    }
+
+    /// A value within the one being made, at this place.
+    fn inner(&mut self, place: &str, schemas: &[&'a Value], name: &str, depth: usize) -> Option<Value> {
+        let (outer, made_up) = (self.at.len(), self.fill_in.len());
+        self.at = pointer_join(&self.at, place);
+        let made = self.value(schemas, name, depth);
+        self.at.truncate(outer);
+        if made.is_none() {
+            self.fill_in.truncate(made_up);
+        }
+        made
+    }
+
+    /// The value that the schema itself gives.
+    fn given(&mut self, parts: &Parts<'a>, kind: &str) -> Option<Value> {
+        if let Some(only) = parts.get("const") {
+            return Some(only.clone());
+        }
+        let listed = |key: &str| parts.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let choices = listed("enum");
+        let examples = listed("examples").iter().take(8);
+        for value in examples.chain(parts.get("example")).chain(parts.get("default")) {
+            let size = value.to_string().len();
+            self.bytes_left = self.bytes_left.saturating_sub(size);
+            let fits = is_kind(value, kind) && !is_blank(value) && size <= LONGEST.min(self.bytes_left);
+            if fits && (choices.is_empty() || choices.contains(value)) {
+                return Some(value.clone());
+            }
+        }
+        choices.iter().find(|value| is_kind(value, kind)).or(choices.first()).cloned()
+    }
+
+    fn object(&mut self, parts: &Parts<'a>, depth: usize) -> Option<Value> {
+        let properties = parts.properties();
+        // Looking at many names costs as much as making a value.
+        self.values += properties.len() / 64;
+        let required = parts.required();
+        let least = parts.limit("minProperties", f64::max).unwrap_or(0.0) as usize;
+        let all = self.optional == Optional::All;
+        let is_empty = match depth {
+            0 => {
+                required.is_empty() && self.about.effect == Effect::Write
+                    || self.about.needs_more(required.iter())
+            }
+            _ => required.is_empty(),
+        };
+        let is_body = is_empty && self.optional != Optional::None;
+        let is_part = |name: &str| depth > 0 || !self.about.identifies(name);
+        let has_example = |name: &str| parts.property(name).iter().any(|schema| has_own_value(schema));
+        let has_any_example = is_body && properties.iter().any(|name| has_example(name) && is_part(name));
+        let mut made = Map::new();
+        let mut members = 0;
+        for &name in &properties {
+            let schemas = parts.property(name);
+            let is_dry_run = depth == 0 && self.about.effect == Effect::Destructive && is_dry_run(name);
+            if is_dry_run {
+                made.insert(name.into(), true.into());
+            } else if required.contains(name) {
+                made.insert(name.into(), self.inner(name, &schemas, name, depth + 1)?);
+            } else if all && depth <= 1 || is_body && members < MAX_MEMBERS && is_part(name) {
+                let is_telling = if has_any_example { has_example(name) } else { is_plain(&schemas) };
+                if !all && !is_telling {
+                    continue;
+                }
+                if let Some(value) = self.inner(name, &schemas, name, depth + 1) {
+                    made.insert(name.into(), value);
+                    members += 1;
+                }
+            }
+        }
+        let others: Vec<&Value> = parts.get("additionalProperties").into_iter().collect();
+        for name in required {
+            if !made.contains_key(name) {
+                made.insert(name.into(), self.inner(name, &others, name, depth + 1)?);
+            }
+        }
+        for name in properties.iter().copied().chain(["key", "other"]) {
+            if made.len() < least.min(MAX_ITEMS as usize) && !made.contains_key(name) {
+                let known = parts.property(name);
+                let schemas = if known.is_empty() { &others } else { &known };
+                if let Some(value) = self.inner(name, schemas, name, depth + 1) {
+                    made.insert(name.into(), value);
+                }
+            }
+        }
+        Some(Value::Object(made))
+    }
+
+    fn array(&mut self, parts: &Parts<'a>, name: &str, depth: usize) -> Option<Value> {
+        let least = parts.limit("minItems", f64::max).unwrap_or(0.0) as u64;
+        let most = parts.limit("maxItems", f64::min).map_or(MAX_ITEMS, |most| most as u64);
+        let tuple = parts.get("prefixItems").or(parts.get("items")).and_then(Value::as_array);
+        let rest =
+            if tuple.is_some() && parts.get("prefixItems").is_none() { "additionalItems" } else { "items" };
+        let further = parts.get(rest);
+        let wanted = least.max(1).max(tuple.map_or(0, |tuple| tuple.len() as u64)).min(most).min(MAX_ITEMS);
+        let choices = further.and_then(|item| item.get("enum")).and_then(Value::as_array);
+        let mut made: Vec<Value> = Vec::new();
+        for at in 0..wanted as usize {
+            let item = tuple.and_then(|tuple| tuple.get(at)).or(further);
+            let schemas: Vec<&Value> = item.into_iter().collect();
+            let Some(value) = self.inner(&at.to_string(), &schemas, name, depth + 1) else { break };
+            let other = choices.and_then(|choices| choices.iter().find(|choice| !made.contains(choice)));
+            made.push(match made.contains(&value) {
+                true => other.cloned().unwrap_or_else(|| varied(value, at)),
+                false => value,
+            });
+        }
+        (made.len() as u64 >= least).then_some(Value::Array(made))
+    }
+}
+
+/// The schemas that apply together to one value, nearest first: local references followed, `allOf` with it, and one branch
+/// of each union.
+struct Parts<'a>(Vec<&'a Map<String, Value>>);
+
+impl<'a> Parts<'a> {
+    /// Adds a schema; `None` where nothing fits.
+    fn gather(&mut self, schema: &'a Value, root: &'a Value, branch: usize) -> Option<()> {
+        let part = match schema {
+            Value::Object(part) => part,
+            Value::Bool(false) => return None,
+            _ => return Some(()),
+        };
+        if self.0.iter().any(|known| std::ptr::eq(*known, part)) {
+            return Some(());
+        }
+        if self.0.len() >= MAX_PARTS {
+            return None;
+        }
+        self.0.push(part);
+        if let Some(pointer) = part.get("$ref").and_then(Value::as_str) {
+            self.gather(resolve_local(pointer, root)?, root, branch)?;
+        }
+        let list = |key: &str| part.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        list("allOf").iter().try_for_each(|member| self.gather(member, root, branch))?;
+        for key in ["oneOf", "anyOf"] {
+            let useful: Vec<&Value> = list(key).iter().filter(|branch| !is_null(branch)).collect();
+            if let Some(chosen) = useful.get(branch % useful.len().max(1)) {
+                self.gather(chosen, root, branch)?;
+            }
+        }
+        Some(())
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.0.iter().find_map(|part| part.get(key))
+    }
+
+    fn word(&self, key: &str) -> Option<&'a str> {
+        self.0.iter().find_map(|part| part.get(key)?.as_str())
+    }
+
+    /// The narrowest of the numbers of a keyword.
+    fn limit(&self, key: &str, narrower: fn(f64, f64) -> f64) -> Option<f64> {
+        self.0.iter().filter_map(|part| part.get(key)?.as_f64()).reduce(narrower)
+    }
+
+    /// The names of its properties, each once, in the author's order.
+    fn properties(&self) -> IndexSet<&'a str> {
+        let all = self.0.iter().filter_map(|part| part.get("properties")?.as_object()).flat_map(Map::keys);
+        all.map(String::as_str).collect()
+    }
+
+    /// The schemas of a property.
+    fn property(&self, name: &str) -> Vec<&'a Value> {
+        self.0.iter().filter_map(|part| part.get("properties")?.get(name)).collect()
+    }
+
+    fn required(&self) -> IndexSet<&'a str> {
+        let lists = self.0.iter().filter_map(|part| part.get("required")?.as_array());
+        lists.flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// The type of its values: the first that is not null, or the type that its keywords imply.
+    fn kind(&self) -> &'a str {
+        const SIGNS: [(&str, &[&str]); 3] = [
+            ("object", &["properties", "required", "additionalProperties", "minProperties"]),
+            ("array", &["items", "prefixItems", "minItems", "uniqueItems"]),
+            ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+        ];
+        match self.get("type") {
+            Some(Value::String(kind)) => kind,
+            Some(Value::Array(kinds)) => {
+                kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null")
+            }
+            _ if self.get("enum").is_some() => "",
+            _ => {
+                let implied = |keys: &[&str]| keys.iter().any(|key| self.get(key).is_some());
+                SIGNS.iter().find(|(_, keys)| implied(keys)).map_or("string", |(kind, _)| kind)
+            }
+        }
+    }
+
+    /// A number within its limits; `None` when they leave none.
+    fn number(&self, whole: bool) -> Option<Value> {
+        let step = self.limit("multipleOf", f64::max).filter(|step| *step > 0.0);
+        let step = step.or_else(|| whole.then_some(1.0));
+        let above = self.limit("exclusiveMinimum", f64::max);
+        let below = self.limit("exclusiveMaximum", f64::min);
+        let open = match above.zip(below) {
+            Some((above, below)) if !whole => (below - above) / 4.0,
+            _ => step.unwrap_or(1.0),
+        };
+        let low = self.limit("minimum", f64::max).into_iter().chain(above.map(|above| above + open));
+        let high = self.limit("maximum", f64::min).into_iter().chain(below.map(|below| below - open));
+        let (low, high) = (low.reduce(f64::max), high.reduce(f64::min));
+        let mut number = 1f64.max(low.unwrap_or(f64::MIN)).min(high.unwrap_or(f64::MAX));
+        if let Some(step) = step {
+            let down = (number / step).floor() * step;
+            number = if low.is_some_and(|low| down < low) { down + step } else { down };
+        }
+        match number.fract() == 0.0 && number.abs() < 9e15 {
+            true => Some((number as i64).into()),
+            false => Number::from_f64(number).map(Value::Number),
+        }
+    }
+
+    /// A text by its pattern or format, or one that names the argument; within the limits of its length.
+    fn text(&self, name: &str) -> String {
+        if let Some(text) = self.word("pattern").and_then(text_of_pattern) {
+            return text;
+        }
+        let encoded = self.word("contentEncoding").filter(|encoding| *encoding == "base64").map(|_| "byte");
+        let words = words(name);
+        let known = self.word("format").or(encoded).and_then(by_format);
+        let known = known.or_else(|| words.last().and_then(|word| by_format(word)));
+        let named =
+            || if words.is_empty() { "example".into() } else { format!("example-{}", words.join("-")) };
+        let text = known.map_or_else(named, str::to_string);
+        let least = self.limit("minLength", f64::max).unwrap_or(0.0) as usize;
+        let most = self.limit("maxLength", f64::min).map_or(MAX_LENGTH, |most| most as usize);
+        match text.chars().count() {
+            count if count > most => text.chars().take(most).collect(),
+            count if count < least => text.chars().cycle().take(least.min(MAX_LENGTH)).collect(),
+            _ => text,
+        }
+    }
+}
+
+/// A text of a format of JSON Schema or OpenAPI, reserved for examples where there is such a form. An argument with this name
+/// and no format gets the same.
+fn by_format(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "2030-01-01",
+        "date-time" | "datetime" | "timestamp" => "2030-01-01T09:00:00Z",
+        "time" => "09:00:00Z",
+        "duration" => "PT1H",
+        "email" | "idn-email" => "user@example.com",
+        "hostname" | "idn-hostname" | "host" | "domain" => "example.com",
+        "ipv4" | "ip" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "uri" | "url" | "iri" | "link" => "https://example.com",
+        "uri-reference" | "iri-reference" => "/docs",
+        "uuid" | "guid" => "00000000-0000-4000-8000-000000000000",
+        "json-pointer" => "/a",
+        "regex" => "^a",
+        "byte" | "base64" => "SGVsbG8=",
+        "phone" => "+12025550123",
+        "color" => "#336699",
+        _ => return None,
+    })
+}
+
+/// Another value of the kind of an element that is in the list already.
+fn varied(value: Value, at: usize) -> Value {
+    match value {
+        Value::String(text) => match text.parse::<u64>() {
+            Ok(number) => (number + at as u64).to_string().into(),
+            Err(_) => format!("{text}-{}", at + 1).into(),
+        },
+        Value::Number(number) if number.is_i64() => json!(number.as_i64().unwrap_or_default() + at as i64),
+        Value::Number(number) => json!(number.as_f64().unwrap_or_default() + at as f64),
+        Value::Bool(flag) => (!flag).into(),
+        other => other,
+    }
+}
+
+/// Whether the author's schema has a value for this place.
+fn has_own_value(schema: &Value) -> bool {
+    ["examples", "example", "default", "const", "enum"]
+        .iter()
+        .any(|key| schema.get(key).is_some_and(|own| !is_blank(own)))
+}
+
+/// Whether these schemas have no others within them.
+fn is_plain(schemas: &[&Value]) -> bool {
+    let is_scalar = |word: &Value| !matches!(word.as_str(), Some("object" | "array" | "null"));
+    schemas.iter().any(|schema| schema.get("type").is_some_and(is_scalar))
+}
+
+/// Whether an argument asks for a call that only reports what it would do.
+fn is_dry_run(name: &str) -> bool {
+    name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).eq("dryrun".chars())
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_kind(value: &Value, kind: &str) -> bool {
+    match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        _ => true,
+    }
+}
+
+// A short text that a regular expression matches.
+
+/// Most characters of a text.
+const MAX_TEXT: usize = 200;
+/// Longest pattern that is read, in bytes.
+const MAX_PATTERN: usize = 1_000;
+/// Characters that are taken from a class, where it has one of them.
+const USUAL: [char; 4] = ['a', 'A', '1', '-'];
+
+/// A short text that a pattern should match; `None` where the pattern cannot be read, or the text would be long.
+fn text_of_pattern(pattern: &str) -> Option<String> {
+    let pattern = Some(pattern).filter(|pattern| pattern.len() <= MAX_PATTERN)?;
+    let mut text = String::new();
+    write(&regex_syntax::parse(pattern).ok()?, &mut text)?;
+    Some(text)
+}
+
+fn write(part: &Hir, text: &mut String) -> Option<()> {
+    match part.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(std::str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(class) => text.push(character(class)?),
+        HirKind::Repetition(repeated) => {
+            // One of those that may be left out tells more than none.
+            let most = repeated.max.unwrap_or(u32::MAX);
+            (0..repeated.min.max(1).min(most)).try_for_each(|_| write(&repeated.sub, text))?;
+        }
+        HirKind::Capture(group) => write(&group.sub, text)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write(part, text))?,
+        HirKind::Alternation(parts) => write(parts.first()?, text)?,
+    }
+    (text.len() <= MAX_TEXT).then_some(())
+}
+
+fn character(class: &Class) -> Option<char> {
+    match class {
+        Class::Unicode(class) => {
+            let holds = |c: &char| class.iter().any(|range| (range.start()..=range.end()).contains(c));
+            USUAL.into_iter().find(holds).or_else(|| Some(class.iter().next()?.start()))
+        }
+        Class::Bytes(class) => Some(char::from(class.iter().next()?.start())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Sample calls, and the work they take.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A tool of which nothing is known but its schema.
+const UNKNOWN: About<'_> =
+    About { examples: &[], effect: Effect::Read, resource: None, name: "", http: None };
+
+fn sample(schema: &Value, about: &About<'_>) -> Option<Sample> {
+    let valid = jsonschema::validator_for(schema).unwrap();
+    sample_call(schema, about, &|value| valid.is_valid(value))
+}
+
+fn made(schema: &Value, about: &About<'_>) -> Option<Value> {
+    sample(schema, about).map(|made| Value::Object(made.arguments))
+}
+
+fn check(schema: Value, expect: Value) {
+    assert_eq!(made(&schema, &UNKNOWN), Some(expect), "{schema}");
+}
+
+/// A schema that requires one argument.
+fn one(name: &str, property: Value) -> Value {
+    json!({ "type": "object", "properties": { name: property }, "required": [name] })
+}
+
+/// Checks the sample of each schema, or of each required argument.
+macro_rules! cases {
+    (one; $($name:literal: $schema:tt => $wanted:tt;)+) => { $(check(one($name, json!($schema)), json!($wanted));)+ };
+    ($($schema:tt => $wanted:tt;)+) => { $(check(json!($schema), json!($wanted));)+ };
+}
+
+#[test]
+fn types_and_formats_make_values_reserved_for_examples() {
+    cases! { one;
+        "owner": { "type": "string" } => { "owner": "example-owner" };
+        "taskId": { "type": "string" } => { "taskId": "example-task-id" };
+        "due": { "type": "string", "format": "date" } => { "due": "2030-01-01" };
+        "user_email": { "type": "string" } => { "user_email": "user@example.com" };
+        "id": { "type": "string", "format": "uuid" } => { "id": "00000000-0000-4000-8000-000000000000" };
+        "sound": { "type": "string", "contentEncoding": "base64" } => { "sound": "SGVsbG8=" };
+        "per_page": { "type": "integer", "minimum": 5 } => { "per_page": 5 };
+        "lat": { "type": "number" } => { "lat": 1 };
+        "city": { "type": ["null", "string"] } => { "city": "example-city" };
+        "tags": { "type": "array", "items": { "type": "string" } } => { "tags": ["example-tags"] };
+        "force": { "type": "boolean" } => { "force": false };
+        "any": {} => { "any": "example-any" };
+    }
+}
+
+#[test]
+fn the_values_of_the_author_come_first() {
+    cases! { one;
+        "ref": { "type": "string", "examples": ["a"], "default": "b", "example": "c" } => { "ref": "a" };
+        "ref": { "type": "string", "default": "b", "example": "c" } => { "ref": "c" };
+        "ref": { "type": "string", "default": "b" } => { "ref": "b" };
+        "ref": { "type": "string", "default": "" } => { "ref": "example-ref" };
+        "ref": { "enum": ["a", "b"], "default": "b" } => { "ref": "b" };
+        "ref": { "enum": [null, "a"] } => { "ref": null };
+        "ref": { "type": "string", "enum": ["a"], "examples": ["x"] } => { "ref": "a" };
+        "x": { "anyOf": [{ "type": "null" }, { "type": "integer", "const": 3 }] } => { "x": 3 };
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    cases! { one;
+        "x": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 } => { "x": 0.375 };
+        "x": { "type": "integer", "exclusiveMinimum": 20, "multipleOf": 7 } => { "x": 28 };
+        "code": { "type": "string", "pattern": "^[A-Z]{3}-\\d{4}$" } => { "code": "AAA-1111" };
+        "side": { "type": "string", "pattern": "^(buy|sell)$" } => { "side": "buy" };
+        "name": { "type": "string", "maxLength": 4 } => { "name": "exam" };
+        "name": { "type": "string", "minLength": 15 } => { "name": "example-nameexa" };
+        "tags": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b"] } }
+            => { "tags": ["a", "b"] };
+        "tags": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "type": "string" } }
+            => { "tags": ["example-tags", "example-tags-2"] };
+        "at": { "type": "array", "prefixItems": [{ "type": "number" }, { "type": "boolean" }], "minItems": 2 }
+            => { "at": [1, false] };
+        "map": { "type": "object", "minProperties": 1, "additionalProperties": { "type": "integer" } }
+            => { "map": { "key": 1 } };
+    }
+}
+
+#[test]
+fn references_and_compositions_are_followed() {
+    let defs = json!({ "node": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" }, "child": { "$ref": "#/$defs/node" } } } });
+    check(
+        json!({ "$defs": defs, "type": "object", "required": ["root"], "properties": { "root": { "$ref": "#/$defs/node" } } }),
+        json!({ "root": { "name": "example-name" } }),
+    );
+    cases! { one;
+        "x": { "allOf": [{ "type": "object", "required": ["limit"] }, { "properties": { "limit": { "type": "integer" } } }] }
+            => { "x": { "limit": 1 } };
+        "x": { "type": "object", "required": ["kind"], "properties": { "kind": { "type": "string" } },
+            "oneOf": [{ "properties": { "kind": { "const": "a" } } }, { "properties": { "kind": { "const": "b" } } }] }
+            => { "x": { "kind": "a" } };
+    }
+    check(
+        json!({ "type": "object", "properties": { "a": { "type": "boolean" }, "b": { "type": "boolean" } }, "oneOf": [{ "required": ["b"] }] }),
+        json!({ "b": false }),
+    );
+}
+
+#[test]
+fn an_object_without_required_members_gets_those_with_an_example_else_three_plain_ones() {
+    cases! {
+        { "type": "object", "properties": { "q": { "type": "string" }, "limit": { "type": "integer", "default": 5 } } } => {};
+        { "type": "object", "required": ["q"], "properties": { "q": { "type": "string" }, "limit": { "type": "integer" } } }
+            => { "q": "example-q" };
+        { "type": "object" } => {};
+    }
+    let body = json!({ "type": "object", "properties": {
+        "tags": { "type": "array" }, "a": { "type": "string" }, "b": { "type": "integer" }, "c": { "type": "boolean" }, "d": { "type": "string" } } });
+    let plain = json!({ "a": "example-a", "b": 1, "c": false });
+    check(one("body", body.clone()), json!({ "body": plain }));
+    assert_eq!(made(&body, &About { effect: Effect::Write, ..UNKNOWN }), Some(plain));
+    let example = json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "integer", "example": 7 } } });
+    check(one("body", example), json!({ "body": { "b": 7 } }));
+}
+
+#[test]
+fn a_call_of_a_write_changes_something() {
+    let schema = json!({ "type": "object", "required": ["issue_id"], "properties": {
+        "issue_id": { "type": "string" }, "fields": { "type": "string" }, "title": { "type": "string" } } });
+    let of = |about: &About<'_>| made(&schema, &About { effect: Effect::Write, ..*about });
+    let update = About { name: "update_issue", ..UNKNOWN };
+    assert_eq!(
+        of(&update),
+        Some(json!({ "issue_id": "example-issue-id", "fields": "example-fields", "title": "example-title" }))
+    );
+    assert_eq!(
+        of(&About { name: "close_issue", ..UNKNOWN }),
+        Some(json!({ "issue_id": "example-issue-id" }))
+    );
+    // In a request, what is in the query changes nothing.
+    let http = json!({ "method": "PUT", "path": "/issues/{issue_id}", "arguments": { "fields": { "in": "query" } } });
+    let http: HttpBackend = serde_json::from_value(http).unwrap();
+    let request = About { name: "issues", http: Some(&http), ..UNKNOWN };
+    assert_eq!(of(&request), Some(json!({ "issue_id": "example-issue-id", "title": "example-title" })));
+}
+
+#[test]
+fn a_schema_that_nothing_fits_has_no_sample() {
+    let never = one("x", json!({ "$ref": "#/properties/x" }));
+    assert_eq!(sample_call(&one("x", json!(false)), &UNKNOWN, &|_| true), None);
+    assert!(sample_call(&never, &UNKNOWN, &|_| false).is_none());
+    assert_eq!(sample_call(&json!(false), &UNKNOWN, &|_| true), None);
+}
+
+#[test]
+fn an_example_of_a_docstring_that_is_json_comes_before_made_up_values() {
+    let schema = one("path", json!({ "type": "string" }));
+    let of = |text: &str| {
+        let examples = [text.to_string()];
+        let sample = sample(&schema, &About { examples: &examples, ..UNKNOWN }).unwrap();
+        (Value::Object(sample.arguments), sample.fill_in.len())
+    };
+    let written = (json!({ "path": "c.txt" }), 0);
+    assert_eq!(of("{\"path\": \"c.txt\"}"), written);
+    assert_eq!(of("call: {\"name\": \"read\", \"arguments\": {\"path\": \"c.txt\"}}"), written);
+    for text in ["{\"path\": \"<path>\"}", "{\"path\": 1}", "{\"file\": \"c\"}", "read('c')", "}{"] {
+        assert_eq!(of(text), (json!({ "path": "example-path" }), 1), "{text}");
+    }
+}
+
+#[test]
+fn made_up_values_are_listed() {
+    let schema = json!({ "type": "object", "required": ["a/b", "kind", "people"], "properties": {
+        "a/b": { "type": "string" },
+        "kind": { "enum": ["x"] },
+        "people": { "type": "array", "items": { "type": "object", "required": ["email"], "properties": { "email": { "type": "string" } } } } } });
+    let made = sample(&schema, &UNKNOWN).unwrap();
+    assert_eq!(made.fill_in, ["/a~1b", "/people/0/email"]);
+    assert_eq!(made.arguments["people"], json!([{ "email": "user@example.com" }]));
+}
+
+#[test]
+fn a_destructive_tool_is_sampled_as_a_dry_run() {
+    let schema = json!({ "type": "object", "required": ["id"], "properties": {
+        "id": { "type": "string" }, "dryRun": { "type": "boolean", "default": false }, "force": { "type": "boolean" } } });
+    let of = |effect| made(&schema, &About { effect, ..UNKNOWN });
+    assert_eq!(of(Effect::Destructive), Some(json!({ "id": "example-id", "dryRun": true })));
+    assert_eq!(of(Effect::Write), Some(json!({ "id": "example-id" })));
+}
+
+/// The seconds that a sample takes.
+fn seconds(schema: &Value, is_valid: bool) -> f64 {
+    let start = std::time::Instant::now();
+    sample_call(schema, &UNKNOWN, &|_| is_valid);
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn schemas_that_multiply_give_up_soon() {
+    let many = |count: usize, property: Value| -> Map<String, Value> {
+        (0..count).map(|n| (format!("p{n}"), property.clone())).collect()
+    };
+    let itself = json!({ "$ref": "#" });
+    for (count, property) in [
+        (300, json!({ "allOf": [itself, itself, itself] })),
+        (3_000, json!({ "allOf": [itself, itself, itself] })),
+        (30, json!({ "allOf": [itself, itself] })),
+        (10_000, itself.clone()),
+        (1_000, json!({ "type": "array", "minItems": 16, "items": { "anyOf": [itself, itself] } })),
+        (1_000, json!({ "type": "string", "pattern": "(\\w{50}){50}" })),
+        (10, json!({ "type": "string", "enum": vec!["x".repeat(500); 2_000], "examples": vec!["y"; 2_000] })),
+    ] {
+        let properties = many(count, property.clone());
+        let required: Vec<&String> = properties.keys().collect();
+        for schema in
+            [json!({ "properties": properties, "required": required }), json!({ "properties": properties })]
+        {
+            for is_valid in [true, false] {
+                let took = seconds(&schema, is_valid);
+                assert!(took < 10.0, "{count} of {property}: {took} s");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_plain_schema_has_a_sample() {
+    let properties: Map<String, Value> = (0..250)
+        .map(|n| (format!("p{n}"), json!({ "type": "string", "description": "About it. ".repeat(100) })))
+        .collect();
+    let required: Vec<&String> = properties.keys().collect();
+    let schema =
+        json!({ "$ref": "#/$defs/a", "$defs": { "a": { "properties": properties, "required": required } } });
+    assert_eq!(sample_call(&schema, &UNKNOWN, &|_| true).map(|made| made.arguments.len()), Some(250));
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(true)),
+        (any::<i32>(), any::<i32>(), any::<bool>()).prop_map(|(a, b, flag)| json!({ "type": "integer", "minimum": a, "maximum": b, "exclusiveMaximum": flag, "multipleOf": a })),
+        ("\\PC{0,12}", 0u64..5000, 0u64..50).prop_map(|(p, a, b)| json!({ "type": "string", "pattern": p, "minLength": a, "maxLength": b, "description": format!("e.g. {p}") })),
+        Just(json!({ "$ref": "#" })),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        let many = proptest::collection::vec(inner.clone(), 0..5);
+        prop_oneof![
+            many.clone().prop_map(|all| json!({ "allOf": all })),
+            many.clone().prop_map(|any| json!({ "anyOf": any, "type": ["null", "object"] })),
+            (inner, 0u64..9).prop_map(|(items, least)| json!({ "type": "array", "items": items, "minItems": least, "uniqueItems": true })),
+            many.prop_map(|all| {
+                let properties: Map<String, Value> = all.into_iter().enumerate().map(|(i, s)| (format!("p{i}"), s)).collect();
+                json!({ "type": "object", "required": properties.keys().collect::<Vec<_>>(), "properties": properties })
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_schema_is_taken_and_what_is_made_was_accepted(schema in schema()) {
+        let is_valid = |value: &Value| value.as_object().is_some_and(|made| made.len() != 1);
+        let first = sample_call(&schema, &UNKNOWN, &is_valid);
+        prop_assert!(first.as_ref().is_none_or(|made| made.arguments.len() != 1));
+        prop_assert_eq!(&first, &sample_call(&schema, &UNKNOWN, &is_valid));
+        if let Some(sample) = first {
+            let made = Value::Object(sample.arguments);
+            prop_assert!(sample.fill_in.iter().all(|pointer| made.pointer(pointer).is_some()), "{made} {:?}", sample.fill_in);
+        }
+    }
+}

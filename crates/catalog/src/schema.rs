@@ -1,0 +1,677 @@
+//! The schema of a tool's arguments: repaired and compiled, or the reason why it cannot be.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use indexmap::IndexMap;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationOptions, Validator};
+use regex_syntax::hir::{Class, Hir, HirKind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::repair::{Repairs, repair};
+use toolcrib_definition::finding::{Code, Finding, Place, Violation, resolve_local, violations};
+use toolcrib_definition::markup::markdown;
+use toolcrib_definition::schema::walk::{draft, in_place};
+use toolcrib_definition::{Definition, NoSchemaMode, compact};
+
+/// Bytes of text in arguments, and the backtracking steps that a pattern may take on them. A step may read the whole text, so
+/// long texts get few steps. Patterns that need no backtracking take linear time, and have no limit.
+const BACKTRACKING: [(usize, usize); 4] =
+    [(1 << 10, 16 << 10), (16 << 10, 1 << 10), (256 << 10, 64), (usize::MAX, 16)];
+/// Bytes of memory of all compiled patterns of a schema, which is also a measure of the time that compiling them takes.
+const MAX_PATTERN_BYTES: usize = 32 << 20;
+/// Bytes that each pattern may take, however many there are.
+const MIN_PATTERN_BYTES: usize = 32 << 10;
+/// Most patterns of a schema, and most bytes of their texts.
+const MAX_PATTERNS: usize = 1_000;
+const MAX_PATTERN_TEXT: usize = 64 << 10;
+
+thread_local! {
+    static IS_STOPPED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Runs work on arguments that ends soon after `stop` is set: no arguments are valid any more.
+pub fn until_stopped<T>(stop: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    struct Restored(Option<Arc<AtomicBool>>);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            IS_STOPPED.set(self.0.take());
+        }
+    }
+    let _restored = Restored(IS_STOPPED.replace(Some(Arc::clone(stop))));
+    work()
+}
+
+fn is_stopped() -> bool {
+    IS_STOPPED.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)))
+}
+
+/// The arguments of a tool: a schema to read, and whether calls can be checked against it.
+#[derive(Debug)]
+pub struct Parameters {
+    schema: Arc<Value>,
+    callable: Callable,
+    cost: OnceLock<ValidationCost>,
+    /// Compiled at its first use. Most tools of a large catalog are only read, and compiled schemas are most of its
+    /// memory.
+    compiled: OnceLock<Option<Box<Compiled>>>,
+}
+
+/// A compiled schema.
+#[derive(Debug)]
+struct Compiled {
+    validator: Validator,
+    /// The validators of longer texts, if a pattern needs backtracking.
+    of_longer: Option<[OnceLock<Option<Validator>>; BACKTRACKING.len() - 1]>,
+}
+
+/// Whether a tool can be called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Callable {
+    /// Calls are checked.
+    Checked,
+    /// Calls run unchecked, in the no-schema mode that the author chose.
+    Unchecked(NoSchemaMode),
+    /// Calls are refused, for this reason.
+    No(String),
+}
+
+impl Parameters {
+    /// A schema without content, and the reason why.
+    pub(super) fn withheld(reason: &str) -> Self {
+        let schema = Arc::new(json!({}));
+        Self::of(schema, Callable::No(reason.into()))
+    }
+
+    /// The same schema, without calls, and the reason why.
+    pub(super) fn refused(self, reason: &str) -> Self {
+        Self::of(self.schema, Callable::No(reason.into()))
+    }
+
+    /// A schema that is not compiled.
+    fn of(schema: Arc<Value>, callable: Callable) -> Self {
+        Self { schema, callable, cost: OnceLock::new(), compiled: OnceLock::new() }
+    }
+
+    /// The canonical schema: the author's, with its mistakes repaired. `{}` without a schema.
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// Whether the tool can be called.
+    pub fn callable(&self) -> &Callable {
+        &self.callable
+    }
+
+    /// The validator of calls; `None` when calls cannot be checked.
+    pub fn validator(&self) -> Option<&Validator> {
+        self.compiled().map(|compiled| &compiled.validator)
+    }
+
+    fn compiled(&self) -> Option<&Compiled> {
+        let compile = || Compiled::of(&self.schema).ok().map(Box::new);
+        self.is_checked().then(|| self.compiled.get_or_init(compile).as_deref())?
+    }
+
+    /// The validator of these arguments.
+    fn validator_of(&self, arguments: &Value) -> Option<&Validator> {
+        let Compiled { validator, of_longer } = self.compiled()?;
+        let Some(of_longer) = of_longer else { return Some(validator) };
+        let bytes = text_bytes(arguments);
+        let longer = of_longer.iter().zip(&BACKTRACKING[1..]);
+        match longer.zip(BACKTRACKING).rfind(|(_, (shorter, _))| bytes > *shorter) {
+            None => Some(validator),
+            Some(((longer, (_, steps)), _)) => {
+                longer.get_or_init(|| backtracking(&self.schema, *steps).ok()).as_ref()
+            }
+        }
+    }
+
+    fn cost(&self) -> ValidationCost {
+        *self.cost.get_or_init(|| ValidationCost::of(&self.schema))
+    }
+
+    /// Whether calls are checked.
+    pub fn is_checked(&self) -> bool {
+        matches!(self.callable, Callable::Checked)
+    }
+
+    /// Drops the validator that was compiled while the catalog was built.
+    pub(super) fn drop_compiled(mut self) -> Self {
+        self.compiled = OnceLock::new();
+        self
+    }
+
+    /// Whether these arguments fit. Arguments that would cost too much to check count as unfit.
+    pub fn accepts(&self, arguments: &Value) -> bool {
+        self.validator_of(arguments).filter(|_| !is_stopped()).is_some_and(|validator| {
+            self.cost().affords(&self.schema, arguments) && validator.is_valid(arguments)
+        })
+    }
+
+    /// The violations of these arguments; empty when calls cannot be checked.
+    pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
+        match self.validator_of(arguments) {
+            Some(_) if is_stopped() => vec![Violation::new("", "the check of the arguments was stopped")],
+            Some(_) if !self.cost().affords(&self.schema, arguments) => vec![Violation::new(
+                "",
+                "nested too deeply to be checked against unions that multiply at each level",
+            )],
+            Some(validator) if !validator.is_valid(arguments) => {
+                violations(validator, &self.schema, arguments)
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Repairs and compiles the parameters of a definition. `described` are descriptions that a docstring has for them.
+pub(super) fn check(
+    tool: &Definition,
+    described: &IndexMap<String, String>,
+    place: &Place,
+    report: &mut impl FnMut(Finding),
+) -> Parameters {
+    let Some(written) = &tool.parameters else { return without_schema(tool, place, report) };
+    let mut schema = written.shared();
+    let mut remote = None;
+    if let Some((value, repairs)) = repair(written.value()) {
+        report_repairs(&repairs, place, report);
+        remote = repairs.remote.first().map(|(_, reference)| reference.clone());
+        schema = Arc::new(value);
+    }
+    describe(&mut schema, described);
+    if has_markup(&schema) {
+        write_markdown(Arc::make_mut(&mut schema));
+    }
+    if !Arc::ptr_eq(&schema, &written.shared()) {
+        schema = Arc::new(compact(Arc::unwrap_or_clone(schema)));
+    }
+    let cost = ValidationCost::of(&schema);
+    let refused = match remote {
+        Some(reference) => Err(format!("its schema refers to {reference}, which was not read")),
+        None => compile(&schema, cost).map_err(|problem| {
+            let message = format!("the schema cannot be compiled: {problem}");
+            report(Finding::new(Code::SchemaInvalid, message).at(place.clone()));
+            format!("its schema cannot be compiled: {problem}")
+        }),
+    };
+    match refused {
+        Ok(compiled) => Parameters {
+            schema,
+            callable: Callable::Checked,
+            cost: cost.into(),
+            compiled: OnceLock::from(Some(Box::new(compiled))),
+        },
+        Err(reason) => Parameters::of(schema, Callable::No(reason)),
+    }
+}
+
+/// Whether a schema compiles.
+pub(super) fn is_compilable(schema: &Value) -> bool {
+    let cost = ValidationCost::of(schema);
+    within_limits(schema, cost).is_ok() && Compiled::of(schema).is_ok()
+}
+
+fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Finding)) -> Parameters {
+    let callable = match tool.no_schema_mode.filter(|_| tool.allow_no_schema) {
+        Some(mode) => Callable::Unchecked(mode),
+        None => {
+            let message = "no parameters are given; the tool is documented but cannot be called";
+            report(Finding::new(Code::SchemaMissing, message).at(place.clone()));
+            Callable::No("its source gives no schema".into())
+        }
+    };
+    Parameters::of(Arc::new(json!({})), callable)
+}
+
+fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
+    if let Some((pointer, _)) = repairs.words.first() {
+        let mut listed: IndexMap<&str, usize> = IndexMap::new();
+        for (_, what) in &repairs.words {
+            *listed.entry(what).or_default() += 1;
+        }
+        let counted = |(what, count): (&&str, &usize)| match count {
+            1 => what.to_string(),
+            _ => format!("{what} ({count} times)"),
+        };
+        let listed: Vec<String> = listed.iter().map(counted).collect();
+        report(Finding::new(Code::SchemaRepaired, listed.join(", ")).at(place.below(pointer)));
+    }
+    for (pointer, message, help) in &repairs.wrong {
+        report(Finding::new(Code::FieldInvalid, message).at(place.below(pointer)).help(help));
+    }
+    for (pointer, reference) in &repairs.broken {
+        let message = format!("`{reference}` points nowhere; anything is accepted there");
+        let finding = Finding::new(Code::SchemaReferenceBroken, message).at(place.below(pointer));
+        report(finding.help("define it under `$defs`, or correct the pointer"));
+    }
+    for (pointer, reference) in &repairs.remote {
+        let message = format!("`{reference}` lies outside the schema and is never fetched");
+        let finding = Finding::new(Code::SchemaReferenceRemote, message).at(place.below(pointer));
+        report(finding.help("copy what it refers to into `$defs` and refer to it as `#/$defs/NAME`"));
+    }
+}
+
+/// Copies descriptions that only the docstring has into the schema, where readers look for them.
+fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, String>) {
+    let lacks = |schema: &Value, name: &str| {
+        let property =
+            schema.get("properties").and_then(|properties| properties.get(name)).and_then(Value::as_object);
+        property.is_some_and(|property| {
+            property.get("description").is_none_or(|text| text.as_str().is_none_or(str::is_empty))
+        })
+    };
+    for (name, text) in described {
+        if !lacks(schema, name) {
+            continue;
+        }
+        let properties = Arc::make_mut(schema).get_mut("properties").and_then(Value::as_object_mut);
+        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(name)) {
+            property.insert("description".into(), text.as_str().into());
+        }
+    }
+}
+
+/// Keywords that hold values, not schemas.
+const VALUES: [&str; 6] = ["enum", "const", "default", "examples", "example", "required"];
+
+/// Whether a description or a title in a schema has markup that is not Markdown.
+fn has_markup(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(keyword, value)| match value {
+            Value::String(text) => is_text(keyword) && matches!(markdown(text), Cow::Owned(_)),
+            value => !VALUES.contains(&keyword.as_str()) && has_markup(value),
+        }),
+        Value::Array(items) => items.iter().any(has_markup),
+        _ => false,
+    }
+}
+
+/// Writes the descriptions and titles of a schema as Markdown.
+fn write_markdown(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => fields.iter_mut().for_each(|(keyword, value)| match value {
+            Value::String(text) if is_text(keyword) => *text = markdown(text).into_owned(),
+            value if !VALUES.contains(&keyword.as_str()) => write_markdown(value),
+            _ => {}
+        }),
+        Value::Array(items) => items.iter_mut().for_each(write_markdown),
+        _ => {}
+    }
+}
+
+fn is_text(keyword: &str) -> bool {
+    matches!(keyword, "description" | "title")
+}
+
+/// Whether the schema says everything that the docstring says of the arguments, and the docstring says something.
+pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> bool {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = |(name, text): (&String, &String)| {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        let described = property.and_then(|property| property.get("description")).and_then(Value::as_str);
+        described.is_some_and(|described| squeezed(described).contains(&squeezed(text)))
+    };
+    !described.is_empty() && described.iter().all(says)
+}
+
+/// The reason why a schema cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+enum CompileError {
+    #[error("its unions refer to each other so often that one value would take over 10,000 checks")]
+    Costly,
+    #[error("a pattern is not a regular expression, or takes too much memory{0}")]
+    Pattern(String),
+    #[error("it has over {MAX_PATTERNS} patterns, or over {MAX_PATTERN_TEXT} bytes of them")]
+    Patterns,
+    #[error("arguments are always an object, and its root is of another type")]
+    NotOfObjects,
+    #[error("{0}")]
+    Invalid(String),
+}
+
+fn within_limits(schema: &Value, cost: ValidationCost) -> Result<(), CompileError> {
+    let patterns = patterns(schema);
+    if patterns.len() > MAX_PATTERNS
+        || patterns.iter().map(|pattern| pattern.len()).sum::<usize>() > MAX_PATTERN_TEXT
+    {
+        return Err(CompileError::Patterns);
+    }
+    if !cost.is_affordable() {
+        return Err(CompileError::Costly);
+    }
+    Ok(())
+}
+
+fn compile(schema: &Value, cost: ValidationCost) -> Result<Compiled, CompileError> {
+    within_limits(schema, cost)?;
+    if !takes_objects(schema) {
+        return Err(CompileError::NotOfObjects);
+    }
+    Compiled::of(schema).map_err(|error| {
+        let at = error.instance_path().to_string();
+        let place = if at.is_empty() { String::new() } else { format!(" at {at}") };
+        match error.kind() {
+            ValidationErrorKind::Format { format } if format == "regex" => CompileError::Pattern(place),
+            _ => CompileError::Invalid(format!("{}{place}", error.masked())),
+        }
+    })
+}
+
+impl Compiled {
+    fn of(schema: &Value) -> Result<Self, jsonschema::ValidationError<'static>> {
+        let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
+        match options(schema).with_pattern_options(linear).build(schema) {
+            Ok(validator) => Ok(Self { validator, of_longer: None }),
+            Err(_) => {
+                let (_, steps) = BACKTRACKING[0];
+                Ok(Self { validator: backtracking(schema, steps)?, of_longer: Some(Default::default()) })
+            }
+        }
+    }
+}
+
+/// An estimate of the memory of all compiled patterns of a schema, within their limits.
+pub(super) fn pattern_work(schema: &Value) -> usize {
+    let share = pattern_bytes(schema);
+    let work =
+        |pattern: &str| regex_syntax::parse(pattern).map_or(share, |parsed| size(&parsed).saturating_mul(8));
+    patterns(schema).into_iter().map(|pattern| work(pattern).min(share)).sum()
+}
+
+/// Number of states of an expression whose repetitions are written out.
+fn size(expression: &Hir) -> usize {
+    match expression.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len(),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len(),
+        HirKind::Capture(capture) => size(&capture.sub),
+        HirKind::Repetition(repeated) => {
+            let times = repeated.max.unwrap_or(repeated.min.saturating_add(1));
+            size(&repeated.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(size).fold(0, usize::saturating_add)
+        }
+    }
+}
+
+fn options(schema: &Value) -> ValidationOptions<'static> {
+    jsonschema::options().with_draft(draft(schema)).offline().should_validate_formats(true)
+}
+
+fn backtracking(schema: &Value, steps: usize) -> Result<Validator, jsonschema::ValidationError<'static>> {
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(steps).size_limit(pattern_bytes(schema));
+    options(schema).with_pattern_options(patterns).build(schema)
+}
+
+/// The share of one pattern in the memory of all.
+fn pattern_bytes(schema: &Value) -> usize {
+    (MAX_PATTERN_BYTES / patterns(schema).len().max(1)).max(MIN_PATTERN_BYTES)
+}
+
+/// The patterns of a schema.
+fn patterns(schema: &Value) -> HashSet<&str> {
+    fn gather<'s>(schema: &'s Value, patterns: &mut HashSet<&'s str>) {
+        match schema {
+            Value::Object(keywords) => {
+                patterns.extend(keywords.get("pattern").and_then(Value::as_str));
+                let named = keywords.get("patternProperties").and_then(Value::as_object);
+                patterns.extend(named.into_iter().flat_map(Map::keys).map(String::as_str));
+                keywords.values().for_each(|inside| gather(inside, patterns));
+            }
+            Value::Array(items) => items.iter().for_each(|inside| gather(inside, patterns)),
+            _ => {}
+        }
+    }
+    let mut patterns = HashSet::new();
+    gather(schema, &mut patterns);
+    patterns
+}
+
+/// Bytes of the texts in a value; a short text counts as a few.
+pub(super) fn text_bytes(value: &Value) -> usize {
+    const LEAST: usize = 16;
+    match value {
+        Value::String(text) => text.len().max(LEAST),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| name.len().max(LEAST) + text_bytes(field)).sum()
+        }
+        _ => 0,
+    }
+}
+
+fn takes_objects(schema: &Value) -> bool {
+    match schema.get("type") {
+        None => !matches!(schema, Value::Bool(false)),
+        Some(Value::String(word)) => word == "object",
+        Some(Value::Array(words)) => words.iter().any(|word| word == "object"),
+        Some(_) => false,
+    }
+}
+
+/// The properties of a schema's root.
+pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
+}
+
+// Bounds the cost of checking a value against a schema. Unions of references multiply: thirty definitions that each
+// refer twice to the next make a billion checks of one value. Such schemas are untrusted input, and are not
+// compiled.
+
+/// The most checks of one value that a schema may ask for.
+const MAX_CHECKS: u64 = 10_000;
+/// Most checks of a whole value, over all its levels.
+const MAX_TOTAL: f64 = 1e6;
+/// Most references in a chain: longer chains count as endless.
+const MAX_CHAIN: usize = 256;
+
+/// The factors by which a schema multiplies checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ValidationCost {
+    /// Subschemas applied to one value, at the worst place.
+    checks: u64,
+    /// The checks among them that go on into the value.
+    descents: u64,
+}
+
+impl ValidationCost {
+    /// The cost of a schema and of all its parts.
+    pub(super) fn of(schema: &Value) -> Self {
+        let mut counting = Counting { root: schema, known: HashMap::new(), worst: ValidationCost::default() };
+        counting.walk(schema);
+        counting.worst
+    }
+
+    /// Whether any value can be checked at all.
+    pub(super) fn is_affordable(self) -> bool {
+        self.checks <= MAX_CHECKS
+    }
+
+    /// Whether this value can be checked against the schema of this cost: each level of it may multiply the checks of
+    /// the next.
+    pub(super) fn affords(self, schema: &Value, value: &Value) -> bool {
+        if self.descents <= 1 {
+            return true; // one level costs as much as any other
+        }
+        let depth = depth(value, 0);
+        let at_worst = (self.descents.max(1) as f64).powi(depth);
+        let mut levels = Levels { root: schema, known: HashMap::new() };
+        at_worst <= MAX_TOTAL || levels.total(schema, depth) <= MAX_TOTAL
+    }
+}
+
+/// Counts checks along the levels of a value, for schemas that multiply at some levels only.
+struct Levels<'a> {
+    root: &'a Value,
+    known: HashMap<(*const Value, i32), f64>,
+}
+
+impl<'a> Levels<'a> {
+    /// The most checks of a value that is nested so deeply, along any path through it.
+    fn total(&mut self, schema: &'a Value, depth: i32) -> f64 {
+        let key = (std::ptr::from_ref(schema), depth);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let mut total = 0.0;
+        for part in self.in_place(schema) {
+            let inside = if depth > 0 { into_value(part) } else { Vec::new() };
+            total += 1.0 + inside.into_iter().map(|child| self.total(child, depth - 1)).fold(0.0, f64::max);
+        }
+        self.known.insert(key, total);
+        total
+    }
+
+    /// All that is applied to the same value; endless where a cycle makes it so, up to the limit.
+    fn in_place(&self, schema: &'a Value) -> Vec<&'a Value> {
+        let mut parts = vec![schema];
+        let mut next = 0;
+        while next as u64 <= MAX_CHECKS
+            && let Some(part) = parts.get(next).copied()
+        {
+            parts.extend(applied(part, self.root));
+            next += 1;
+        }
+        parts
+    }
+}
+
+/// The subschemas that a schema applies to the same value.
+fn applied<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a Value> {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|reference| resolve_local(reference, root));
+    schema.as_object().into_iter().flat_map(in_place).chain(target)
+}
+
+/// The keywords whose subschemas apply to what is inside a value.
+const INTO_VALUE: [&str; 6] =
+    ["properties", "items", "prefixItems", "additionalProperties", "patternProperties", "contains"];
+
+fn into_value(schema: &Value) -> Vec<&Value> {
+    let mut inside = Vec::new();
+    for key in INTO_VALUE {
+        match (key, schema.get(key)) {
+            ("properties" | "patternProperties", Some(Value::Object(named))) => inside.extend(named.values()),
+            (_, Some(Value::Array(items))) => inside.extend(items),
+            (_, Some(one @ Value::Object(_))) => inside.push(one),
+            _ => {}
+        }
+    }
+    inside
+}
+
+struct Counting<'a> {
+    root: &'a Value,
+    /// Costs by the address of the subschema; those being counted are zero, so that a cycle ends.
+    known: HashMap<*const Value, ValidationCost>,
+    worst: ValidationCost,
+}
+
+impl<'a> Counting<'a> {
+    fn walk(&mut self, value: &'a Value) {
+        match value {
+            Value::Object(object) => {
+                let here = self.in_place(value, 0);
+                self.worst.checks = self.worst.checks.max(here.checks);
+                self.worst.descents = self.worst.descents.max(here.descents);
+                object.values().for_each(|child| self.walk(child));
+            }
+            Value::Array(items) => items.iter().for_each(|child| self.walk(child)),
+            _ => {}
+        }
+    }
+
+    /// Cost of all checks that this subschema applies to the same value.
+    fn in_place(&mut self, schema: &'a Value, chain: usize) -> ValidationCost {
+        let Some(object) = schema.as_object() else { return ValidationCost { checks: 1, descents: 0 } };
+        if chain > MAX_CHAIN {
+            return ValidationCost { checks: u64::MAX, descents: u64::MAX };
+        }
+        if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
+            return *known;
+        }
+        self.known.insert(schema, ValidationCost::default());
+        let goes_on = INTO_VALUE.iter().any(|key| object.contains_key(*key));
+        let mut cost = ValidationCost { checks: 1, descents: u64::from(goes_on) };
+        for part in applied(schema, self.root) {
+            let ValidationCost { checks, descents } = self.in_place(part, chain + 1);
+            cost.checks = cost.checks.saturating_add(checks);
+            cost.descents = cost.descents.saturating_add(descents);
+        }
+        self.known.insert(schema, cost);
+        cost
+    }
+}
+
+fn depth(value: &Value, above: i32) -> i32 {
+    match value {
+        Value::Object(object) => object.values().map(|child| depth(child, above + 1)).max().unwrap_or(above),
+        Value::Array(items) => items.iter().map(|child| depth(child, above + 1)).max().unwrap_or(above),
+        _ => above,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    fn doubling(keyword: &str, steps: usize) -> Value {
+        let step = |n: usize| {
+            let next = json!({ "$ref": format!("#/$defs/d{}", n + 1) });
+            (format!("d{n}"), json!({ keyword: [next, next] }))
+        };
+        let mut defs: Map<String, Value> = (0..steps).map(step).collect();
+        defs.insert(format!("d{steps}"), json!({ "type": "string" }));
+        json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs })
+    }
+
+    #[test]
+    fn unions_that_multiply_are_not_borne() {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            assert!(ValidationCost::of(&doubling(keyword, 8)).is_affordable());
+            assert!(!ValidationCost::of(&doubling(keyword, 30)).is_affordable());
+        }
+    }
+
+    #[test]
+    fn a_recursive_union_bears_shallow_values_only() {
+        let filter = json!({ "$ref": "#/$defs/f", "$defs": { "f": { "anyOf": [
+            { "properties": { "and": { "$ref": "#/$defs/f" } } },
+            { "properties": { "or": { "$ref": "#/$defs/f" } } },
+            { "properties": { "not": { "$ref": "#/$defs/f" } } },
+        ] } } });
+        let nested = |levels: usize| (0..levels).fold(json!("x"), |inner, _| json!({ "and": inner }));
+        let cost = ValidationCost::of(&filter);
+        assert!(
+            cost.is_affordable() && cost.affords(&filter, &nested(8)) && !cost.affords(&filter, &nested(60))
+        );
+    }
+
+    #[test]
+    fn a_large_union_at_one_level_is_borne() {
+        let step = |n: usize| json!({ "properties": { "name": { "const": n }, "params": { "properties": { "x": {} } } } });
+        let steps: Vec<Value> = (0..40).map(step).collect();
+        let cases = json!({ "items": { "properties": { "steps": { "items": { "anyOf": steps } } } } });
+        let schema = json!({ "properties": { "cases": cases } });
+        let value = json!({ "cases": [{ "steps": [{ "name": 1, "params": { "x": { "y": [1] } } }] }] });
+        assert!(ValidationCost::of(&schema).affords(&schema, &value));
+    }
+
+    #[test]
+    fn a_long_chain_of_references_ends() {
+        let link = |n: usize| (format!("d{n}"), json!({ "$ref": format!("#/$defs/d{}", n + 1) }));
+        let defs: Map<String, Value> = (0..5000).map(link).collect();
+        assert!(!ValidationCost::of(&json!({ "$ref": "#/$defs/d0", "$defs": defs })).is_affordable());
+    }
+}

@@ -1,0 +1,294 @@
+//! The document as a whole: its dialect, and the targets of its references.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::{
+    Code, Finding, Place, SchemaNames, Severity, percent_decoded, plain_flag, pointer_join,
+};
+
+/// The longest chain of references that is followed.
+const MAX_HOPS: usize = 32;
+
+/// The dialect of a document's schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Swagger 2.0.
+    Swagger2,
+    /// OpenAPI 3.0.
+    Draft30,
+    /// OpenAPI 3.1 and later: JSON Schema 2020-12.
+    Draft31,
+}
+
+/// A document, with lookup tables.
+pub(super) struct Document<'d> {
+    pub(super) root: &'d Value,
+    pub(super) dialect: Dialect,
+    file_name: String,
+    names: OnceCell<SchemaNames>,
+}
+
+/// Target of a `$ref`.
+pub(super) enum Target<'d> {
+    /// A value of this document, and its pointer.
+    Local(&'d Value, String),
+    /// Nothing.
+    Broken,
+    /// Another document.
+    Remote,
+}
+
+/// The version that a document declares.
+pub(super) fn version(document: &Value) -> Option<(&'static str, String)> {
+    ["openapi", "swagger"].into_iter().find_map(|field| match document.get(field)? {
+        Value::String(version) => Some((field, version.clone())),
+        Value::Number(version) => Some((field, version.to_string())),
+        _ => None,
+    })
+}
+
+impl<'d> Document<'d> {
+    pub(super) fn new(file: &str, root: &'d Value) -> Self {
+        let dialect = match version(root) {
+            Some(("swagger", _)) => Dialect::Swagger2,
+            Some((_, version)) if version.starts_with("3.0") || version == "3" => Dialect::Draft30,
+            _ => Dialect::Draft31,
+        };
+        let file_name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_string();
+        Self { root, dialect, file_name, names: OnceCell::new() }
+    }
+
+    /// The value at a JSON pointer.
+    pub(super) fn at(&self, pointer: &str) -> Option<&'d Value> {
+        self.root.pointer(pointer)
+    }
+
+    /// The target of `reference`. Names given by `$anchor` and `$id` count; nothing is ever fetched.
+    pub(super) fn resolve(&self, reference: &str) -> Target<'d> {
+        self.resolve_within(reference, &mut MAX_HOPS.clone())
+    }
+
+    fn resolve_within(&self, reference: &str, hops: &mut usize) -> Target<'d> {
+        let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let itself = base.is_empty()
+            || base.trim_start_matches("./") == self.file_name
+            || self.root.get("$self").and_then(Value::as_str) == Some(base);
+        let named = || self.names().pointer(base).or_else(|| self.names().pointer(&format!("{base}#")));
+        let base = if itself { Some("") } else { named() };
+        let Some(base) = base else { return Target::Remote };
+        let fragment = percent_decoded(fragment);
+        let pointer = match &*fragment {
+            "" => base.to_string(),
+            path if path.starts_with('/') => format!("{base}{path}"),
+            anchor => match self.names().pointer(&format!("#{anchor}")) {
+                Some(pointer) => pointer.to_string(),
+                None => return Target::Broken,
+            },
+        };
+        match self.at(&pointer) {
+            Some(value) if !pointer.is_empty() => Target::Local(value, pointer),
+            _ => self.through(&pointer, hops).unwrap_or(Target::Broken),
+        }
+    }
+
+    /// The target of a pointer that leads through another `$ref`, such as that of `components` in a file of its own.
+    fn through(&self, pointer: &str, hops: &mut usize) -> Option<Target<'d>> {
+        let (mut value, mut at) = (self.root, String::new());
+        for segment in pointer.split('/').skip(1) {
+            let step = format!("/{segment}");
+            while value.pointer(&step).is_none() {
+                *hops = hops.checked_sub(1)?;
+                match self.resolve_within(value.get("$ref")?.as_str()?, hops) {
+                    Target::Local(target, pointer) => (value, at) = (target, pointer),
+                    other => return Some(other),
+                }
+            }
+            value = value.pointer(&step)?;
+            at.push_str(&step);
+        }
+        (!at.is_empty()).then_some(Target::Local(value, at))
+    }
+
+    /// The target of `reference` in a schema at `pointer`. Schemas that were pasted into a document refer to their
+    /// own root, so that is tried when the document has no such target.
+    pub(super) fn resolve_from(&self, reference: &str, pointer: &str) -> Target<'d> {
+        let found = self.resolve(reference);
+        let (Target::Broken, Some(path)) = (&found, reference.strip_prefix('#')) else { return found };
+        let mut ancestor = pointer;
+        while path.starts_with('/') && !ancestor.is_empty() {
+            let target = format!("{ancestor}{}", percent_decoded(path));
+            if let Some(value) = self.at(&target) {
+                return Target::Local(value, target);
+            }
+            ancestor = ancestor.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+        found
+    }
+
+    /// Follows the `$ref`s of a response or example; `None` after reporting one that cannot be resolved.
+    pub(super) fn follow(
+        &self,
+        value: &'d Value,
+        pointer: String,
+        report: &mut Report,
+    ) -> Option<(&'d Value, String)> {
+        self.follow_or(value, pointer, Loss::Nothing, report)
+    }
+
+    /// Follows the `$ref`s of a path item, an operation, a parameter or a body, without which arguments are missing.
+    pub(super) fn follow_needed(
+        &self,
+        value: &'d Value,
+        pointer: String,
+        report: &mut Report,
+    ) -> Option<(&'d Value, String)> {
+        self.follow_or(value, pointer, Loss::Arguments, report)
+    }
+
+    fn follow_or(
+        &self,
+        value: &'d Value,
+        pointer: String,
+        loss: Loss,
+        report: &mut Report,
+    ) -> Option<(&'d Value, String)> {
+        let (mut at, mut place) = (value, pointer);
+        for _ in 0..MAX_HOPS {
+            let Some(reference) = at.get("$ref").and_then(Value::as_str) else { return Some((at, place)) };
+            match self.resolve(reference) {
+                Target::Local(next, pointer) => (at, place) = (next, pointer),
+                Target::Broken => {
+                    report.broken(reference, &place, loss);
+                    return None;
+                }
+                Target::Remote => {
+                    report.remote(reference, &place, loss);
+                    return None;
+                }
+            }
+        }
+        report.unresolved(Code::SchemaReferenceBroken, &place, "a chain of $refs never ends", None, loss);
+        None
+    }
+
+    /// The names that schemas of the document give themselves.
+    fn names(&self) -> &SchemaNames {
+        self.names.get_or_init(|| SchemaNames::of(self.root, &["$id"]))
+    }
+}
+
+/// What is missing from a tool because of a `$ref` without a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// Nothing that a call needs.
+    Nothing,
+    /// A part of a schema, in whose place any value is accepted.
+    Part,
+    /// The whole schema of a parameter or body, in whose place any value is accepted.
+    Schema,
+    /// Arguments. The tool is documented, and cannot be called.
+    Arguments,
+}
+
+/// The findings about one document, each place and message once, however many operations share it.
+pub(super) struct Report {
+    file: String,
+    /// The operation that is being read.
+    pub(super) tool: Option<String>,
+    /// Whether arguments of that operation are missing.
+    pub(super) lost_arguments: bool,
+    seen: HashSet<(Code, String, String)>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Report {
+    pub(super) fn new(file: &str) -> Self {
+        Self {
+            file: file.to_string(),
+            tool: None,
+            lost_arguments: false,
+            seen: HashSet::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, code: Code, pointer: &str, message: impl Into<String>) {
+        self.add_with_help(code, pointer, message.into(), None);
+    }
+
+    /// Reports a value of the wrong kind in `field` of the object at `pointer`.
+    pub(super) fn invalid(&mut self, pointer: &str, field: &str, message: impl Into<String>) {
+        self.add(Code::FieldInvalid, &pointer_join(pointer, field), message);
+    }
+
+    /// Reports a value of the wrong kind that was read as the one thing that it can mean.
+    pub(super) fn repaired(&mut self, pointer: &str, field: &str, read: &Value) {
+        let message = format!("`{}` has the wrong kind of value; it was read as {read}", quote(field));
+        self.add(Code::FieldRepaired, &pointer_join(pointer, field), message);
+    }
+
+    /// The boolean that the value of a field says. A text that says so is a mistake with one meaning.
+    pub(super) fn flag(&mut self, value: Option<&Value>, field: &str, pointer: &str) -> Option<bool> {
+        let value = value.filter(|value| !value.is_null())?;
+        let flag = plain_flag(value);
+        match flag {
+            Some(_) if value.is_boolean() => {}
+            Some(flag) => self.repaired(pointer, field, &flag.into()),
+            None => self.invalid(pointer, field, format!("`{field}` is not true or false; it was left out")),
+        }
+        flag
+    }
+
+    /// Reports a `$ref`, in the object at `pointer`, to nothing.
+    pub(super) fn broken(&mut self, reference: &str, pointer: &str, loss: Loss) {
+        let message = format!("$ref `{}` points nowhere", quote(reference));
+        self.unresolved(Code::SchemaReferenceBroken, &pointer_join(pointer, "$ref"), &message, None, loss);
+    }
+
+    /// Reports a `$ref`, in the object at `pointer`, to another document.
+    pub(super) fn remote(&mut self, reference: &str, pointer: &str, loss: Loss) {
+        let message = format!("$ref `{}` points outside this document", quote(reference));
+        let help = "bundle the document into one file first, with an OpenAPI bundler, and import the result";
+        let pointer = pointer_join(pointer, "$ref");
+        self.unresolved(Code::SchemaReferenceRemote, &pointer, &message, Some(help), loss);
+    }
+
+    /// Reports a `$ref` that cannot be resolved. It is an error if the tool lacks arguments, or their schema.
+    fn unresolved(&mut self, code: Code, pointer: &str, message: &str, help: Option<&str>, loss: Loss) {
+        let what = match loss {
+            Loss::Nothing => "it was left out",
+            Loss::Part | Loss::Schema => "the place accepts anything",
+            Loss::Arguments => "arguments are missing",
+        };
+        self.lost_arguments |= loss == Loss::Arguments;
+        let is_first = self.add_with_help(code, pointer, format!("{message}; {what}"), help);
+        let is_error = is_first && matches!(loss, Loss::Schema | Loss::Arguments);
+        if let Some(finding) = self.findings.last_mut().filter(|_| is_error) {
+            finding.severity = Severity::Error;
+        }
+    }
+
+    fn add_with_help(&mut self, code: Code, pointer: &str, message: String, help: Option<&str>) -> bool {
+        let is_first = self.seen.insert((code, pointer.to_string(), message.clone()));
+        if is_first {
+            let mut finding = Finding::new(code, message).at(Place::new(&self.file, pointer));
+            finding.tool = self.tool.clone();
+            finding.help = help.map(str::to_string);
+            self.findings.push(finding);
+        }
+        is_first
+    }
+}
+
+/// An untrusted text, short enough for a message.
+pub(super) fn quote(text: &str) -> String {
+    let line = clean_line(text);
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}

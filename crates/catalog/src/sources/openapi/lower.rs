@@ -1,0 +1,355 @@
+//! One schema of any OpenAPI dialect, rewritten as JSON Schema 2020-12 with its `$ref`s in `$defs`.
+//!
+//! OpenAPI's own keywords (`nullable`, `example`, boolean `exclusiveMinimum`, ...) are read in every dialect, because
+//! documents mix them; only the siblings of a `$ref` count from 3.1 on alone.
+
+use indexmap::IndexSet;
+use serde_json::{Map, Value, json};
+
+use super::document::{Dialect, Document, Loss, Report, Target, quote};
+use super::paths::DefinitionKeys;
+use toolcrib_definition::finding::{Code, plain_flag, pointer_push};
+use toolcrib_definition::schema::walk::{self, KeywordKind, meant};
+
+/// Deepest schema that is read; deeper ones accept any value.
+const MAX_DEPTH: usize = 200;
+/// Most schemas in which a required name is looked up.
+const MAX_FAMILY: usize = 64;
+/// Keywords that do not matter for a chain of `allOf`s, or for a `$ref` or `null` beside a schema.
+const ANNOTATIONS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "$comment"];
+/// Keywords of a Swagger 2.0 parameter beside its schema.
+const PARAMETER_WORDS: [&str; 6] =
+    ["name", "in", "required", "allowEmptyValue", "collectionFormat", "schema"];
+
+/// Direction of a schema, request or response: `readOnly` is left out of the one, `writeOnly` of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Direction {
+    Input,
+    Output,
+}
+
+/// The rewriting of one schema.
+pub(super) struct Lowering<'a, 'd> {
+    pub(super) document: &'a Document<'d>,
+    pub(super) report: &'a mut Report,
+    pub(super) keys: &'a mut DefinitionKeys,
+    pub(super) direction: Direction,
+    /// Place of the schema in the document.
+    pub(super) pointer: String,
+    /// Keys in `$defs` that the schema needs.
+    pub(super) refs: IndexSet<String>,
+    pub(super) depth: usize,
+}
+
+impl Lowering<'_, '_> {
+    /// Rewrites a schema.
+    pub(super) fn schema(&mut self, schema: &Value) -> Value {
+        self.schema_within(schema, None)
+    }
+
+    /// Rewrites a Swagger 2.0 parameter, which is a schema with more keywords.
+    pub(super) fn parameter(&mut self, parameter: &Value) -> Value {
+        match parameter {
+            Value::Object(map) => self.object(map, parameter, &PARAMETER_WORDS),
+            _ => json!({}),
+        }
+    }
+
+    /// `family` is the outermost schema of the `allOf`s around this one, whose names belong together.
+    fn schema_within(&mut self, schema: &Value, family: Option<&Value>) -> Value {
+        match schema {
+            Value::Bool(_) => schema.clone(),
+            Value::Object(map) if self.depth < MAX_DEPTH => {
+                self.depth += 1;
+                let lowered = self.object(map, family.unwrap_or(schema), &[]);
+                self.depth -= 1;
+                lowered
+            }
+            _ => {
+                let message = "not a schema, which is an object or a boolean; the place accepts anything";
+                self.report.add(Code::FieldInvalid, &self.pointer, message);
+                json!({})
+            }
+        }
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, family: &Value, skip: &[&str]) -> Value {
+        let mut out = Map::new();
+        let reference = map.get("$ref").or_else(|| map.get("$dynamicRef"));
+        if let Some(reference) = reference {
+            self.reference(reference, &mut out);
+        }
+        let alone = reference.is_some() && self.document.dialect != Dialect::Draft31;
+        for (word, value) in map {
+            if !skip.contains(&word.as_str()) && (!alone || word == "description") {
+                self.keyword(word, value, map, family, &mut out);
+            }
+        }
+        lower_bounds(&mut out);
+        for word in ["nullable", "x-nullable"] {
+            if map.get(word).is_some_and(Value::is_string) && is_true(map.get(word)) {
+                self.report.repaired(&self.pointer, word, &true.into());
+            }
+        }
+        if is_true(map.get("nullable")) || is_true(map.get("x-nullable")) {
+            out = allow_null(out);
+        }
+        Value::Object(out)
+    }
+
+    fn reference(&mut self, reference: &Value, out: &mut Map<String, Value>) {
+        let Some(reference) = reference.as_str() else {
+            return self.report.invalid(&self.pointer, "$ref", "a $ref is a string; it was left out");
+        };
+        match self.document.resolve_from(reference, &self.pointer) {
+            Target::Local(_, pointer) => {
+                let key = self.keys.of(&pointer);
+                out.insert("$ref".to_string(), Value::String(format!("#/$defs/{key}")));
+                self.refs.insert(key);
+            }
+            Target::Broken => self.report.broken(reference, &self.pointer, self.loss()),
+            Target::Remote => self.report.remote(reference, &self.pointer, self.loss()),
+        }
+    }
+
+    /// What a `$ref` without a target costs here.
+    fn loss(&self) -> Loss {
+        let is_whole = self.direction == Direction::Input && self.depth <= 1;
+        if is_whole { Loss::Schema } else { Loss::Part }
+    }
+
+    fn keyword(
+        &mut self,
+        word: &str,
+        value: &Value,
+        map: &Map<String, Value>,
+        family: &Value,
+        out: &mut Map<String, Value>,
+    ) {
+        let kind = kind(word);
+        let meant = if fits(kind, word, value) { None } else { meant(word, value, map.get("properties")) };
+        if let Some(meant) = &meant {
+            self.report.repaired(&self.pointer, word, meant);
+        }
+        let value = meant.as_ref().unwrap_or(value);
+        if !fits(kind, word, value) {
+            return self.misfit(word, value, out);
+        }
+        let lowered = match (kind, value) {
+            (KeywordKind::Old, _) => return,
+            _ if matches!(word, "example" | "x-example") => {
+                if map.contains_key("examples") {
+                    return;
+                }
+                out.insert("examples".to_string(), json!([value]));
+                return;
+            }
+            (KeywordKind::Schema, _) => self.inside(&[word], |this| this.schema(value)),
+            (KeywordKind::List, Value::Array(schemas)) => {
+                let family = (word == "allOf").then_some(family);
+                let each = schemas.iter().enumerate().map(|(index, schema)| {
+                    self.inside(&[word, &index.to_string()], |this| this.schema_within(schema, family))
+                });
+                each.collect()
+            }
+            (KeywordKind::Named, Value::Object(schemas)) => self.members(word, schemas, out),
+            (KeywordKind::Names, Value::Array(_)) => {
+                let mut names: IndexSet<String> = required_of(out).into_iter().collect();
+                let visible = |name: &&str| !self.is_hidden_name(name, family);
+                names.extend(strings(value).filter(visible).map(str::to_string));
+                if names.is_empty() {
+                    return;
+                }
+                names.into_iter().collect()
+            }
+            (KeywordKind::Type, Value::String(name)) if name == "file" => {
+                out.insert("format".to_string(), "binary".into());
+                "string".into()
+            }
+            (KeywordKind::Type, Value::Array(_)) => {
+                strings(value).collect::<IndexSet<_>>().into_iter().collect()
+            }
+            (KeywordKind::Values, Value::Array(values))
+                if word == "enum" && is_true(map.get("nullable")) && !values.contains(&Value::Null) =>
+            {
+                values.iter().cloned().chain([Value::Null]).collect()
+            }
+            _ => value.clone(),
+        };
+        out.insert(word.to_string(), lowered);
+    }
+
+    /// The schemas of `properties` and the like, without properties of the other direction.
+    fn members(&mut self, word: &str, schemas: &Map<String, Value>, out: &mut Map<String, Value>) -> Value {
+        let mut members = Map::new();
+        let mut required: IndexSet<String> = IndexSet::new();
+        for (name, schema) in schemas {
+            if word == "properties" && self.is_hidden(schema) {
+                continue;
+            }
+            let lowered = self.inside(&[word, name], |this| this.schema(schema));
+            // Draft 3 had `required: true` on the property itself, and many documents still have it.
+            if word == "properties" && is_true(schema.get("required")) {
+                required.insert(name.clone());
+            }
+            members.insert(name.clone(), lowered);
+        }
+        if !required.is_empty() {
+            required.extend(required_of(out));
+            out.insert("required".to_string(), required.into_iter().collect());
+        }
+        Value::Object(members)
+    }
+
+    /// A keyword with the wrong kind of value: corrected where the meaning is clear, else left out.
+    fn misfit(&mut self, word: &str, value: &Value, out: &mut Map<String, Value>) {
+        match (word, value) {
+            ("items", Value::Array(schemas)) => {
+                let each = schemas.iter().enumerate().map(|(index, schema)| {
+                    self.inside(&[word, &index.to_string()], |this| this.schema(schema))
+                });
+                let lowered: Value = each.collect();
+                out.insert("prefixItems".to_string(), lowered);
+            }
+            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {
+                out.insert(word.to_string(), value.clone());
+            }
+            ("required", value) if plain_flag(value) == Some(false) => {}
+            ("required", value) if plain_flag(value) == Some(true) => {
+                let place = format!("{}/required", self.pointer);
+                self.report.add(
+                    Code::SchemaRepaired,
+                    &place,
+                    "`required: true` belongs into the list of the object",
+                );
+            }
+            _ => {
+                let message = format!("`{}` has the wrong kind of value; it was left out", quote(word));
+                self.report.invalid(&self.pointer, word, message);
+            }
+        }
+    }
+
+    /// Whether a property belongs to the other direction alone, by its own keyword or that of its `$ref`'s target.
+    fn is_hidden(&self, schema: &Value) -> bool {
+        let word = if self.direction == Direction::Input { "readOnly" } else { "writeOnly" };
+        if is_true(schema.get(word)) {
+            return true;
+        }
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return false };
+        matches!(self.document.resolve(reference), Target::Local(target, _) if is_true(target.get(word)))
+    }
+
+    /// Whether a required name is that of a hidden property, anywhere in a chain of `allOf`s.
+    fn is_hidden_name(&self, name: &str, family: &Value) -> bool {
+        let mut queue = vec![family];
+        let mut at = 0;
+        while let Some(&schema) = queue.get(at) {
+            at += 1;
+            if schema
+                .get("properties")
+                .and_then(|all| all.get(name))
+                .is_some_and(|found| self.is_hidden(found))
+            {
+                return true;
+            }
+            let target =
+                schema.get("$ref").and_then(Value::as_str).map(|reference| self.document.resolve(reference));
+            if let Some(Target::Local(target, _)) = target {
+                queue.push(target);
+            }
+            queue
+                .extend(schema.get("allOf").and_then(Value::as_array).into_iter().flatten().take(MAX_FAMILY));
+            queue.truncate(MAX_FAMILY);
+        }
+        false
+    }
+
+    fn inside<T>(&mut self, segments: &[&str], then: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.pointer.len();
+        segments.iter().for_each(|segment| pointer_push(&mut self.pointer, segment));
+        let result = then(self);
+        self.pointer.truncate(length);
+        result
+    }
+}
+
+/// Whether a value is true, or says so in a text.
+pub(super) fn is_true(value: Option<&Value>) -> bool {
+    value.and_then(plain_flag) == Some(true)
+}
+
+/// The required names of a rewritten object.
+pub(super) fn required_of(schema: &Map<String, Value>) -> Vec<String> {
+    schema.get("required").into_iter().flat_map(strings).map(str::to_string).collect()
+}
+
+/// Boolean exclusive bounds become numbers.
+fn lower_bounds(schema: &mut Map<String, Value>) {
+    for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        let Some(Value::Bool(excluded)) = schema.get(exclusive).cloned() else { continue };
+        schema.shift_remove(exclusive);
+        if excluded && let Some(bound) = schema.shift_remove(inclusive) {
+            schema.insert(exclusive.to_string(), bound);
+        }
+    }
+}
+
+/// Lets a rewritten schema accept `null` as well.
+fn allow_null(mut schema: Map<String, Value>) -> Map<String, Value> {
+    let only_null = json!({ "type": "null" });
+    let combined = ["$ref", "allOf", "anyOf", "oneOf", "not", "const", "if"]
+        .iter()
+        .any(|word| schema.contains_key(*word));
+    if !combined {
+        let types: Vec<Value> = match schema.get("type") {
+            None => return schema,
+            Some(Value::Array(types)) => types.clone(),
+            Some(one) => vec![one.clone()],
+        };
+        let types: IndexSet<String> =
+            types.iter().chain([&"null".into()]).flat_map(Value::as_str).map(str::to_string).collect();
+        schema.insert("type".to_string(), types.into_iter().collect());
+        return schema;
+    }
+    let constrains = |word: &&String| !ANNOTATIONS.contains(&word.as_str());
+    if schema.keys().filter(constrains).eq(["anyOf"])
+        && let Some(Value::Array(choices)) = schema.get_mut("anyOf")
+    {
+        if !choices.contains(&only_null) {
+            choices.push(only_null);
+        }
+        return schema;
+    }
+    let (outer, inner): (Map<_, _>, Map<_, _>) =
+        schema.into_iter().partition(|(word, _)| ANNOTATIONS.contains(&word.as_str()));
+    outer.into_iter().chain([("anyOf".to_string(), json!([inner, only_null]))]).collect()
+}
+
+/// The kind of a keyword. `Old` ones are dropped: they are OpenAPI's, or would break the new `$ref`s.
+pub(super) fn kind(word: &str) -> KeywordKind {
+    match word {
+        "$ref" | "$defs" | "discriminator" | "xml" | "externalDocs" | "collectionFormat" => KeywordKind::Old,
+        "additionalItems" | "x-example" => KeywordKind::Any,
+        _ if word.starts_with("x-") => KeywordKind::Old,
+        _ => walk::holds(word),
+    }
+}
+
+/// Whether a keyword of this kind takes this value. Parts of it that are wrong are reported where they stand.
+pub(super) fn fits(kind: KeywordKind, word: &str, value: &Value) -> bool {
+    match kind {
+        KeywordKind::List => value.as_array().is_some_and(|all| !all.is_empty()),
+        KeywordKind::Named => value.is_object(),
+        KeywordKind::Names => value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
+        KeywordKind::Type => value.is_string() || strings(value).next().is_some(),
+        KeywordKind::Count => value.as_f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0),
+        KeywordKind::Old | KeywordKind::Unknown => true,
+        _ => walk::fits(kind, word, value),
+    }
+}
+
+/// The strings of a list.
+pub(super) fn strings(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
+}

@@ -1,0 +1,165 @@
+//! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool per operation.
+//!
+//! 1. [`paths`] lists the operations in the order of the document.
+//! 2. [`operation`] reads one operation; a mistake in it goes into the [`document::Report`] and affects nothing else.
+//! 3. [`parameter`] turns a request into arguments, merges them into one object, and records where each belongs in the
+//!    request; [`bundle::flatten`] splits a plain body into separate arguments.
+//! 4. [`lower`] rewrites a schema as JSON Schema 2020-12.
+//! 5. [`bundle`] lowers each place in the document only once, and collects the `$defs` of a tool.
+//!
+//! Nothing is fetched. Each tool has a memory budget, because in some documents every operation reaches every schema,
+//! and the import must stay within [`TOTAL_BUDGET`]. Parts over the budget accept any value, and are reported.
+
+mod bundle;
+mod document;
+mod lower;
+mod operation;
+mod parameter;
+mod paths;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexSet;
+use serde_json::Value;
+
+pub(super) use self::bundle::{refs_in, weight};
+pub(super) use self::paths::{DefinitionKeys, is_address, origin};
+
+use self::bundle::Bundle;
+use self::document::{Document, Report, Target};
+use self::paths::Names;
+use crate::config::Category;
+use toolcrib_definition::finding::Finding;
+use toolcrib_definition::{Definition, clean_line};
+
+/// Estimated memory that the tools of one document may take, in bytes.
+pub(super) const TOTAL_BUDGET: usize = 256 << 20;
+/// The same limit for one tool: about 1 MB of JSON.
+pub(super) const TOOL_BUDGET: usize = 4 << 20;
+/// How many times its fair share of the common half of the memory a tool may take. Most tools take nothing from it.
+const SHARES: usize = 4;
+
+/// One operation of a document.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The operation as a tool.
+    pub definition: Definition,
+    /// JSON Pointer to the operation in the document, such as `/paths/~1files~1{id}/get`.
+    pub pointer: String,
+    /// Whether some of its arguments could not be read.
+    pub lost_arguments: bool,
+}
+
+/// A document, imported.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The title of the API.
+    pub server: Option<String>,
+    /// The first address of the API in the document.
+    pub base: Option<String>,
+    /// The addresses of operations that are served from elsewhere.
+    pub addresses: IndexSet<String>,
+    /// The operations, in the order of the document.
+    pub operations: Vec<Operation>,
+    /// The document's descriptions of the operations' categories.
+    pub categories: Vec<Category>,
+    /// Mistakes in the document.
+    pub findings: Vec<Finding>,
+}
+
+/// Whether a value is an OpenAPI or Swagger document.
+pub fn recognise(document: &Value) -> bool {
+    document::version(document).is_some() && document.get("paths").is_some()
+}
+
+/// Imports a document; `file` is its name in findings.
+pub fn import(file: &str, document: &Value) -> Imported {
+    import_within(file, document, TOTAL_BUDGET)
+}
+
+/// Half of the memory is divided evenly; tools that need more take from the other half.
+fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
+    let document = Document::new(file, document);
+    let mut report = Report::new(file);
+    let found = paths::operations(&document, &mut report);
+    report.lost_arguments = false;
+    let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
+    let mut importer = Importer {
+        document: &document,
+        bundle: Bundle::new(&document),
+        report,
+        plain: HashMap::new(),
+        title: title.clone().filter(|title| !title.is_empty()),
+        names: Names::default(),
+        ids: HashSet::new(),
+        secrets: secrets(&document),
+        budget: 0,
+    };
+    for id in found.iter().filter_map(|found| found.id()) {
+        importer.names.take(id);
+    }
+    let own = memory / 2 / found.len().max(1);
+    let mut common = memory / 2;
+    let mut operations = Vec::with_capacity(found.len());
+    for (index, one) in found.iter().enumerate() {
+        importer.budget = TOOL_BUDGET.min(own + common / (found.len() - index) * SHARES);
+        let operation = importer.operation(one);
+        common = common.saturating_sub(weight_of(&operation.definition).saturating_sub(own));
+        operations.push(operation);
+    }
+    let categories = operation::assign_categories(&mut operations, document.root);
+    Imported {
+        categories,
+        server: importer.title,
+        addresses: found
+            .iter()
+            .filter_map(|found| found.address(document.root))
+            .filter(|address| paths::is_address(address))
+            .collect(),
+        base: paths::base(document.root),
+        operations,
+        findings: importer.report.findings,
+    }
+}
+
+fn weight_of(definition: &Definition) -> usize {
+    let schemas = definition.parameters.iter().chain(&definition.result_schema);
+    definition.description.len() + schemas.map(|schema| weight(schema.value())).sum::<usize>()
+}
+
+/// The state of one import.
+struct Importer<'a, 'd> {
+    document: &'a Document<'d>,
+    bundle: Bundle<'a, 'd>,
+    report: Report,
+    /// The title of the API.
+    title: Option<String>,
+    plain: bundle::Memo,
+    /// All names, including the names of later operations.
+    names: Names,
+    /// The operationIds that are taken.
+    ids: HashSet<String>,
+    /// Places and names of API keys, which are configuration and never arguments.
+    secrets: HashSet<(String, String)>,
+    /// Memory that is left for the current tool.
+    budget: usize,
+}
+
+fn secrets(document: &Document<'_>) -> HashSet<(String, String)> {
+    let places = ["/components/securitySchemes", "/securityDefinitions"];
+    let resolved = |reference: &str| match document.resolve(reference) {
+        Target::Local(value, _) => Some(value),
+        _ => None,
+    };
+    let schemes = places.iter().find_map(|place| resolved(&format!("#{place}")));
+    let schemes = schemes.and_then(Value::as_object).into_iter().flatten();
+    let place = |(_, scheme): (&String, &Value)| {
+        let target = scheme.get("$ref").and_then(Value::as_str).and_then(resolved);
+        let scheme = target.unwrap_or(scheme);
+        let text = |field: &str| scheme.get(field).and_then(Value::as_str).map(str::to_string);
+        text("type").filter(|kind| kind == "apiKey").and_then(|_| Some((text("in")?, text("name")?)))
+    };
+    schemes.filter_map(place).collect()
+}

@@ -1,0 +1,456 @@
+//! One operation as a tool definition.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::bundle::weight;
+use super::document::{Dialect, quote};
+use super::lower::{Direction, is_true};
+use super::parameter::{Argument, Body, Merged, Parameter, json_media, merge};
+use super::paths::Found;
+use super::{Importer, Operation, paths};
+use crate::config::Category;
+use crate::names::bare;
+use crate::short::sentence_end;
+use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
+use toolcrib_definition::grammar::singular;
+use toolcrib_definition::{
+    Backend, CategoryPath, Definition, Effect, Example, HttpBackend, Location, Schema, clean_line, clipped,
+    words,
+};
+
+/// Longest summary that is used as a short description, in characters.
+const MAX_SHORT: usize = 120;
+/// Longest result schema that is kept, as JSON: a longer one is not worth its room.
+const MAX_RESULT: usize = 64 * 1024;
+/// Largest factor between a schema's JSON and its memory.
+const OVERHEAD: usize = 8;
+/// Most error responses of one operation, and most characters of a meaning.
+const MAX_ERRORS: usize = 12;
+const MAX_MEANING: usize = 120;
+/// Most tags of one operation.
+const MAX_TAGS: usize = 32;
+
+impl<'d> Importer<'_, 'd> {
+    /// Reads an operation. Mistakes in it are reported, and the rest is kept.
+    pub(super) fn operation(&mut self, found: &Found<'d>) -> Operation {
+        let name = self.name(found);
+        self.report.tool = Some(name.clone());
+        if found.id().is_none() {
+            let message = format!("{} {} was named `{}`", found.method, quote(found.path), quote(&name));
+            self.report.add(Code::OperationRenamed, &found.pointer, message);
+        } else if found.id() != Some(name.as_str()) {
+            let message =
+                format!("another operation has this operationId; this one is called `{}`", quote(&name));
+            let pointer = pointer_join(&found.pointer, "operationId");
+            self.report.add(Code::NameDuplicate, &pointer, message);
+        }
+        let parameters = self.parameters(found);
+        let mut arguments = self.arguments(found, &parameters);
+        let body = self.body(found, &parameters);
+        let Body { arguments: sent, content_type, examples } = body;
+        arguments.extend(sent);
+        self.limit(&mut arguments, found);
+        let merged =
+            merge(&arguments, &found.method, &found.pointer, self.budget, &mut self.bundle, &mut self.report);
+
+        let summary = self.text(found.operation, "summary", &found.pointer);
+        let description = self.text(found.operation, "description", &found.pointer);
+        let mut tags = self.tags(found).into_iter();
+        let (returns, result_schema) = self.result(found);
+        let address = found.address(self.document.root);
+        let lost_arguments = std::mem::take(&mut self.report.lost_arguments);
+        let definition = Definition {
+            name,
+            short_description: short(&summary, &description),
+            description: if description.is_empty() { summary } else { description },
+            category: tags
+                .next()
+                .and_then(|tag| CategoryPath::from_segments([tag.as_str()]))
+                .into_iter()
+                .collect(),
+            tags: tags.collect(),
+            returns,
+            result_schema,
+            errors: self.errors(found),
+            examples: calls(&arguments, &merged, examples, self.budget),
+            notes: address.iter().map(|address| format!("Served from `{}`.", quote(address))).collect(),
+            effect: Some(match found.method.as_str() {
+                "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => Effect::Read,
+                "DELETE" => Effect::Destructive,
+                _ => Effect::Write,
+            }),
+            deprecated: is_true(found.operation.get("deprecated")).then_some(true),
+            parameters: Some(Schema::from_value(merged.parameters)),
+            backend: Some(Backend::Http(HttpBackend {
+                method: found.method.clone(),
+                path: written_path(sent_path(found.path), &parameters),
+                server: address.map(|address| match paths::is_address(&address) {
+                    true => address,
+                    // Where that is, only the operator knows.
+                    false => format!("{}{address}", self.title.as_deref().unwrap_or_default()),
+                }),
+                arguments: merged.places,
+                content_type,
+            })),
+            ..Definition::default()
+        };
+        Operation { definition, pointer: found.pointer.clone(), lost_arguments }
+    }
+
+    fn name(&mut self, found: &Found<'d>) -> String {
+        match found.id() {
+            Some(id) if self.ids.insert(id.to_string()) => id.to_string(),
+            Some(id) => self.names.number(id),
+            None => self.names.number(&paths::name_of_operation(&found.method, found.path)),
+        }
+    }
+
+    /// Keeps the number of arguments within the budget too, required ones first.
+    fn limit(&mut self, arguments: &mut Vec<Argument>, found: &Found<'d>) {
+        let most = (self.budget / 256).max(32);
+        if arguments.len() > most {
+            arguments.sort_by_key(|argument| !argument.required);
+            arguments.truncate(most);
+            let message = format!("more than {most} arguments; the others were left out");
+            self.report.add(Code::FieldInvalid, &found.pointer, message);
+        }
+    }
+
+    /// A text field, or nothing.
+    fn text(&mut self, owner: &Map<String, Value>, field: &str, pointer: &str) -> String {
+        match owner.get(field) {
+            Some(Value::String(text)) => match text.char_indices().find(|(at, _)| *at >= self.budget) {
+                Some((end, _)) => text[..end].to_string(),
+                None => text.trim().to_string(),
+            },
+            None | Some(Value::Null) => String::new(),
+            Some(_) => {
+                self.report.invalid(pointer, field, format!("`{field}` is not text; it was left out"));
+                String::new()
+            }
+        }
+    }
+
+    fn tags(&mut self, found: &Found<'d>) -> Vec<String> {
+        let Some(tags) = found.operation.get("tags") else { return Vec::new() };
+        if !tags.is_array() {
+            self.report.invalid(&found.pointer, "tags", "`tags` is not a list; it was left out");
+        }
+        let texts = tags.as_array().into_iter().flatten().filter_map(Value::as_str);
+        texts.map(clean_line).filter(|tag| !tag.is_empty()).take(MAX_TAGS).collect()
+    }
+
+    /// The first successful response, in words and as a schema.
+    fn result(&mut self, found: &Found<'d>) -> (Option<String>, Option<Schema>) {
+        let nothing = (None, None);
+        let pointer = pointer_join(&found.pointer, "responses");
+        let responses = found.operation.get("responses").unwrap_or(&Value::Null);
+        let responses = self.document.follow(responses, pointer, &mut self.report);
+        let Some((Value::Object(responses), within)) = responses else { return nothing };
+        let success = responses.iter().find(|(status, _)| status.starts_with('2'));
+        let is_success = success.is_some();
+        let response = success.or_else(|| responses.get_key_value("default"));
+        let Some((status, response)) = response else { return nothing };
+        let pointer = pointer_join(&within, status);
+        let Some((response, pointer)) = self.document.follow(response, pointer, &mut self.report) else {
+            return nothing;
+        };
+        let Some(response) = response.as_object() else { return nothing };
+        let returns = Some(self.text(response, "description", &pointer)).filter(|text| !text.is_empty());
+        let returns = returns.filter(|text| is_success || !text.to_lowercase().contains("error"));
+        let content = response.get("content").and_then(Value::as_object).and_then(json_media);
+        let (owner, pointer) = match (self.document.dialect, content) {
+            _ if !is_success => return (returns, None),
+            (Dialect::Swagger2, _) => (response.get("schema"), pointer_join(&pointer, "schema")),
+            (_, Some((media, content))) => {
+                let pointer = pointer_to(&pointer, &["content", media]);
+                match self.document.follow(content, pointer, &mut self.report) {
+                    Some((content, pointer)) => (content.get("schema"), pointer_join(&pointer, "schema")),
+                    None => return (returns, None),
+                }
+            }
+            _ => return (returns, None),
+        };
+        (returns, owner.and_then(|schema| self.result_schema(schema, &pointer)))
+    }
+
+    /// The error responses with their meanings; statuses of one meaning are one line.
+    fn errors(&mut self, found: &Found<'d>) -> Vec<String> {
+        let responses = found.operation.get("responses").and_then(Value::as_object);
+        let is_error = |status: &str| status.starts_with(['4', '5']) || status == "default";
+        let mut meanings: IndexMap<String, Vec<&str>> = IndexMap::new();
+        for (status, response) in responses.into_iter().flatten().filter(|(status, _)| is_error(status)) {
+            let pointer = pointer_to(&found.pointer, &["responses", status]);
+            let Some((response, pointer)) = self.document.follow(response, pointer, &mut self.report) else {
+                continue;
+            };
+            let Some(response) = response.as_object() else { continue };
+            let meaning = clean_line(&self.text(response, "description", &pointer));
+            let meaning = meaning[..sentence_end(&meaning)].trim_end_matches('.');
+            // `default` is often the description of success, or only says that there is an error.
+            let is_telling = || meaning.to_lowercase().contains("error") && meaning.split(' ').count() > 2;
+            if status != "default" || is_telling() {
+                meanings.entry(clipped(meaning, MAX_MEANING).into_owned()).or_default().push(status);
+            }
+        }
+        let line = |(meaning, statuses): (String, Vec<&str>)| match meaning.as_str() {
+            meaning if meaning.is_empty() || statuses.contains(&meaning) => statuses.join(", "),
+            meaning => format!("{}: {meaning}", statuses.join(", ")),
+        };
+        meanings.into_iter().take(MAX_ERRORS).map(line).collect()
+    }
+
+    fn result_schema(&mut self, schema: &Value, pointer: &str) -> Option<Schema> {
+        let mut component = self.bundle.schema(schema, pointer, Direction::Output, &mut self.report);
+        // A schema that is only a `$ref` is easier to read when resolved.
+        if let Some(reference) = component.value.get("$ref").and_then(Value::as_str).map(str::to_string)
+            && component.value.as_object().is_some_and(|map| map.len() == 1)
+        {
+            component = self.bundle.target(&reference, Direction::Output, &mut self.report)?;
+        }
+        let mut budget = (MAX_RESULT * OVERHEAD).min(self.budget).checked_sub(component.weight)?;
+        let refs = component.refs.iter().cloned();
+        let (definitions, left_open) =
+            self.bundle.definitions(refs, Direction::Output, &mut budget, &mut self.report);
+        let mut schema = component.value.as_object().filter(|map| !map.is_empty() && left_open == 0)?.clone();
+        if !definitions.is_empty() {
+            schema.insert("$defs".to_string(), definitions.into());
+        }
+        Some(Schema::from_value(schema.into())).filter(|schema| schema.text().len() <= MAX_RESULT)
+    }
+}
+
+/// The summary, when it is a short version of the description.
+fn short(summary: &str, description: &str) -> Option<String> {
+    let plain = |text: &str| clean_line(text).trim_end_matches('.').to_lowercase();
+    let fits = summary.chars().take(MAX_SHORT + 1).count() <= MAX_SHORT && !summary.contains('\n');
+    let line = clean_line(if fits { summary } else { "" });
+    (!line.is_empty() && !description.is_empty() && plain(&line) != plain(description)).then_some(line)
+}
+
+/// The path that is sent: some documents distinguish operations of one path by a fragment.
+fn sent_path(path: &str) -> String {
+    let path = path.split('#').next().unwrap_or(path);
+    if path.starts_with('/') { path.to_string() } else { format!("/{path}") }
+}
+
+/// The path with the serialization of its variables (OpenAPI, "Style Values"), in the operators of RFC 6570.
+fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let is_plain = |name: &str| !name.starts_with('.') && name.bytes().all(is_sign);
+    let in_path = parameters.iter().filter(|parameter| parameter.place == "path" && is_plain(parameter.name));
+    in_path.fold(path, |path, Parameter { name, value, .. }| {
+        let sign = match value.get("style").and_then(Value::as_str) {
+            Some("label") => ".",
+            Some("matrix") => ";",
+            _ => "",
+        };
+        let kind = value.get("schema").and_then(|schema| schema.get("type")?.as_str());
+        let has_parts = !matches!(kind, Some("string" | "integer" | "number" | "boolean"));
+        let star = if has_parts && is_true(value.get("explode")) { "*" } else { "" };
+        match (sign, star) {
+            ("", "") => path,
+            _ => path.replace(&format!("{{{name}}}"), &format!("{{{sign}{name}{star}}}")),
+        }
+    })
+}
+
+/// Example bodies as calls, when every required argument has an example.
+fn calls(
+    arguments: &[Argument],
+    merged: &Merged,
+    bodies: Vec<(Option<String>, Value)>,
+    budget: usize,
+) -> Vec<Example> {
+    let by_place: HashMap<(bool, &str), usize> = arguments
+        .iter()
+        .enumerate()
+        .map(|(index, argument)| ((argument.location == Location::Body, argument.name.as_str()), index))
+        .collect();
+    let whole = arguments.iter().position(|argument| argument.location == Location::WholeBody);
+    let call = |(title, body): (Option<String>, Value)| {
+        let mut given: Vec<Option<Value>> = arguments
+            .iter()
+            .map(|argument| argument.examples.first().filter(|_| argument.required).cloned())
+            .collect();
+        match (whole, body) {
+            (Some(whole), body) => *given.get_mut(whole)? = Some(body),
+            (None, Value::Object(fields)) => {
+                for (field, value) in fields {
+                    *given.get_mut(*by_place.get(&(true, field.as_str()))?)? = Some(value);
+                }
+            }
+            _ => return None,
+        }
+        let complete =
+            arguments.iter().zip(&given).all(|(argument, value)| value.is_some() || !argument.required);
+        let pairs = merged.keys.iter().zip(given).filter_map(|(key, value)| Some((key.clone(), value?)));
+        complete.then(|| Example { title, arguments: pairs.collect(), result: None })
+    };
+    let weigh = |example: &Example| example.arguments.values().map(weight).sum::<usize>() <= budget / 8;
+    bodies.into_iter().filter_map(call).filter(weigh).collect()
+}
+
+/// Most parents of a tag.
+const MAX_PARENTS: usize = 8;
+/// Fewest tools of a category that a dotted tag names.
+const MIN: usize = 3;
+
+/// Gives each operation the path of its tag, and returns the categories of all tags that the document declares.
+pub(super) fn assign_categories(operations: &mut [Operation], root: &Value) -> Vec<Category> {
+    let tags = Tags::of(root, operations);
+    let mut paths: BTreeMap<String, CategoryPath> = BTreeMap::new();
+    for tag in operations.iter().filter_map(tag_of).chain(tags.declared.keys().map(String::as_str)) {
+        if !paths.contains_key(tag)
+            && let Some(path) = tags.path(tag)
+        {
+            paths.insert(tag.to_string(), path);
+        }
+    }
+    let dotted: HashSet<&str> = paths.keys().filter(|tag| tags.is_dotted(tag)).map(String::as_str).collect();
+    let mut is_dotted = Vec::with_capacity(operations.len());
+    for operation in operations.iter_mut() {
+        let path = tag_of(operation).and_then(|tag| Some((dotted.contains(tag), paths.get(tag)?.clone())));
+        is_dotted.push(path.as_ref().is_some_and(|(is_dotted, _)| *is_dotted));
+        if let Some((_, path)) = path {
+            operation.definition.category = vec![path];
+        }
+    }
+    let mut of_dotted: Vec<&mut Operation> =
+        operations.iter_mut().zip(is_dotted).filter_map(|(operation, is)| is.then_some(operation)).collect();
+    join_parents(&mut of_dotted);
+    let described = paths.into_iter().filter_map(|(tag, path)| {
+        let summary = tags.declared.get(&tag)?.description.map(str::to_string);
+        Some(Category { path: path.as_str().to_string(), summary, ..Category::default() })
+    });
+    described.collect()
+}
+
+fn tag_of(operation: &Operation) -> Option<&str> {
+    operation.definition.category.first().map(CategoryPath::as_str)
+}
+
+/// The tags that a document declares, and the beginnings that several dotted tags have.
+struct Tags<'d> {
+    declared: HashMap<String, Declared<'d>>,
+    namespaces: HashSet<String>,
+    /// The beginning that all tags have.
+    prefix: String,
+}
+
+struct Declared<'d> {
+    /// OpenAPI 3.2.
+    parent: Option<String>,
+    description: Option<&'d str>,
+}
+
+impl<'d> Tags<'d> {
+    fn of(root: &'d Value, operations: &[Operation]) -> Self {
+        let name = |tag: &str| CategoryPath::from_segments([tag]).map(|path| path.as_str().to_string());
+        let declared = root.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(|tag| {
+            let text = |field: &str| tag.get(field).and_then(Value::as_str);
+            let declared =
+                Declared { parent: text("parent").and_then(name), description: text("description") };
+            Some((name(text("name")?)?, declared))
+        });
+        let used: BTreeSet<&str> = operations.iter().filter_map(tag_of).collect();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for tag in used.iter().filter(|tag| is_identifier(tag)) {
+            *counts.entry(tag.split('.').next().unwrap_or(tag)).or_default() += 1;
+        }
+        let shared =
+            counts.into_iter().filter(|(_, count)| *count > 1).map(|(namespace, _)| namespace.to_string());
+        let prefix = common_prefix(&used).to_string();
+        Self { declared: declared.collect(), namespaces: shared.collect(), prefix }
+    }
+
+    /// Whether a tag such as `admin.apps` is a path: another tag begins with `admin` too.
+    fn is_dotted(&self, tag: &str) -> bool {
+        let namespace = tag.split_once('.').map(|(namespace, _)| namespace);
+        is_identifier(tag) && namespace.is_some_and(|namespace| self.namespaces.contains(namespace))
+    }
+
+    fn path(&self, tag: &str) -> Option<CategoryPath> {
+        let parent = |tag: &&str| self.declared.get(*tag)?.parent.as_deref();
+        let mut path = vec![tag];
+        while let Some(parent) = path.last().and_then(parent) {
+            if path.len() > MAX_PARENTS || path.contains(&parent) {
+                break;
+            }
+            path.push(parent);
+        }
+        path.reverse();
+        match path[..] {
+            [tag] if self.is_dotted(tag) => CategoryPath::from_segments(tag.split('.')),
+            _ => {
+                let own = |tag| bare(str::strip_prefix(tag, self.prefix.as_str()).unwrap_or(tag));
+                CategoryPath::from_segments(path.into_iter().map(own))
+            }
+        }
+    }
+}
+
+/// Fewest tags whose common beginning tells none from another.
+const MIN_TAGS: usize = 3;
+
+/// The words that all tags begin with: `Api20100401` of `Api20100401Call` and `Api20100401Conference`.
+fn common_prefix<'t>(tags: &BTreeSet<&'t str>) -> &'t str {
+    let (Some(first), Some(last)) = (tags.first(), tags.last()) else { return "" };
+    if tags.len() < MIN_TAGS {
+        return "";
+    }
+    let is_end = |end: usize| {
+        let (before, after) = (first[..end].chars().next_back(), |tag: &str| tag[end..].chars().next());
+        let is_mark = matches!(before, Some(' ' | '_' | '-' | ':'));
+        let is_camel = before.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+        tags.iter().all(|tag| {
+            after(tag)
+                .is_some_and(|c| if is_mark { c.is_alphanumeric() } else { is_camel && c.is_uppercase() })
+        })
+    };
+    // The first and the last in order differ the most.
+    let equal = first.char_indices().zip(last.chars()).take_while(|((_, one), other)| one == other);
+    let ends: Vec<usize> = equal.map(|((at, c), _)| at + c.len_utf8()).collect();
+    ends.into_iter().rev().find(|&end| end > 1 && is_end(end)).map_or("", |end| &first[..end])
+}
+
+fn is_identifier(tag: &str) -> bool {
+    let is_word = |word: &str| {
+        word.starts_with(|c: char| c.is_alphabetic())
+            && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    tag.split('.').all(is_word)
+}
+
+/// Moves the tools of a small category to its parent, where their names still say what is in it.
+fn join_parents(operations: &mut [&mut Operation]) {
+    let depth = |operation: &Operation| tag_of(operation).map_or(0, |path| path.split('/').count());
+    let deepest = operations.iter().map(|operation| depth(operation)).max().unwrap_or_default();
+    for level in (2..=deepest).rev() {
+        let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, operation) in operations.iter().enumerate() {
+            let segments = operation.definition.category.iter().flat_map(CategoryPath::segments).take(level);
+            let segments: Vec<&str> = segments.collect();
+            if segments.len() == level {
+                members.entry(segments.join("/")).or_default().push(index);
+            }
+        }
+        for (path, members) in members.into_iter().filter(|(_, members)| members.len() < MIN) {
+            let Some((parent, segment)) = path.rsplit_once('/') else { continue };
+            let said: Vec<String> = words(segment).iter().map(|word| singular(word)).collect();
+            let says = |&index: &usize| {
+                let name = words(&operations[index].definition.name);
+                let name: Vec<String> = name.iter().map(|word| singular(word)).collect();
+                said.iter().all(|word| name.contains(word))
+            };
+            if members.iter().all(says) {
+                for index in members {
+                    operations[index].definition.category = CategoryPath::parse(parent).into_iter().collect();
+                }
+            }
+        }
+    }
+}

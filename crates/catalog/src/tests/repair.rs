@@ -1,0 +1,76 @@
+//! Values with one possible meaning, and values without one.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Checks the repaired form of a schema, and that each repair is reported.
+#[track_caller]
+fn check(written: Value, expect: Value) {
+    let (read, repairs) = repair(&written).expect("something is repaired");
+    assert_eq!(read, expect, "{repairs:?}");
+    assert!(repairs.wrong.is_empty() && !repairs.words.is_empty(), "{repairs:?}");
+}
+
+#[test]
+fn values_that_can_only_mean_one_thing_are_read_as_that() {
+    check(json!({ "additionalProperties": "false" }), json!({ "additionalProperties": false }));
+    check(json!({ "items": "True", "uniqueItems": "true" }), json!({ "items": true, "uniqueItems": true }));
+    check(json!({ "minimum": "5", "maxLength": "10" }), json!({ "minimum": 5, "maxLength": 10 }));
+    check(json!({ "maxItems": 5.0, "multipleOf": "0.5" }), json!({ "maxItems": 5, "multipleOf": 0.5 }));
+    check(json!({ "minimum": 1, "exclusiveMinimum": "true" }), json!({ "exclusiveMinimum": 1 }));
+    check(json!({ "enum": "a" }), json!({ "enum": ["a"] }));
+    check(json!({ "anyOf": { "type": "string" } }), json!({ "anyOf": [{ "type": "string" }] }));
+    check(json!({ "dependentRequired": { "a": "b" } }), json!({ "dependentRequired": { "a": ["b"] } }));
+    let object = |required: Value| json!({ "properties": { "a": {} }, "required": required });
+    check(object("a".into()), object(json!(["a"])));
+    check(json!({ "type": "string", "nullable": "true" }), json!({ "type": ["string", "null"] }));
+    check(
+        json!({ "properties": { "a": { "type": "string", "required": "true" } } }),
+        json!({ "properties": { "a": { "type": "string" } }, "required": ["a"] }),
+    );
+}
+
+#[test]
+fn keywords_and_types_of_other_languages_are_read() {
+    let vertex =
+        json!({ "type_": "OBJECT", "properties": { "type_": { "type_": "STRING", "format_": "date" } } });
+    check(
+        vertex,
+        json!({ "type": "object", "properties": { "type_": { "type": "string", "format": "date" } } }),
+    );
+    check(json!({ "type": "str, optional" }), json!({ "type": "string" }));
+}
+
+#[test]
+fn names_of_properties_in_place_of_a_schema_are_its_properties() {
+    let text = json!({ "type": "string" });
+    let object = |properties: Value| json!({ "type": "object", "properties": properties });
+    check(json!({ "city": text, "title": text }), object(json!({ "city": text, "title": text })));
+    let nested = json!({ "type": "object", "properties": { "address": { "street": text, "no": { "type": "integer", "required": true } } } });
+    let mut address = object(json!({ "street": text, "no": { "type": "integer" } }));
+    address["required"] = json!(["no"]);
+    check(nested, object(json!({ "address": address })));
+    let beside = json!({ "type": "object", "description": "d", "city": text });
+    check(beside, json!({ "type": "object", "description": "d", "properties": { "city": text } }));
+    for schema in [
+        json!({}),
+        json!({ "items": text }),
+        json!({ "not": text }),
+        json!({ "x-note": text }),
+        json!({ "type": "array", "prefix": text }),
+    ] {
+        assert!(repair(&schema).is_none(), "{schema}");
+    }
+}
+
+#[test]
+fn a_text_in_place_of_a_schema_is_an_error_with_its_place() {
+    let (read, repairs) =
+        repair(&json!({ "properties": { "phone": "string", "any": true, "n": 5 } })).unwrap();
+    assert_eq!(read, json!({ "properties": { "phone": true, "any": true, "n": true } }));
+    let places: Vec<_> = repairs.wrong.iter().map(|(pointer, ..)| pointer.as_str()).collect();
+    assert_eq!(places, ["/properties/phone", "/properties/n"]);
+    assert_eq!(repairs.wrong[0].1, "expected a schema, found \"string\"; the place accepts anything");
+    assert!(repairs.wrong[0].2.contains(r#"{"type": "string"}"#), "{:?}", repairs.wrong[0]);
+}

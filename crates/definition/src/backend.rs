@@ -1,0 +1,261 @@
+//! Backends of tools. Base URLs, secrets and limits belong to the configuration, not here.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Backend that runs a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Backend {
+    /// One HTTP request.
+    Http(HttpBackend),
+    /// A tool of another MCP server.
+    Mcp {
+        /// The server, as the configuration names it.
+        server: String,
+        /// The tool's name there.
+        tool: String,
+    },
+    /// A local program, never through a shell.
+    Command(CommandBackend),
+    /// The same content for every call.
+    Static {
+        /// The content that is returned.
+        content: Value,
+    },
+    /// A function of toolcrib itself.
+    Builtin {
+        /// Its name.
+        function: String,
+    },
+    /// Calls of other ops, one after another.
+    Steps(StepsBackend),
+}
+
+/// A local program. Its stdout is the result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("required" = ["argv"]))]
+pub struct CommandBackend {
+    /// The program and its arguments; `{name}` stands for an argument of the call, within one argument of the program.
+    pub argv: Vec<String>,
+    /// The content of its stdin.
+    #[serde(skip_serializing_if = "Stdin::is_json")]
+    pub stdin: Stdin,
+    /// Variables that it gets, beside a few such as `PATH` and `HOME`; `${NAME}` stands for a variable of toolcrib's
+    /// own environment.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+    /// Longest time that it may run, in seconds, where that is less than the time of a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_seconds: Option<u64>,
+    /// Most bytes that it may write; it is ended when it writes more. 1 MiB when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_bytes: Option<usize>,
+}
+
+/// Content of a program's stdin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stdin {
+    /// All arguments of the call, as one JSON object.
+    #[default]
+    Json,
+    /// Nothing.
+    None,
+}
+
+impl Stdin {
+    fn is_json(&self) -> bool {
+        *self == Stdin::Json
+    }
+}
+
+/// One HTTP request, built from the arguments of a call.
+///
+/// Arguments named in `path` are filled in there. Arguments listed in `arguments` go to the location given there; all
+/// others go into the query for GET, HEAD and DELETE, and into a JSON body otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("required" = ["method", "path"]))]
+pub struct HttpBackend {
+    /// The method, in capitals.
+    pub method: String,
+    /// The path, an RFC 6570 template such as `/tasks/{task_id}`.
+    pub path: String,
+    /// The configured server of the path; the only one when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// Locations of arguments that neither the path nor the method decides, and their names there.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub arguments: IndexMap<String, ArgumentPlace>,
+    /// Media type of the body when it is not `application/json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+}
+
+/// The variables of a path template, in order.
+pub fn path_variables(path: &str) -> Vec<&str> {
+    let pieces = path.split('{').skip(1);
+    pieces
+        .filter_map(|piece| piece.split_once('}'))
+        .map(|(name, _)| name)
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// Location of one argument in a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArgumentPlace {
+    /// The part of the request.
+    #[serde(rename = "in")]
+    pub location: Location,
+    /// The name there when it differs from the argument's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Form of lists and objects in a query or form. When absent, lists are repeated and objects are JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<Style>,
+    /// Whether each item of a list or object is written by itself; the default of OpenAPI for the style when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explode: Option<bool>,
+}
+
+/// Form of lists and objects, in OpenAPI's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Style {
+    /// `a=1&a=2`, or `a=1,2` without `explode`.
+    Form,
+    /// `a=1%202`.
+    SpaceDelimited,
+    /// `a=1|2`.
+    PipeDelimited,
+    /// `a[b]=1`.
+    DeepObject,
+    /// As JSON text.
+    Json,
+}
+
+/// A part of an HTTP request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Location {
+    /// A variable of the path template.
+    Path,
+    /// The query string.
+    Query,
+    /// A header.
+    Header,
+    /// A cookie.
+    Cookie,
+    /// A property of the JSON or form body.
+    Body,
+    /// The whole body.
+    #[serde(rename = "whole-body")]
+    WholeBody,
+}
+
+// A backend of several steps. Each is a call of another op; values in it come from the call and from earlier results, by
+// pointer.
+
+/// Keys that mark a reference.
+pub const REFERENCE_KEYS: [&str; 3] = ["$arg", "$from", "$text"];
+/// Pointer into the answer of a step by default.
+const RESULT: &str = "/result";
+
+/// Calls of other ops, one after another.
+///
+/// In `args` and `result`, `{"$arg": "/id"}` stands for an argument of the call, `{"$from": "doc", "pointer":
+/// "/result/id"}` for a part of the answer of the step `doc`, and `{"$text": [...]}` for its parts joined to one text. An
+/// argument that the call does not have is its default, else it is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("required" = ["steps"]))]
+pub struct StepsBackend {
+    /// The steps, in order.
+    #[schemars(length(min = 1, max = 20))]
+    pub steps: Vec<Step>,
+    /// The result; that of the last step that was run when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+}
+
+/// One step: a call of another op.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["id", "op"]))]
+pub struct Step {
+    /// The name of the step in `$from`, unique in the tool.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_-]{1,40}$"))]
+    pub id: String,
+    /// The op, or another name of a tool of the catalog.
+    #[schemars(length(min = 1))]
+    pub op: String,
+    /// Its arguments.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub args: Map<String, Value>,
+    /// Conditions: each of these arguments of the call, named by a pointer, has this value, or one of this list. Otherwise
+    /// the step is not run.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub when: IndexMap<String, Value>,
+}
+
+/// A value that is known when a step is run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reference<'v> {
+    /// The argument of the call at this pointer.
+    Argument(&'v str),
+    /// The part of the answer of an earlier step at this pointer.
+    Answer(&'v str, &'v str),
+    /// Values joined to one text.
+    Text(&'v [Value]),
+}
+
+/// A mistake in an object that has a key of a reference.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceError {
+    /// Another field stands in the object.
+    #[error("`{0}` does not belong beside `{1}`")]
+    OtherField(String, &'static str),
+    /// `$arg` is of another form.
+    #[error("`$arg` is a JSON pointer such as \"/id\"")]
+    Argument,
+    /// `$from` is of another form.
+    #[error("`$from` is the `id` of an earlier step")]
+    Step,
+    /// `pointer` is of another form.
+    #[error("`pointer` is a JSON pointer such as \"/result/id\"")]
+    Pointer,
+    /// `$text` is of another form.
+    #[error("`$text` is a list of values")]
+    Text,
+}
+
+impl<'v> Reference<'v> {
+    /// The reference that an object is, if it is one.
+    pub fn of(fields: &'v Map<String, Value>) -> Option<Result<Self, ReferenceError>> {
+        let key = REFERENCE_KEYS.into_iter().find(|key| fields.contains_key(*key))?;
+        let is_known = |name: &String| name == key || (key == "$from" && name == "pointer");
+        if let Some(other) = fields.keys().find(|name| !is_known(name)) {
+            return Some(Err(ReferenceError::OtherField(other.clone(), key)));
+        }
+        let is_pointer = |text: &str| text.is_empty() || text.starts_with('/');
+        Some(match (key, fields.get(key)?, fields.get("pointer")) {
+            ("$arg", Value::String(pointer), None) if is_pointer(pointer) => Ok(Self::Argument(pointer)),
+            ("$from", Value::String(step), None) => Ok(Self::Answer(step, RESULT)),
+            ("$from", Value::String(step), Some(Value::String(pointer))) if is_pointer(pointer) => {
+                Ok(Self::Answer(step, pointer))
+            }
+            ("$from", Value::String(_), _) => Err(ReferenceError::Pointer),
+            ("$from", ..) => Err(ReferenceError::Step),
+            ("$text", Value::Array(parts), _) => Ok(Self::Text(parts)),
+            ("$text", ..) => Err(ReferenceError::Text),
+            _ => Err(ReferenceError::Argument),
+        })
+    }
+}

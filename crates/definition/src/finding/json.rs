@@ -1,0 +1,480 @@
+//! JSON: reads it, and any other self-describing format, within limits; and locates values in its text.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+use super::document::{DocumentError, Limits};
+use super::pointer::{NodeId, PointerTree, ROOT, Span};
+
+/// Levels of nesting that the parser refuses, whatever limit it is given.
+const PARSER_DEPTH: usize = 128;
+
+/// Reads a JSON text. Values that each begin a line (JSON Lines) are an array of them.
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
+    let levels = limits.max_depth.min(PARSER_DEPTH);
+    let meter = Meter::new(levels.saturating_sub(1));
+    let read = |part: &str| {
+        let value = read_json(serde_json::Deserializer::from_str(part), Node::root(&meter));
+        value.map_err(|error| document_error(part, &error, levels).behind(offset(text, part)))
+    };
+    read(text).or_else(|error| match lines(text).as_slice() {
+        [] | [_] => Err(error),
+        lines => lines.iter().map(|line| read(line.get())).collect(),
+    })
+}
+
+/// The offset of a part of a text.
+fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
+}
+
+/// The objects and arrays of a text, which each begin a line; nothing if it has other text.
+fn lines(text: &str) -> Vec<&RawValue> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let (mut lines, mut end) = (Vec::new(), 0);
+    while let Some(value) = values.next() {
+        let Ok(value) = value else { return Vec::new() };
+        let between = text.get(end..offset(text, value.get())).unwrap_or_default();
+        let begins_line = lines.is_empty() || between.contains('\n');
+        if !begins_line || !value.get().starts_with(['{', '[']) {
+            return Vec::new();
+        }
+        lines.push(value);
+        end = values.byte_offset();
+    }
+    lines
+}
+
+/// Reads a JSON text that is, or is part of, a call. An object with a repeated key is refused: readers differ on
+/// which value counts, so the checked call could differ from the executed one.
+pub fn from_json(text: &str) -> serde_json::Result<Value> {
+    read_json(serde_json::Deserializer::from_str(text), Node::root(&Meter::new(PARSER_DEPTH)))
+}
+
+/// Reads such a text from bytes.
+pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
+    read_json(serde_json::Deserializer::from_slice(bytes), Node::root(&Meter::new(PARSER_DEPTH)))
+}
+
+fn document_error(text: &str, error: &serde_json::Error, levels: usize) -> DocumentError {
+    let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let offset = (start + error.column()).saturating_sub(1);
+    let shown = error.to_string();
+    let cause = shown.rsplit_once(" at line ").map_or(shown.as_str(), |(cause, _)| cause);
+    let (what, help) = match cause {
+        TOO_DEEP | "recursion limit exceeded" => return DocumentError::too_deep(offset, levels),
+        TOO_MANY => return DocumentError::too_many(offset),
+        _ if cause.ends_with(TWICE) => {
+            let before = text.get(..=offset).unwrap_or_default().trim_end();
+            let start = before.strip_suffix('"').and_then(|before| before.rfind('"')).unwrap_or(offset);
+            return DocumentError::new(start, cause).help("remove one of the two");
+        }
+        _ if text.trim().is_empty() => return DocumentError::new(0, "the file is empty"),
+        "EOF while parsing a list" => ("the file ends inside an array", "close it with `]`"),
+        "EOF while parsing an object" => ("the file ends inside an object", "close it with `}`"),
+        "EOF while parsing a string" => ("the file ends inside a string", "close it with `\"`"),
+        "EOF while parsing a value" => ("the file ends where a value is due", ""),
+        "trailing comma" => ("a comma before a closing bracket", "remove the comma"),
+        "trailing characters" => ("more text after the end of the value", "put several values into an array"),
+        "expected ident" | "expected value" => {
+            ("a value is due here", "values are objects, arrays, \"text\", numbers, true, false and null")
+        }
+        "key must be a string" => ("a key in double quotes is due here", ""),
+        "invalid escape" => ("unknown escape in a string", "write `\\\\` for a backslash"),
+        "number out of range" => ("a number that is too large", "put it in quotes"),
+        "lone leading surrogate in hex escape"
+        | "unexpected end of hex escape"
+        | "invalid unicode code point" => {
+            ("an escape that is no character", "characters beyond U+FFFF are written as two escapes")
+        }
+        cause if cause.starts_with("control character") => {
+            ("a control character in a string", "write a line break as `\\n` and a tab as `\\t`")
+        }
+        cause => (cause, ""),
+    };
+    let invalid = DocumentError::new(offset, format!("not valid JSON: {what}"));
+    if help.is_empty() { invalid } else { invalid.help(help) }
+}
+
+/// Spans of the nodes of the tree, in a text that is known to be valid.
+pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
+    let mut scan = Scan { text, tree, found: vec![None; tree.len()] };
+    match lines(text).as_slice() {
+        [] | [_] => scan.value(ROOT, None, text.trim()),
+        lines => {
+            for (index, line) in lines.iter().enumerate() {
+                if let Some(child) = tree.element(ROOT, index) {
+                    scan.value(child, None, line.get());
+                }
+            }
+        }
+    }
+    scan.found
+}
+
+struct Scan<'t> {
+    text: &'t str,
+    tree: &'t PointerTree<'t>,
+    found: Vec<Option<Span>>,
+}
+
+impl<'t> Scan<'t> {
+    /// Records the span of a node, and of the nodes below it. `key` and `value` are parts of the text.
+    fn value(&mut self, node: NodeId, key: Option<&'t str>, value: &'t str) {
+        let start = offset(self.text, value);
+        let key = key.map(|key| offset(self.text, key));
+        let span = Span { key, value: start..start + value.len() };
+        if let Some(slot) = self.found.get_mut(node) {
+            *slot = Some(span);
+        }
+        if !self.tree.is_leaf(node) {
+            // A value that is no container has nothing below it.
+            let _ = Inside { scan: self, node }.deserialize(&mut serde_json::Deserializer::from_str(value));
+        }
+    }
+}
+
+/// Looks for wanted values among the members or elements of one value.
+struct Inside<'s, 't> {
+    scan: &'s mut Scan<'t>,
+    node: NodeId,
+}
+
+impl<'t> DeserializeSeed<'t> for Inside<'_, 't> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'t> Visitor<'t> for Inside<'_, 't> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object or an array")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<&'t RawValue>()? {
+            let name: String = serde_json::from_str(key.get()).unwrap_or_default();
+            match self.scan.tree.member(self.node, &name) {
+                Some(child) => {
+                    let value: &'t RawValue = members.next_value()?;
+                    self.scan.value(child, Some(key.get()), value.get());
+                }
+                None => drop(members.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            let child = self.scan.tree.element(self.node, index);
+            let is_there = match child {
+                Some(child) => {
+                    let element = elements.next_element::<&'t RawValue>()?;
+                    element.map(|value| self.scan.value(child, None, value.get())).is_some()
+                }
+                None => elements.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !is_there {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+// Any self-describing format as a JSON value.
+
+/// The error of a value that is nested too deeply.
+pub(super) const TOO_DEEP: &str = "nested too deeply";
+/// End of the error for a repeated key.
+pub(super) const TWICE: &str = " is there twice";
+/// Most characters of such a key in the error.
+const LONGEST_KEY: usize = 80;
+/// The error of a document of too many values.
+pub(super) const TOO_MANY: &str = "too many values";
+/// Most values in one document; a real catalog of 64 MiB has about as many.
+pub(super) const MAX_VALUES: usize = 4_000_000;
+
+/// Most keys that are compared one by one; above that a set is faster.
+const FEW: usize = 16;
+
+/// Limits of one document, and the amounts used so far.
+pub(super) struct Meter {
+    max_depth: usize,
+    values: Cell<usize>,
+}
+
+impl Meter {
+    pub(super) fn new(max_depth: usize) -> Self {
+        Self { max_depth, values: Cell::new(0) }
+    }
+
+    /// Counts one value at this depth; the error names the limit that is exceeded.
+    pub(super) fn count(&self, depth: usize) -> Result<(), &'static str> {
+        self.values.set(self.values.get() + 1);
+        if depth > self.max_depth {
+            Err(TOO_DEEP)
+        } else if self.values.get() > MAX_VALUES {
+            Err(TOO_MANY)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Reads one value, `depth` containers deep.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'m> {
+    meter: &'m Meter,
+    depth: usize,
+}
+
+impl<'m> Node<'m> {
+    pub(super) fn root(meter: &'m Meter) -> Self {
+        Self { meter, depth: 0 }
+    }
+
+    /// Reads one value that is one container deeper.
+    fn inside<E: Error>(self) -> Result<Self, E> {
+        let inner = Node { depth: self.depth + 1, ..self };
+        self.meter.count(inner.depth).map_err(E::custom)?;
+        Ok(inner)
+    }
+}
+
+/// The value of a whole JSON text.
+fn read_json<'t, R: serde_json::de::Read<'t>>(
+    mut parser: serde_json::Deserializer<R>,
+    node: Node<'_>,
+) -> serde_json::Result<Value> {
+    let value = node.deserialize(&mut parser)?;
+    parser.end().map(|()| value)
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Value, E> {
+        Ok(number(value as f64))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Value, E> {
+        Ok(number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_bytes<E>(self, value: &[u8]) -> Result<Value, E> {
+        Ok(String::from_utf8_lossy(value).into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
+        let inner = self.inside()?;
+        let mut array = Vec::new();
+        while let Some(element) = elements.next_element_seed(inner)? {
+            self.meter.count(0).map_err(A::Error::custom)?;
+            array.push(element);
+        }
+        array.shrink_to_fit();
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let inner = self.inside()?;
+        let mut read: Vec<(String, Value)> = Vec::new();
+        // With few keys, comparing each is fastest.
+        let mut known = HashSet::new();
+        while let Some(key) = members.next_key::<Option<String>>()? {
+            let key = key.unwrap_or_else(|| "null".into());
+            let is_twice = match read.len() {
+                0..FEW => read.iter().any(|(known, _)| *known == key),
+                FEW => {
+                    known.extend(read.iter().map(|(key, _)| key.clone()));
+                    !known.insert(key.clone())
+                }
+                _ => !known.insert(key.clone()),
+            };
+            if is_twice {
+                let key: String = key.chars().take(LONGEST_KEY).collect();
+                return Err(A::Error::custom(format!("the key {key:?}{TWICE}")));
+            }
+            let value = members.next_value_seed(inner)?;
+            self.meter.count(0).map_err(A::Error::custom)?;
+            read.push((key, value));
+        }
+        // A growing map reserves more than it needs, and most of a catalog is small maps.
+        let mut object = Map::with_capacity(read.len());
+        object.extend(read);
+        Ok(Value::Object(object))
+    }
+}
+
+/// A number, or the text of a number that JSON cannot hold.
+pub(super) fn number(value: f64) -> Value {
+    Number::from_f64(value).map_or_else(|| value.to_string().to_lowercase().into(), Value::Number)
+}
+
+// JSON in a wrapping: with comments, one value a line, or in a capture of server-sent events. The wrapping is replaced with
+// spaces, so that every place stays the same.
+
+/// The text without its wrapping, if it has one.
+pub(super) fn unwrapped(text: &str) -> Option<String> {
+    let events = text.lines().any(|line| line.starts_with("data:")).then(|| data_of_events(text));
+    let text = events.as_deref().unwrap_or(text);
+    let plain = without_comments(text);
+    let has_comments = plain.bytes().zip(text.bytes()).any(|(plain, byte)| plain != byte && byte != b',');
+    if has_comments { Some(plain) } else { events }
+}
+
+/// The `data` of server-sent events alone.
+fn data_of_events(text: &str) -> String {
+    let line = |line: &str| {
+        let data = line.strip_prefix("data:").filter(|data| data.trim() != "[DONE]");
+        let kept = data.unwrap_or_default();
+        let blank = &line[..line.len() - kept.len()];
+        let blank =
+            blank.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' });
+        blank.collect::<String>() + kept
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// JSON with its comments, and commas before a closing bracket, replaced with spaces: every place stays the same.
+pub fn without_comments(text: &str) -> String {
+    let mut out = text.as_bytes().to_vec();
+    let (mut at, mut comma) = (0, None);
+    let blank = |out: &mut Vec<u8>, from: usize, to: usize| {
+        out[from..to].iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b' ');
+    };
+    if text.starts_with('\u{feff}') {
+        blank(&mut out, 0, '\u{feff}'.len_utf8());
+    }
+    while at < out.len() {
+        match (out[at], out.get(at + 1)) {
+            (b'"', _) => {
+                comma = None;
+                at += 1;
+                while at < out.len() && out[at] != b'"' {
+                    at += if out[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            (b'/', Some(b'/')) => {
+                let end = text.as_bytes()[at..].iter().position(|byte| *byte == b'\n');
+                let end = end.map_or(out.len(), |end| at + end);
+                blank(&mut out, at, end);
+                at = end;
+                continue;
+            }
+            (b'/', Some(b'*')) => {
+                let end = text.as_bytes()[at + 2..].windows(2).position(|pair| pair == b"*/");
+                let end = end.map_or(out.len(), |end| at + 2 + end + 2);
+                blank(&mut out, at, end);
+                at = end;
+                continue;
+            }
+            (b',', _) => comma = Some(at),
+            (b'}' | b']', _) => {
+                if let Some(comma) = comma.take() {
+                    out[comma] = b' ';
+                }
+            }
+            (byte, _) if !byte.is_ascii_whitespace() => comma = None,
+            _ => {}
+        }
+        at += 1;
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_string())
+}
+
+#[cfg(test)]
+mod wrapping_tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn comments_and_last_commas_are_blank_and_texts_are_not() {
+        let text = "{ // a, }\n \"a\": \"// \\\" /* x */,}\", /* é\n */ \"b\": [1, 2, ],\n}";
+        let plain = without_comments(text);
+        assert_eq!(plain.len(), text.len());
+        let value: Value = serde_json::from_str(&plain).unwrap();
+        assert_eq!(value, serde_json::json!({"a": "// \" /* x */,}", "b": [1, 2]}));
+        for broken in ["/*", "//", "\"", "\"\\", "/", "{,", ",}"] {
+            assert_eq!(without_comments(broken).len(), broken.len());
+        }
+    }
+
+    #[test]
+    fn the_data_of_events_keeps_its_place() {
+        let text = ": note\r\nevent: message\r\nid: é\r\ndata: {\"a\":\ndata: 1}\n\ndata: [DONE]\n";
+        let plain = unwrapped(text).unwrap();
+        assert_eq!(plain.len(), text.len());
+        assert_eq!(serde_json::from_str::<Value>(&plain).unwrap(), serde_json::json!({"a": 1}));
+        assert_eq!(unwrapped("[1,]"), None);
+        assert_eq!(unwrapped("{\"a\": \"// data:\"}"), None);
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/json.rs"]
+mod tests;

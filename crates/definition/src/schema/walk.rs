@@ -1,0 +1,378 @@
+//! The keywords of JSON Schema, with the kind of value that each takes in 2020-12, and the one walk over subschemas.
+
+use std::collections::HashSet;
+
+use jsonschema::Draft;
+use serde_json::{Map, Value};
+
+use crate::finding::{plain_flag, plain_number, pointer_push};
+
+/// The values of `type`.
+pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
+
+/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
+const TYPE_WORDS: [(&str, &[&str]); 7] = [
+    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
+    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
+    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
+    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
+    ("boolean", &["bool"]),
+    (
+        "string",
+        &[
+            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
+            "file", "path", "email",
+        ],
+    ),
+    ("null", &["none", "nil", "void"]),
+];
+
+/// The type of JSON Schema that a word plainly means.
+pub fn standard_type(word: &str) -> Option<&'static str> {
+    let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
+    standard(word).or_else(|| {
+        let lower = word.trim().to_ascii_lowercase();
+        let base = lower.split(['<', '[', '(', ',']).next().unwrap_or_default().trim();
+        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
+        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
+    })
+}
+
+/// The draft that `$schema` names, else 2020-12, the default of MCP and of the providers.
+pub fn draft(schema: &Value) -> Draft {
+    let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    [
+        ("draft-07", Draft::Draft7),
+        ("draft-06", Draft::Draft6),
+        ("draft-04", Draft::Draft4),
+        ("2019-09", Draft::Draft201909),
+    ]
+    .into_iter()
+    .find_map(|(word, draft)| uri.contains(word).then_some(draft))
+    .unwrap_or(Draft::Draft202012)
+}
+
+/// The name of a value's type.
+pub fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Kind of value of a keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeywordKind {
+    /// One schema.
+    Schema,
+    /// Schemas by name.
+    Named,
+    /// A list of schemas.
+    List,
+    /// Text.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A number.
+    Number,
+    /// A natural number.
+    Count,
+    /// Names of properties, each once.
+    Names,
+    /// Lists of names, by name.
+    NameLists,
+    /// Words for types.
+    Type,
+    /// A list of values.
+    Values,
+    /// Any value.
+    Any,
+    /// A keyword that views drop: from an older draft, or for naming schemas.
+    Old,
+    /// No keyword.
+    Unknown,
+}
+
+/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
+pub fn keyword<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    if schema.len() > 12 {
+        return schema.get(name);
+    }
+    schema.iter().find_map(|(key, value)| (key == name).then_some(value))
+}
+
+/// Kind of value of a keyword.
+pub fn holds(keyword: &str) -> KeywordKind {
+    match keyword {
+        "type" => KeywordKind::Type,
+        "description" | "title" | "format" | "pattern" | "$ref" | "$comment" | "contentEncoding"
+        | "contentMediaType" => KeywordKind::Text,
+        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => KeywordKind::Named,
+        "items"
+        | "additionalProperties"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "contentSchema" => KeywordKind::Schema,
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => KeywordKind::List,
+        "required" => KeywordKind::Names,
+        "enum" | "examples" => KeywordKind::Values,
+        "default" | "const" => KeywordKind::Any,
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => KeywordKind::Number,
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
+        | "minContains" | "maxContains" => KeywordKind::Count,
+        "uniqueItems" | "readOnly" | "writeOnly" | "deprecated" => KeywordKind::Flag,
+        "dependentRequired" => KeywordKind::NameLists,
+        "$schema" | "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveAnchor"
+        | "$recursiveRef" | "$vocabulary" | "definitions" | "dependencies" | "additionalItems"
+        | "nullable" => KeywordKind::Old,
+        _ => KeywordKind::Unknown,
+    }
+}
+
+/// Whether a keyword describes the schema and does not constrain values.
+pub fn is_annotation(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "description"
+            | "title"
+            | "default"
+            | "examples"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
+    )
+}
+
+/// Whether the schemas of a keyword apply to the same value as the schema around them.
+pub fn is_in_place(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "dependentSchemas" | "dependencies"
+    )
+}
+
+/// Whether a keyword may add properties to those that the schema lists itself.
+pub fn is_composing(keyword: &str) -> bool {
+    matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "if" | "dependentSchemas")
+}
+
+/// Whether a value may be a schema.
+pub fn is_schema(value: &Value) -> bool {
+    value.is_object() || value.is_boolean()
+}
+
+/// Whether an object has a keyword that only schemas have.
+pub fn declares_schema(value: &Value) -> bool {
+    let is = |key: &str, kind: fn(&Value) -> bool| value.get(key).is_some_and(kind);
+    ["type", "type_"].iter().any(|key| is(key, |word| word.is_string() || word.is_array()))
+        || ["properties", "$defs"].iter().any(|key| is(key, Value::is_object))
+        || ["anyOf", "oneOf", "allOf", "enum", "required"].iter().any(|key| is(key, Value::is_array))
+        || ["$ref", "$schema"].iter().any(|key| is(key, Value::is_string))
+}
+
+/// Whether a keyword may have this value.
+pub fn fits(holds: KeywordKind, keyword: &str, value: &Value) -> bool {
+    match holds {
+        KeywordKind::Schema => is_schema(value),
+        KeywordKind::Named => value.as_object().is_some_and(|named| named.values().all(is_schema)),
+        KeywordKind::List => {
+            value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_schema))
+        }
+        KeywordKind::Text => value.is_string(),
+        KeywordKind::Flag => value.is_boolean(),
+        KeywordKind::Number if keyword == "multipleOf" => value.as_f64().is_some_and(|number| number > 0.0),
+        KeywordKind::Number => value.is_number(),
+        KeywordKind::Count => value.is_u64(),
+        KeywordKind::Names => is_names(value),
+        KeywordKind::NameLists => value.as_object().is_some_and(|named| named.values().all(is_names)),
+        KeywordKind::Type => is_type(value),
+        KeywordKind::Values => value.is_array(),
+        KeywordKind::Any => true,
+        KeywordKind::Old | KeywordKind::Unknown => false,
+    }
+}
+
+/// The value that a keyword's value of another kind can only mean: `true` for `"true"`, 5 for `"5"`, a list for its only
+/// item, a map for an empty list. `properties` are those of the schema, if it has any.
+pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option<Value> {
+    let holds = if keyword == "nullable" { KeywordKind::Flag } else { holds(keyword) };
+    let is_name = |name: &&str| properties.map_or(plain_flag(value).is_none(), |all| all.get(name).is_some());
+    let list = || Value::Array(vec![value.clone()]);
+    let meant = match holds {
+        // PHP writes an empty map as a list.
+        KeywordKind::Schema | KeywordKind::Named | KeywordKind::NameLists
+            if value.as_array().is_some_and(Vec::is_empty) =>
+        {
+            Value::Object(Map::new())
+        }
+        KeywordKind::Flag | KeywordKind::Schema => plain_flag(value)?.into(),
+        KeywordKind::Number if keyword.starts_with("exclusive") && plain_flag(value).is_some() => {
+            return value.is_string().then(|| plain_flag(value).map(Value::Bool))?;
+        }
+        KeywordKind::Number => plain_number(value)?.into(),
+        KeywordKind::Count => {
+            let count = plain_number(value)?.as_f64().filter(|count| count.fract() == 0.0)?;
+            (0.0..=u32::MAX.into()).contains(&count).then_some(count as u64)?.into()
+        }
+        KeywordKind::Names => value.as_str().filter(is_name).map(|_| list())?,
+        KeywordKind::NameLists => {
+            let named = value.as_object()?.iter().map(|(key, names)| match names {
+                Value::String(_) => (key.clone(), Value::Array(vec![names.clone()])),
+                names => (key.clone(), names.clone()),
+            });
+            Value::Object(named.collect())
+        }
+        KeywordKind::Values if keyword == "enum" && !value.is_object() && !value.is_null() => list(),
+        KeywordKind::List if value.is_object() => list(),
+        KeywordKind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
+        _ => return None,
+    };
+    (!fits(holds, keyword, value) && fits(holds, keyword, &meant)).then_some(meant)
+}
+
+fn is_names(value: &Value) -> bool {
+    let Some(names) = value.as_array() else { return false };
+    if !names.iter().all(Value::is_string) {
+        return false;
+    }
+    if names.len() > 32 {
+        let mut seen = HashSet::new();
+        return names.iter().all(|name| seen.insert(name.as_str()));
+    }
+    names.iter().enumerate().all(|(index, name)| !names[..index].contains(name))
+}
+
+fn is_type(value: &Value) -> bool {
+    let is_word = |word: &Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+    match value {
+        Value::Array(words) => {
+            !words.is_empty() && words.len() <= TYPES.len() && words.iter().all(is_word) && is_names(value)
+        }
+        word => is_word(word),
+    }
+}
+
+/// The subschemas of an object schema, whatever its draft.
+pub fn each(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    object.iter().flat_map(|(keyword, value)| below(keyword, value))
+}
+
+/// The subschemas below one keyword, whatever the draft.
+pub fn below<'a>(keyword: &str, value: &'a Value) -> impl Iterator<Item = &'a Value> + use<'a> {
+    let (mut list, mut named, mut one) = (&[][..], None, None);
+    match (in_any_draft(keyword, value), value) {
+        (KeywordKind::List, Value::Array(schemas)) => list = schemas,
+        (KeywordKind::Named, Value::Object(schemas)) => named = Some(schemas),
+        (KeywordKind::Schema, schema) => one = Some(schema),
+        _ => {}
+    }
+    list.iter().chain(named.into_iter().flat_map(Map::values)).chain(one)
+}
+
+/// The subschemas that apply to the same value as the schema around them. References are not followed.
+pub fn in_place(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let in_place = object.iter().filter(|(keyword, _)| is_in_place(keyword));
+    in_place.flat_map(|(keyword, value)| below(keyword, value))
+}
+
+/// Calls with each subschema of an object schema, whatever its draft, to change it.
+pub fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
+    object.iter_mut().for_each(|(keyword, value)| below_mut(keyword, value, visit));
+}
+
+/// Calls with each subschema below one keyword, to change it.
+pub fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
+    match (in_any_draft(keyword, value), value) {
+        (KeywordKind::Schema, schema) => visit(schema),
+        (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(visit),
+        (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(visit),
+        _ => {}
+    }
+}
+
+/// Calls with the keyword, the pointer and the value of each subschema, whatever the draft. The pointer is that of the
+/// object again at the end: one text for a whole walk.
+pub fn each_with_pointer<'a>(
+    object: &'a Map<String, Value>,
+    pointer: &mut String,
+    visit: &mut dyn FnMut(&'a str, &mut String, &'a Value),
+) {
+    for (keyword, value) in object {
+        match (in_any_draft(keyword, value), value) {
+            (KeywordKind::List, Value::Array(list)) => below_pointer(pointer, keyword, |pointer| {
+                for (index, child) in list.iter().enumerate() {
+                    below_pointer(pointer, &index.to_string(), |at| visit(keyword, at, child));
+                }
+            }),
+            (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(keyword, at, child)),
+            (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
+                for (name, child) in named.iter().filter(|(_, child)| is_child(keyword, child)) {
+                    below_pointer(pointer, name, |at| visit(keyword, at, child));
+                }
+            }),
+            _ => {}
+        }
+    }
+}
+
+/// Calls with the pointer of each subschema, whatever the draft, to change it.
+pub fn each_with_pointer_mut(
+    object: &mut Map<String, Value>,
+    pointer: &mut String,
+    visit: &mut dyn FnMut(&mut String, &mut Value),
+) {
+    for (keyword, value) in object {
+        match (in_any_draft(keyword, value), value) {
+            (KeywordKind::List, Value::Array(list)) => below_pointer(pointer, keyword, |pointer| {
+                for (index, child) in list.iter_mut().enumerate() {
+                    below_pointer(pointer, &index.to_string(), |at| visit(at, child));
+                }
+            }),
+            (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(at, child)),
+            (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
+                for (name, child) in named.iter_mut().filter(|(_, child)| is_child(keyword, child)) {
+                    below_pointer(pointer, name, |at| visit(at, child));
+                }
+            }),
+            _ => {}
+        }
+    }
+}
+
+fn below_pointer(pointer: &mut String, segment: &str, visit: impl FnOnce(&mut String)) {
+    let length = pointer.len();
+    pointer_push(pointer, segment);
+    visit(pointer);
+    pointer.truncate(length);
+}
+
+/// Whether a named value is meant as a schema: in `dependencies`, lists of names stand beside schemas.
+fn is_child(keyword: &str, value: &Value) -> bool {
+    keyword != "dependencies" || is_schema(value)
+}
+
+/// Kind of value of a keyword in the draft that gives it this value.
+fn in_any_draft(keyword: &str, value: &Value) -> KeywordKind {
+    match keyword {
+        "items" if value.is_array() => KeywordKind::List,
+        "definitions" => KeywordKind::Named,
+        "additionalItems" => KeywordKind::Schema,
+        // Until draft 7, the schemas and the lists of names that became two keywords.
+        "dependencies" if value.as_object().is_some_and(|named| named.values().any(is_schema)) => {
+            KeywordKind::Named
+        }
+        keyword => holds(keyword),
+    }
+}

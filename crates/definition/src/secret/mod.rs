@@ -1,0 +1,345 @@
+//! The one answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
+//!
+//! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
+//! 2. [`name`] judges names, [`masked`] hides secrets within texts.
+//! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
+//! 4. [`SecretPolicy`] is all of that, with the operator's rules, applied to a value.
+
+mod name;
+mod schema;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::{Map, Value};
+
+pub use schema::{Hidden, declared_names};
+use schema::{Place, Reach, Walk, read_json};
+
+use crate::finding::{Violation, pointer_join, pointer_unescape};
+
+/// The text in place of a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// The rules for secrets: the usual names, and the operator's own (`[state] redact`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SecretPolicy<'p> {
+    /// Globs of names.
+    rules: &'p [String],
+}
+
+impl<'p> SecretPolicy<'p> {
+    /// A policy with the operator's rules: globs of names.
+    pub fn new(rules: &'p [String]) -> Self {
+        Self { rules }
+    }
+
+    /// Whether a name says that its value is secret.
+    pub fn is_secret(self, name: &str) -> bool {
+        name::is_secret(name) || self.is_ruled(name)
+    }
+
+    /// A text with secrets redacted.
+    pub fn text(self, text: &str) -> Cow<'_, str> {
+        masked(text)
+    }
+
+    /// A value with secrets redacted, otherwise whole.
+    pub fn redacted(self, schema: &Value, value: &Value) -> Value {
+        self.split(schema, value).0
+    }
+
+    /// A value with secrets redacted, and the secrets.
+    pub fn split(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
+        Walk::new(self, Reach::Everything).run(schema, value)
+    }
+
+    /// A value with secrets redacted and long texts cut, for a trace.
+    pub fn noted(self, schema: &Value, value: &Value) -> Value {
+        Walk::new(self, Reach::Everything).briefly().run(schema, value).0
+    }
+
+    /// A value with `null` in place of everything that the schema or the operator declares secret, and these secrets.
+    /// Names and texts that a caller chose hide nothing.
+    pub fn declared(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
+        Walk::new(self, Reach::Declared).run(schema, value)
+    }
+
+    /// The items of a command line with secrets redacted: `--token=x`, and the item after `--token`.
+    pub fn command_line(self, items: &[String]) -> Vec<String> {
+        let mut after = "";
+        let shown = items.iter().map(|item| {
+            let option = std::mem::take(&mut after);
+            after = if item.starts_with('-') && !item.contains('=') { item } else { "" };
+            let is_value = !option.is_empty() && !item.starts_with('-');
+            if is_value && (self.is_secret(option) || (is_key(option) && is_generated(item))) {
+                return REDACTED.into();
+            }
+            match item.split_once('=') {
+                Some((option, value)) if option.starts_with('-') && is_key(option) && is_generated(value) => {
+                    format!("{option}={REDACTED}")
+                }
+                _ => self.text(item).into_owned(),
+            }
+        });
+        shown.collect()
+    }
+
+    /// A violation whose message repeats no secret.
+    pub fn conceal(self, schema: &Value, value: &Value, mut violation: Violation) -> Violation {
+        if !violation.unknown && self.covers(schema, value, &violation.pointer) {
+            violation.message = match &violation.expected {
+                Some(expected) => format!("expected {expected}"),
+                None if value.pointer(&violation.pointer).is_some() => "this value does not fit".into(),
+                None => violation.message,
+            };
+        }
+        violation = violation.requoted(|text| self.redacted(&Value::Null, &text.into()));
+        if let Cow::Owned(masked) = self.text(&violation.message) {
+            violation.message = masked;
+        }
+        violation
+    }
+
+    /// Whether the value at a place is secret, or is part of a secret.
+    pub fn covers(self, schema: &Value, value: &Value, pointer: &str) -> bool {
+        let mut place = Place::root(schema);
+        let mut here = Some(Cow::Borrowed(value));
+        for token in pointer.split('/').skip(1) {
+            let token = pointer_unescape(token);
+            // Arguments that are text may have been read as the JSON that they say.
+            let read = here.as_deref().and_then(Value::as_str).and_then(read_json).map(Cow::Owned);
+            let outer = read.or(here);
+            let fields = outer.as_deref().and_then(Value::as_object);
+            place = match outer.as_deref() {
+                Some(Value::Array(_)) => place.item(Some(token.parse().unwrap_or(0))),
+                _ => place.property(&token).0,
+            };
+            let beside_a_name = fields.is_some_and(|fields| self.names_a_secret(fields));
+            here = outer.and_then(|outer| step(outer, &token));
+            if place.is_secret() || self.is_named(&token, here.as_deref(), beside_a_name) {
+                return true;
+            }
+        }
+        here.map_or(place.is_secret(), |value| place.hides(&value))
+    }
+
+    /// Whether a field is secret by its name, or by what the field beside it names.
+    fn is_named(self, name: &str, value: Option<&Value>, beside_a_name: bool) -> bool {
+        let can_be = value.is_none_or(|value| name::can_hold(name, value));
+        (name::is_secret(name) && can_be)
+            || self.is_ruled(name)
+            || (beside_a_name && name::is_word(name, "value"))
+    }
+
+    /// Lists of headers and variables have the form `{"name": "Authorization", "value": "..."}`.
+    fn names_a_secret(self, fields: &Map<String, Value>) -> bool {
+        let is_naming =
+            |name: &str| ["name", "key", "header"].iter().any(|naming| name::is_word(name, naming));
+        let mut named =
+            fields.iter().filter(|(name, _)| is_naming(name)).filter_map(|(_, named)| named.as_str());
+        named.any(|name| self.is_secret(name))
+    }
+
+    /// Whether the operator's rules name it.
+    fn is_ruled(self, name: &str) -> bool {
+        !self.rules.is_empty() && {
+            let name = name.to_lowercase();
+            self.rules.iter().any(|glob| crate::matches_glob(&glob.to_lowercase(), &name))
+        }
+    }
+}
+
+/// The field or the item of a value that a part of a pointer names.
+fn step<'v>(value: Cow<'v, Value>, token: &str) -> Option<Cow<'v, Value>> {
+    let pointer = pointer_join("", token);
+    match value {
+        Cow::Borrowed(value) => value.pointer(&pointer).map(Cow::Borrowed),
+        Cow::Owned(mut value) => value.pointer_mut(&pointer).map(|inner| Cow::Owned(inner.take())),
+    }
+}
+
+// Finds secrets within texts: credentials of headers and URLs, tokens of known issuers, private keys.
+
+/// A pattern for a secret, with the text before it, which is kept.
+static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)(?P<scheme>\b(?:bearer|basic)\s+)(?P<credentials>[A-Za-z0-9+/._~=-]{6,})",
+        r"|(?P<url>://)(?:[^\s/@]*:[^\s/@]+|[^\s/?#@]+)(?P<at>@)",
+        r#"|(?P<before>^|[?&;,\s"'(])(?P<name>-{0,2}[a-z][a-z0-9_.-]{0,60})=(?P<value>[^\s&#;"']+)"#,
+        r#"|\b(?P<header>(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z0-9-]{1,60})(?P<colon>\s*:\s*)[^\r\n"']+"#,
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+        r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\bglpat-[A-Za-z0-9_-]{12,}",
+        r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}",
+        r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    ))
+    .ok()
+});
+
+/// A text with everything that looks like a secret redacted.
+fn masked(text: &str) -> Cow<'_, str> {
+    let Some(looks) = LOOKS.as_ref() else { return text.into() };
+    let masked = looks.replace_all(text, |found: &Captures<'_>| {
+        let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
+        let is_kept = match (found.name("credentials"), found.name("name"), found.name("header")) {
+            (Some(credentials), _, _) => !is_random(credentials.as_str()),
+            (_, Some(name), _) => !is_parameter(name.as_str(), part("before")),
+            (_, _, Some(header)) => !name::is_secret(header.as_str()),
+            _ => false,
+        };
+        if is_kept {
+            return found[0].to_string();
+        }
+        let told: String = ["scheme", "url", "before", "name"].into_iter().map(part).collect::<String>();
+        let told = if found.name("name").is_some() { told + "=" } else { told };
+        format!("{told}{}{}{REDACTED}{}", part("header"), part("colon"), part("at"))
+    });
+    // A match that was kept is no change.
+    if masked == text { text.into() } else { masked.into_owned().into() }
+}
+
+/// Whether a text for readers holds a credential, rather than the place of one or an example such as `sk-xxxxxxxxxxxx`.
+pub fn holds_credential(text: &str) -> bool {
+    let is_made_up = |secret: &str| {
+        let different: HashSet<char> = secret.chars().collect();
+        different.len() < 8 || secret.to_ascii_lowercase().contains("example")
+    };
+    let is_made = |secret: &str| is_generated(secret.trim_end_matches(['.', ',', ':', '!', '?', ')', '`']));
+    let is_credential = |found: Captures<'_>| {
+        let part = |name: &str| found.name(name).map(|part| part.as_str());
+        let secret = match (part("credentials"), part("header"), part("name").zip(part("value"))) {
+            (Some(credentials), ..) => Some(credentials).filter(|credentials| is_made(credentials)),
+            (_, Some(header), _) => {
+                let last = found[0].split_whitespace().next_back();
+                last.filter(|value| name::is_secret(header) && is_made(value))
+            }
+            (_, _, Some((name, value))) => {
+                Some(value).filter(|value| name::is_secret(name) && is_made(value))
+            }
+            _ => Some(&found[0]).filter(|_| part("url").is_none()),
+        };
+        secret.is_some_and(|secret| secret.chars().any(|c| c.is_ascii_digit()) && !is_made_up(secret))
+    };
+    LOOKS.as_ref().is_some_and(|looks| looks.captures_iter(text).any(is_credential))
+}
+
+/// Whether an option can hold a key: `--key` may also hold the name of a field.
+fn is_key(option: &str) -> bool {
+    ["k", "key", "auth", "pat"].iter().any(|word| name::is_word(option.trim_start_matches('-'), word))
+}
+
+/// Whether a text was made by a program, as a UUID is.
+fn is_generated(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let has = |kind: fn(&char) -> bool| text.chars().any(|c| kind(&c));
+    text.len() >= 16 && text.chars().all(is_plain) && has(char::is_ascii_digit)
+}
+
+/// Whether letters are more likely a credential than the next word of a sentence.
+fn is_random(credentials: &str) -> bool {
+    let has = |kind: fn(char) -> bool| credentials.chars().any(kind);
+    credentials.len() >= 20 || has(|c| c.is_ascii_digit() || "=+/_".contains(c))
+}
+
+/// Whether a parameter is secret by its name; in a URL some short names are.
+fn is_parameter(name: &str, before: &str) -> bool {
+    let in_url = matches!(before, "?" | "&");
+    name::is_secret(name)
+        || (in_url
+            && ["sig", "signature", "key", "code", "ak", "sk"].iter().any(|word| name::is_word(name, word)))
+}
+
+/// A secret to look for.
+pub struct Echo<'s> {
+    secret: &'s str,
+}
+
+impl<'s> Echo<'s> {
+    /// The forms of a secret in text.
+    pub fn of(secret: &'s str) -> Self {
+        Self { secret }
+    }
+
+    /// Whether a text repeats it.
+    pub fn occurs_in(&self, text: &str) -> bool {
+        let is_encoded = |(at, _)| self.encoded_length(&text[at..]).is_some();
+        text.contains(self.secret) || (may_hold_encoded(text) && text.char_indices().any(is_encoded))
+    }
+
+    /// A text without it.
+    pub fn hidden_in(&self, text: &str) -> String {
+        if !may_hold_encoded(text) {
+            return text.replace(self.secret, REDACTED);
+        }
+        let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+        while let Some(first) = rest.chars().next() {
+            let exact = rest.starts_with(self.secret).then_some(self.secret.len());
+            // A secret that ends with `\` is longer escaped.
+            let found = exact.max(self.encoded_length(rest));
+            match found {
+                Some(_) => shown.push_str(REDACTED),
+                None => shown.push(first),
+            }
+            rest = &rest[found.unwrap_or(first.len_utf8())..];
+        }
+        shown
+    }
+
+    /// The bytes of the secret where a text begins with it, each letter encoded or not.
+    fn encoded_length(&self, text: &str) -> Option<usize> {
+        let mut rest = text;
+        for letter in self.secret.chars() {
+            let plain = || rest.starts_with(letter).then_some(letter.len_utf8());
+            rest = &rest[length_of(letter, rest).or_else(plain)?..];
+        }
+        Some(text.len() - rest.len())
+    }
+}
+
+/// Any letter can be encoded, also one that an encoder would usually leave.
+fn may_hold_encoded(text: &str) -> bool {
+    text.contains(['%', '+', '\\'])
+}
+
+/// The bytes of an encoded letter that a text begins with.
+fn length_of(letter: char, text: &str) -> Option<usize> {
+    let is_hex = |at: usize, digits: usize, code: u32| {
+        text.get(at..at + digits).is_some_and(|hex| u32::from_str_radix(hex, 16) == Ok(code))
+    };
+    let begins = |at: usize, sign: &str| text.get(at..).is_some_and(|rest| rest.starts_with(sign));
+    match text.as_bytes().first()? {
+        b'+' => (letter == ' ').then_some(1),
+        b'%' => {
+            let mut utf8 = [0; 4];
+            let mut bytes = letter.encode_utf8(&mut utf8).bytes().enumerate();
+            let is_it =
+                bytes.all(|(index, byte)| begins(3 * index, "%") && is_hex(3 * index + 1, 2, byte.into()));
+            is_it.then_some(3 * letter.len_utf8())
+        }
+        b'\\' => {
+            let short = match letter {
+                '\n' => 'n',
+                '\r' => 'r',
+                '\t' => 't',
+                '\u{8}' => 'b',
+                '\u{c}' => 'f',
+                letter => letter,
+            };
+            let has_short = matches!(letter, '"' | '\\' | '/') || short != letter;
+            if has_short && text[1..].starts_with(short) {
+                return Some(2);
+            }
+            let mut utf16 = [0; 2];
+            let mut units = letter.encode_utf16(&mut utf16).iter().enumerate();
+            let is_it = units
+                .all(|(index, unit)| begins(6 * index, "\\u") && is_hex(6 * index + 2, 4, (*unit).into()));
+            is_it.then_some(6 * letter.len_utf16())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,447 @@
+//! The arguments of a tool as help lists them, required ones first, and its usage on one line.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::brief;
+use toolcrib_catalog::Tool;
+use toolcrib_definition::clean_line;
+use toolcrib_definition::schema::words::{Style, Words};
+use toolcrib_definition::schema::{Kind, Property, SchemaView};
+use toolcrib_definition::tokens::estimate;
+
+/// Descriptions of arguments, in a few words.
+const BRIEF: Style = Style { is_brief: true, word: clean_line, code: clean_line };
+
+/// Most values of an enum, and most bytes of them, in a short answer.
+const MAX_VALUES: usize = 16;
+const MAX_VALUES_LENGTH: usize = 160;
+/// Most values of a row in a short answer, and most bytes of them.
+const MAX_ROW_VALUES: (usize, usize) = (60, 600);
+/// Longest default in a short answer, and longest format, in bytes.
+const MAX_DEFAULT: usize = 200;
+const MAX_FORMAT: usize = 30;
+/// Most fields of an object that are named.
+const MAX_FIELDS: usize = 12;
+/// Deepest level, and most fields of an object, in a full answer.
+const MAX_DEPTH: usize = 6;
+const MAX_ROWS: usize = 400;
+/// Most fields of a result in a full answer.
+const MAX_RESULT_ROWS: usize = 60;
+
+/// One argument, or a field of one.
+#[derive(Debug)]
+pub(super) struct Argument<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// Whether it is required.
+    pub(super) required: bool,
+    view: SchemaView<'a>,
+}
+
+/// The arguments of a tool, required ones first.
+pub(super) fn arguments(tool: &Tool) -> Vec<Argument<'_>> {
+    let schema = tool.parameters.schema();
+    let view = SchemaView::of(schema, schema);
+    fields(&view).into_iter().map(|field| Argument::of(&view, field)).collect()
+}
+
+impl<'a> Argument<'a> {
+    fn of(whole: &SchemaView<'a>, Property { name, schema, required }: Property<'a>) -> Self {
+        Self { name, required, view: whole.at(schema) }
+    }
+
+    pub fn in_words(&self) -> Words<'a> {
+        Words::new(self.view.root, BRIEF, IndexMap::new())
+    }
+
+    /// Its type in a few words.
+    pub(super) fn words(&self) -> String {
+        self.in_words().of_view(&self.view)
+    }
+
+    /// Its allowed values, where they are few.
+    pub(super) fn few_values(&self) -> Option<Vec<&'a Value>> {
+        let values = self.values();
+        let is_few = (1..=MAX_VALUES).contains(&values.len())
+            && values.iter().map(|value| value.to_string().len()).sum::<usize>() <= MAX_VALUES_LENGTH;
+        is_few.then_some(values)
+    }
+
+    /// As many of its allowed values as fit into this many bytes, at least one, and the number of the others.
+    pub(super) fn first_values(&self, most: usize) -> (Vec<String>, usize) {
+        let values = self.values();
+        let mut told: Vec<String> = Vec::new();
+        let mut length = 0;
+        for value in &values {
+            let value = value.as_str().map_or_else(|| value.to_string(), clean_line);
+            length += value.len() + 1;
+            if length > most && !told.is_empty() {
+                break;
+            }
+            told.push(value);
+        }
+        let left = values.len() - told.len();
+        (told, left)
+    }
+
+    /// Its allowed values, where they are listed; for an array, the values of its elements.
+    fn values(&self) -> Vec<&'a Value> {
+        let own = values(&self.view);
+        match self.view.items().filter(|_| own.is_empty()) {
+            Some(items) => values(&self.view.at(items)),
+            None => own,
+        }
+    }
+
+    /// Name, type, format, whether it is required, default and values.
+    pub(super) fn row(&self) -> Map<String, Value> {
+        let mut row = Map::new();
+        row.insert("name".into(), self.name.into());
+        row.insert("type".into(), self.words().into());
+        let format =
+            self.view.get("format").and_then(Value::as_str).filter(|format| format.len() <= MAX_FORMAT);
+        row.extend(format.map(|format| ("format".to_string(), clean_line(format).into())));
+        if self.required {
+            row.insert("required".into(), true.into());
+        }
+        let default = self.view.get("default").filter(|default| !default.is_null() && !self.required);
+        let default = default.filter(|default| default.to_string().len() <= MAX_DEFAULT);
+        row.extend(default.map(|default| ("default".to_string(), default.clone())));
+        let values = self.values();
+        let length = || values.iter().map(|value| value.to_string().len()).sum::<usize>();
+        if (1..=MAX_ROW_VALUES.0).contains(&values.len()) && length() <= MAX_ROW_VALUES.1 {
+            row.insert("enum".into(), list(&values));
+        }
+        row
+    }
+
+    /// Its description, cut to this many characters.
+    pub(super) fn about(&self, most: usize) -> Option<String> {
+        self.view.about(self.name).map(|text| brief(text, most)).filter(|text| !text.is_empty())
+    }
+
+    /// Further limits of its value.
+    pub(super) fn limits(&self) -> Option<String> {
+        let limits = self.in_words().limits(&self.view);
+        (!limits.is_empty()).then(|| limits.join(", "))
+    }
+
+    /// The names of its fields, optional ones with a question mark.
+    pub(super) fn fields(&self) -> Option<String> {
+        let fields = object(&self.view);
+        let mut names: Vec<String> = fields
+            .iter()
+            .take(MAX_FIELDS)
+            .map(|field| format!("{}{}", clean_line(field.name), if field.required { "" } else { "?" }))
+            .collect();
+        if fields.len() > MAX_FIELDS {
+            names.push("…".into());
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// The argument in full.
+    fn whole(&self, depth: usize, room: &mut usize) -> Value {
+        let mut row = Map::new();
+        row.insert("name".into(), self.name.into());
+        row.insert("type".into(), self.words().into());
+        row.insert("required".into(), self.required.into());
+        let own = |keyword: &str| self.view.get(keyword).cloned().map(|value| (keyword.to_string(), value));
+        row.extend(own("default"));
+        row.extend(own("const"));
+        let values = self.values();
+        if !values.is_empty() && !row.contains_key("const") {
+            row.insert("enum".into(), list(&values));
+        }
+        row.extend(self.limits().map(|limits| ("limits".to_string(), limits.into())));
+        row.extend(self.view.about(self.name).map(|about| ("about".to_string(), clean_line(about).into())));
+        if self.view.is_deprecated() {
+            row.insert("deprecated".into(), true.into());
+        }
+        if depth < MAX_DEPTH && *room > 0 {
+            let fields = object(&self.view);
+            let fields = fields.into_iter().map(|field| Argument::of(&self.view, field));
+            let rows = rows(fields, depth + 1, room);
+            row.extend((!rows.is_empty()).then(|| ("fields".to_string(), rows.into())));
+        }
+        row.into()
+    }
+}
+
+fn list(values: &[&Value]) -> Value {
+    values.iter().map(|value| (*value).clone()).collect()
+}
+
+fn rows<'a>(arguments: impl Iterator<Item = Argument<'a>>, depth: usize, room: &mut usize) -> Vec<Value> {
+    let mut rows = Vec::new();
+    for argument in arguments {
+        if *room == 0 {
+            break;
+        }
+        *room -= 1;
+        rows.push(argument.whole(depth, room));
+    }
+    rows
+}
+
+/// The arguments of a tool in full.
+pub(super) fn whole(tool: &Tool) -> Vec<Value> {
+    let mut room = MAX_ROWS;
+    rows(arguments(tool).into_iter(), 0, &mut room)
+}
+
+/// The fields of the result of a tool in full.
+pub(super) fn whole_result(tool: &Tool) -> Vec<Value> {
+    let Some(schema) = tool.definition.result_schema.as_ref().map(|schema| schema.value()) else {
+        return Vec::new();
+    };
+    let view = SchemaView::of(schema, schema);
+    let mut room = MAX_RESULT_ROWS;
+    rows(object(&view).into_iter().map(|field| Argument::of(&view, field)), 0, &mut room)
+}
+
+/// Most alternatives whose fields, and whose values, are listed.
+const MAX_LISTED_VARIANTS: usize = 400;
+
+/// The values that are allowed, where they are listed: in one place, or as alternatives.
+fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
+    match view.kind() {
+        Kind::Constant(value) => vec![value],
+        Kind::Values(values) => values.iter().collect(),
+        Kind::Variants if view.variants.len() <= MAX_LISTED_VARIANTS => {
+            let constants = view.variants.iter().map(|variant| view.at(variant).constant());
+            constants.collect::<Option<Vec<_>>>().unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The fields of the object that a value is, or that its elements are.
+fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+    let own = fields(view);
+    match view.items().filter(|_| own.is_empty()) {
+        Some(items) => fields(&view.at(items)),
+        None => own,
+    }
+}
+
+/// The fields of an object, required ones first, then those of its alternatives.
+fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+    let mut fields = view.properties();
+    let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
+    for _ in 0..MAX_LISTED_VARIANTS {
+        let Some(variant) = left.pop().map(|variant| view.at(variant)) else { break };
+        for field in variant.properties() {
+            if fields.iter().all(|known| known.name != field.name) {
+                fields.push(Property { required: false, ..field });
+            }
+        }
+        left.extend(variant.variants.iter().rev());
+    }
+    fields.sort_by_key(|field| !field.required);
+    fields
+}
+
+/// Most fields of a result that are named, and of an object in it; and most bytes of the whole.
+const MAX_RESULT_FIELDS: usize = 8;
+const MAX_RESULT: usize = 160;
+
+/// The names of the fields of a result: `{total, items: [{id, name}]}`. `None` where the schema names no fields, or has more
+/// in `most` bytes than a few names.
+fn result(tool: &Tool, most: usize) -> Option<String> {
+    let schema = tool.definition.result_schema.as_ref()?.value();
+    let view = SchemaView::of(schema, schema);
+    let forms = [2, 1].into_iter().map(|levels| shape(&view, levels));
+    forms.into_iter().find(|form| form.contains('{') && form.len() <= most)
+}
+
+/// A value by the names of its fields, so many levels deep; empty without fields.
+fn shape(view: &SchemaView<'_>, levels: usize) -> String {
+    let own = fields(view);
+    if own.is_empty() {
+        let items = view.items().filter(|_| levels > 0).map(|items| shape(&view.at(items), levels));
+        return items.filter(|form| !form.is_empty()).map(|form| format!("[{form}]")).unwrap_or_default();
+    }
+    if levels == 0 {
+        return String::new();
+    }
+    let named = |field: &Property<'_>| match shape(&view.at(field.schema), levels - 1) {
+        form if form.is_empty() => signed_name(field.name),
+        form => format!("{}: {form}", signed_name(field.name)),
+    };
+    let mut named: Vec<String> = own.iter().take(MAX_RESULT_FIELDS).map(named).collect();
+    named.extend((own.len() > MAX_RESULT_FIELDS).then(|| "…".to_string()));
+    format!("{{{}}}", named.join(", "))
+}
+
+/// The result in short: the names of its fields, else the beginning of what is said of it.
+pub(super) fn returns(tool: &Tool) -> Option<String> {
+    let said = || tool.returns.as_deref().map(|text| brief(text, MAX_RESULT));
+    result(tool, MAX_RESULT).or_else(said).filter(|text| !text.is_empty())
+}
+
+// The usage of a tool on one line: as help has it, `onto.task.update task_id=<string> [state_key=<todo|doing|done>]`, and
+// as a search gives it in place of the op, `onto.task.update(task_id, state_key?: todo|doing|done)`.
+
+/// Longest list of values on the line, in bytes.
+const MAX_LINE_VALUES: usize = 40;
+/// Most o200k tokens of a signature, and of one with the types of optional arguments.
+const MAX_SIGNATURE: usize = 90;
+const MAX_TYPED: usize = 45;
+/// Most bytes of the result in a signature.
+const MAX_SIGNED_RESULT: usize = 80;
+
+/// Form of the optional arguments on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OptionalStyle {
+    /// Their names and types.
+    Typed,
+    /// Their names.
+    Named,
+    /// The names of this many, and the number of the others.
+    First(usize),
+    /// Their number; and only the names of the required ones.
+    Bare,
+}
+
+/// The usage of a tool.
+pub fn usage(tool: &Tool) -> String {
+    line(&tool.op, &arguments(tool), OptionalStyle::Typed)
+}
+
+/// The usage of an op as help has it.
+pub(super) fn line(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
+    let mut line = op.to_string();
+    let mut told = 0;
+    let most = match optional {
+        OptionalStyle::First(most) => most,
+        OptionalStyle::Bare => 0,
+        OptionalStyle::Typed | OptionalStyle::Named => usize::MAX,
+    };
+    for argument in arguments {
+        let name = clean_line(argument.name);
+        if argument.required && optional == OptionalStyle::Bare {
+            line.push_str(&format!(" {name}"));
+            continue;
+        }
+        if argument.required {
+            line.push_str(&format!(" {name}=<{}>", value_on_line(argument)));
+            continue;
+        }
+        told += 1;
+        match optional {
+            OptionalStyle::Typed => line.push_str(&format!(" [{name}=<{}>]", value_on_line(argument))),
+            _ if told <= most => line.push_str(&format!(" [{name}]")),
+            _ => {}
+        }
+    }
+    if told > most {
+        line.push_str(&format!(" [{} more]", told - most));
+    }
+    line
+}
+
+/// The usage of a tool in short, which is enough to call it: all required arguments with fields and values, and as much of
+/// the optional ones as there is room for; then the fields of the result. A string has no type, and `?` is behind an optional name. `None` where there is
+/// too little room, and where the arguments depend on each other or are not known.
+pub fn signature(tool: &Tool) -> Option<String> {
+    let schema = tool.parameters.schema();
+    if !tool.parameters.is_checked() || !SchemaView::of(schema, schema).variants.is_empty() {
+        return None;
+    }
+    let arguments = arguments(tool);
+    let styles =
+        [OptionalStyle::Typed, OptionalStyle::Named, OptionalStyle::First(6), OptionalStyle::First(0)];
+    let most = |optional| if optional == OptionalStyle::Typed { MAX_TYPED } else { MAX_SIGNATURE };
+    let lines = styles.into_iter().map(|optional| (signed(&tool.op, &arguments, optional), most(optional)));
+    let (line, _) = lines.into_iter().find(|(line, most)| estimate(line) <= *most)?;
+    let with_result = result(tool, MAX_SIGNED_RESULT).map(|result| format!("{line} -> {result}"));
+    Some(with_result.filter(|line| estimate(line) <= MAX_SIGNATURE).unwrap_or(line))
+}
+
+/// The names of all arguments of a tool.
+pub fn argument_names(tool: &Tool) -> Vec<&str> {
+    arguments(tool).into_iter().map(|argument| argument.name).collect()
+}
+
+fn signed(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
+    let required = arguments.iter().filter(|argument| argument.required).count();
+    let most = if let OptionalStyle::First(most) = optional { required + most } else { usize::MAX };
+    let mut told: Vec<String> = Vec::new();
+    for argument in arguments.iter().take(most) {
+        let name = signed_name(argument.name);
+        let is_typed = argument.required || optional == OptionalStyle::Typed;
+        let value = is_typed.then(|| signed_value(argument)).filter(|value| value != "string");
+        let mark = if argument.required { "" } else { "?" };
+        told.push(value.map_or_else(|| format!("{name}{mark}"), |value| format!("{name}{mark}: {value}")));
+    }
+    if arguments.len() > most {
+        told.push(format!("{} more?", arguments.len() - most));
+    }
+    format!("{op}({})", told.join(", "))
+}
+
+/// The name of an argument; in quotes where it could be taken for more than a name.
+fn signed_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.$/@[]".contains(c);
+    let cleaned = clean_line(name);
+    let is_name = !name.is_empty() && name.chars().all(is_plain) && cleaned == name;
+    if is_name { cleaned } else { Value::from(cleaned).to_string() }
+}
+
+/// The value of an argument, with the first values of a long list, and the fields of an object.
+fn signed_value(argument: &Argument<'_>) -> String {
+    let words = argument.words();
+    let (first, left) = argument.first_values(MAX_LINE_VALUES);
+    if !first.is_empty() {
+        let more = if left > 0 { format!("|…{left} more") } else { String::new() };
+        let values = format!("{}{more}", first.join("|"));
+        return if words.ends_with("[]") { format!("({values})[]") } else { values };
+    }
+    match argument.fields().filter(|_| words.contains("object")) {
+        Some(fields) => words.replacen("object", &format!("{{{fields}}}"), 1),
+        None => words,
+    }
+}
+
+/// The value of an argument: its allowed values where they are few and short, else its type.
+fn value_on_line(argument: &Argument<'_>) -> String {
+    let words = argument.words();
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), clean_line);
+    let values =
+        argument.few_values().map(|values| values.into_iter().map(plain).collect::<Vec<_>>().join("|"));
+    match values.filter(|values| values.len() <= MAX_LINE_VALUES) {
+        Some(values) if words.ends_with("[]") => format!("({values})[]"),
+        Some(values) => values,
+        None => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parts_of_a_schema_bring_their_fields() {
+        let schema = json!({
+            "properties": {"b": {"type": "string"}, "a": {"type": "integer"}},
+            "allOf": [{"properties": {"c": {}}, "required": ["c", "a"]}],
+            "oneOf": [{"properties": {"d": {}}, "required": ["d"]}, {"type": "object"}],
+        });
+        let fields = fields(&SchemaView::of(&schema, &schema));
+        let told: Vec<_> = fields.iter().map(|field| (field.name, field.required)).collect();
+        assert_eq!(told, [("a", true), ("c", true), ("b", false), ("d", false)]);
+    }
+
+    #[test]
+    fn alternatives_that_are_constants_are_values() {
+        let schema = json!({"oneOf": [{"const": "a", "title": "First"}, {"enum": ["b"]}]});
+        let view = SchemaView::of(&schema, &schema);
+        assert_eq!(values(&view), [&json!("a"), &json!("b")]);
+        let schema = json!({"oneOf": [{"const": "a"}, {"type": "integer"}]});
+        assert!(values(&SchemaView::of(&schema, &schema)).is_empty());
+    }
+}

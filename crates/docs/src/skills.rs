@@ -1,0 +1,181 @@
+//! Agent Skills (<https://agentskills.io/specification>): one skill per category of a profile. Its `SKILL.md` lists the tools
+//! of the category, and its references are their docs.
+
+use std::collections::{HashMap, HashSet};
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::doc::{Around, Doc};
+use super::folder::Files;
+use super::markdown::{inline, name};
+use super::templates::{TemplateError, Templates};
+use super::{Docs, RenderError};
+use toolcrib_catalog::{Catalog, CategoryTree, Profile, Tool};
+use toolcrib_definition::{clean_line, clipped, is_reserved};
+
+/// The file of a skill that an agent reads first.
+pub const SKILL: &str = "SKILL.md";
+
+/// The folder of the docs of its tools.
+pub const REFERENCES: &str = "references";
+
+/// Most characters of a name.
+const MAX_NAME: usize = 64;
+/// Words that a name must not contain at Claude; docs/rendering.md has the source.
+const RESERVED: [&str; 2] = ["anthropic", "claude"];
+/// Most characters of a description.
+const MAX_DESCRIPTION: usize = 1024;
+/// Most tools of a skill: its text stays below 500 lines, and its files below 512.
+const MAX_TOOLS: usize = 400;
+
+/// A skill: tools of one category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Name, and the name of its folder: lower-case ASCII letters, digits and single hyphens.
+    pub name: String,
+    /// Its use, for an agent that decides whether to read it.
+    pub description: String,
+    /// Content of `SKILL.md`.
+    pub markdown: String,
+    /// Positions of its tools in the profile.
+    pub tools: Vec<usize>,
+}
+
+/// The skills of a profile, in the order of its categories.
+pub fn skills(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Skill> {
+    let positions: Vec<usize> =
+        profile.tools.iter().filter_map(|entry| catalog.position(&entry.tool.name)).collect();
+    let in_profile: HashMap<usize, usize> =
+        positions.iter().enumerate().map(|(index, &position)| (position, index)).collect();
+    let tree = CategoryTree::of_tools(catalog, positions);
+    let mut taken = HashSet::new();
+    let mut skills = Vec::new();
+    for (number, &child) in (1..).zip(&tree.node(0).children) {
+        let node = tree.node(child);
+        let tools: Vec<usize> =
+            node.descendant_tools.iter().filter_map(|tool| in_profile.get(tool).copied()).collect();
+        for part in tools.chunks(MAX_TOOLS) {
+            let name = free_name(&node.name, number, &mut taken);
+            skills.push(skill(name, (&node.name, &node.summary), part, profile));
+        }
+    }
+    skills
+}
+
+fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile: &Profile<'_>) -> Skill {
+    let names: Vec<String> =
+        tools.iter().map(|&index| clean_line(&profile.tools[index].tool.safe_name)).collect();
+    let description = format!(
+        "{}: {}. Use it before a call of one of its tools: {}",
+        clean_line(title),
+        clean_line(summary).trim_end_matches('.'),
+        names.join(", ")
+    );
+    // Claude takes no tag in a description.
+    let description =
+        if description.contains('<') { description.replace(['<', '>'], "") } else { description };
+    // Some readers end the front matter at three hyphens, wherever they are.
+    let description = clipped(&description.replace("---", "–"), MAX_DESCRIPTION - 1).into_owned();
+    let quoted = serde_json::to_string(&description).unwrap_or_default();
+    let mut markdown = format!(
+        "---\nname: {name}\ndescription: {quoted}\n---\n\n# {}\n\n{}\n\nRead the page of a tool before its first call: it has \
+         the arguments, the rules and a ready-made call.\n\n",
+        inline(title),
+        inline(summary)
+    );
+    for &index in tools {
+        markdown += &line(profile, index);
+    }
+    Skill { name, description, markdown, tools: tools.to_vec() }
+}
+
+fn line(profile: &Profile<'_>, index: usize) -> String {
+    let tool = profile.tools[index].tool;
+    let short = inline(&tool.short);
+    format!("- [{}]({}): {short}\n", name(&tool.name), page_path(tool))
+}
+
+/// The path of the page of a tool in a skill. No other file of a skill has the name of its `SKILL.md`, in whatever letter case.
+pub fn page_path(tool: &Tool) -> String {
+    let marked = if format!("{}.md", tool.safe_name).eq_ignore_ascii_case(SKILL) { ".tool" } else { "" };
+    format!("{REFERENCES}/{}{marked}.md", tool.safe_name)
+}
+
+impl Skill {
+    /// The page of one of its tools: links lead to pages of the skill alone.
+    pub fn page(
+        &self,
+        tool: &Tool,
+        (catalog, profile): (&Catalog, &Profile<'_>),
+        templates: &Templates,
+    ) -> Result<String, TemplateError> {
+        let mut pages = self.tools.iter().map(|&index| profile.tools[index].tool);
+        let link = |other: &Tool| {
+            let is_here = pages.any(|tool| tool.name == other.name);
+            is_here
+                .then(|| page_path(other).trim_start_matches(REFERENCES).trim_start_matches('/').to_string())
+        };
+        Doc::of_skill(tool, catalog, link).render(templates, &catalog.version, Around::default())
+    }
+}
+
+/// Words of a title in lower-case ASCII letters and digits, without diacritics, joined by hyphens.
+fn hyphenated(title: &str) -> String {
+    let is_mark = |part: &char| unicode_normalization::char::is_combining_mark(*part);
+    let plain: String = title.to_lowercase().nfd().filter(|part| !is_mark(part)).collect();
+    let words = plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+/// A name by the rules of the specification that no other skill has.
+fn free_name(title: &str, number: usize, taken: &mut HashSet<String>) -> String {
+    let mut name = RESERVED.iter().fold(hyphenated(title), |name, word| name.replace(word, ""));
+    while name.contains("--") {
+        name = name.replace("--", "-");
+    }
+    // Room for a number.
+    name.truncate(MAX_NAME - 6);
+    let name = match name.trim_matches('-') {
+        "" => format!("category-{number}"),
+        name if is_reserved(name) => format!("{name}-tools"),
+        name => name.to_string(),
+    };
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+}
+
+/// The files of the skills of a documentation, for a folder of their own.
+pub fn skill_files<'f>(docs: &'f Docs<'_>, skills: &'f [Skill]) -> Result<Files<'f>, RenderError> {
+    docs.try_one()?;
+    let Docs { catalog, profile, templates, .. } = docs;
+    let mut files = Files::new(catalog.complete);
+    for skill in skills {
+        let markdown = || Ok::<_, TemplateError>(skill.markdown.clone());
+        files.push(format!("{}/{SKILL}", skill.name), markdown);
+        for tool in skill.tools.iter().map(|&index| profile.tools[index].tool) {
+            let page = move || skill.page(tool, (catalog, profile), templates);
+            files.push(format!("{}/{}", skill.name, page_path(tool)), page);
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_lower_case_words_and_is_taken_once() {
+        let mut taken = HashSet::new();
+        let mut name = |title: &str| free_name(title, 3, &mut taken);
+        assert_eq!(name("Pull Requests & Reviews"), "pull-requests-reviews");
+        assert_eq!(name("pull_requests--reviews"), "pull-requests-reviews-2");
+        assert_eq!(name("长长"), "category-3");
+        assert_eq!(name("Überweisungen"), "uberweisungen");
+        assert_eq!(name("CON"), "con-tools");
+        assert_eq!(name("Claude Code for Anthropic's API"), "code-for-s-api");
+        assert_eq!(name("Claude"), "category-3-2");
+        assert!(name(&"word ".repeat(40)).len() <= MAX_NAME);
+    }
+}

@@ -1,0 +1,304 @@
+// Search in pages without a server: the order of tools has the rules of crates/search, over the data of search-index.js.
+// Left out are the clauses of long queries, and words of other languages that the model does not have.
+window.toolcribSearch = (index, model) => {
+  'use strict';
+  const DIMENSIONS = 128, [LISTS, READS, REMOVALS] = [1, 7, 1 << 5 | 1 << 6 | 1 << 10];
+  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  
+  const place = new Map(model.pieces.split(' ').map((piece, at) => [piece, at]));
+  const terms = new Map([...index.terms.matchAll(/(\S+) (\d+)/g)].map(([, word, term]) => [word, +term]));
+  const stop = new Set(index.stop.split(' ')), weak = new Set(index.weak), polite = new Set(index.polite.split(/\s+/));
+  const [scales, numbers] = [new Uint16Array(bytes(model.scales).buffer), new Int8Array(bytes(model.rows).buffer)];
+  const [meanings, phraseMeanings, termMeanings] = ['meanings', 'phraseMeanings', 'termMeanings'].map(name => new Int16Array(bytes(index[name]).buffer));
+  const phraseStart = index.phrases.reduce((starts, count) => [...starts, starts.at(-1) + count], [0]);
+  const termRow = new Map(index.shownTerms.map((term, row) => [term, row]));
+  const idf = index.idf.map(weight => weight / 10000), entries = index.nouns.length;
+    const names = new Map(index.exact), groupNames = new Map(index.groupNames), [synonyms, foreign] = [index.synonyms, index.foreign].map(all => new Map(all.map(([key, ...rest]) => [key, rest])));
+  const has = index.postings.map(flat => new Map(flat.flatMap((entry, at) => at % 2 ? [] : [[entry, flat[at + 1] / 10000]])));
+
+  // Meanings.
+  const pieces = word => {
+    const rows = [];
+    for (let from = 0; from < word.length;) {
+      let to = Math.min(word.length, from + 24);
+      const piece = () => (from ? '##' : '') + word.slice(from, to);
+      while (to > from && !place.has(piece())) to -= 1;
+      if (to === from) return [];
+      rows.push(place.get(piece()));
+      from = to;
+    }
+    return word.length > 40 || rows.length > 2 && 2 * rows.length > word.length ? [] : rows;
+  };
+  const vector = word => {
+    const sum = new Float64Array(DIMENSIONS);
+    for (const row of pieces(word)) for (let at = 0; at < DIMENSIONS; at += 1) sum[at] += numbers[row * DIMENSIONS + at] * scales[row];
+    return sum;
+  };
+  const add = (sum, other) => other.forEach((number, at) => { sum[at] += number; });
+  const near = (sum, rows, row) => {
+    let [product, square, length] = [0, 0, 0];
+    for (let at = 0; at < DIMENSIONS; at += 1) {
+      const number = rows[row * DIMENSIONS + at];
+      product += sum[at] * number; square += sum[at] * sum[at]; length += number * number;
+    }
+    return product ? product / Math.sqrt(square * length) : 0;
+  };
+
+  // Words, and the actions of verbs.
+  const parts = written => written.normalize('NFKD').replace(/\p{M}/gu, '').replace(/ß/g, 'ss').replace(/['’](s|t|re|ve|ll|d|m)\b/g, ' ')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2').replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replace(/(\p{L})(\p{N})/gu, '$1 $2').replace(/(\p{N})(\p{L})/gu, '$1 $2')
+    .toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const ENDINGS = [['ies', 'y'], ['es', ''], ['s', ''], ['ing', ''], ['ing', 'e'], ['ed', ''], ['ed', 'e'], ['ting', ''], ['ping', '']];
+  const forms = word => [word, ...ENDINGS.filter(([end]) => word.endsWith(end) && word.length - end.length > 2).map(([end, other]) => word.slice(0, -end.length) + other)];
+  const termOf = word => terms.get(forms(word).find((form, at) => terms.has(form) || !at && place.has(form)));
+  const frames = new Map(index.frames), question = index.question.split(' '), afterHead = new Set(index.afterHead.split(' '));
+  const frame = (word, later) => {
+    const known = frames.get(word) || [];
+    const phrasal = known.filter(([after]) => after && later.slice(0, ['a', 'an'].includes(after) ? 1 : 6).includes(after)).reduce((all, [, actions]) => all | actions, 0);
+    const alone = known.find(([after]) => !after);
+    return phrasal ? [phrasal, true] : alone ? [alone[1], false] : undefined;
+  };
+  const plural = word => word.length > 3 && /s$/.test(word) && !/(ss|us|is)$/.test(word);
+  const verbs = new Map(index.frames.flatMap(([, all]) => all).map(([, actions, verb]) => [actions & -actions, verb]));
+  const request = said => {
+    const first = Math.max(said.findIndex(word => !polite.has(word)), 0), asked = said.slice(first);
+    let verb = -1, all = 0;
+    said.forEach((word, at) => {
+      const actions = (frame(word, said.slice(at + 1)) || [0])[0];
+      all |= actions;
+      if (verb < 0 && actions && at >= first && at < first + 4) verb = at;
+    });
+    const [actions, phrasal] = verb < 0 ? [0, false] : frame(said[verb], said.slice(verb + 1));
+    const asksWhoMay = said.some((word, at) => word === 'who' && index.may.includes(said[at + 1]));
+    const asks = question.some(begin => begin.split('+').every((word, at) => word === asked[at])) && !asked.some(word => /^tools?$/.test(word));
+    const wantsList = (!actions || actions & READS) && (actions & LISTS || asksWhoMay || ['which', 'all', 'my', 'our'].some(word => said.includes(word)) || plural(said.at(-1) || ''));
+    return { actions, verb, asks, asksWhoMay, wantsList: !!wantsList, removes: !!(all & REMOVALS), plain: phrasal ? verbs.get(actions & -actions) : undefined };
+  };
+  // The place of the thing that a request is about.
+  const headOf = (said, verb) => {
+    const tells = (word, at) => at > verb && !stop.has(word), first = said.findIndex(tells);
+    if (first < 0) return said.length - 1;
+    const end = said.findIndex((word, at) => at >= first && afterHead.has(word));
+    return said.slice(0, end < 0 ? said.length : end).findLastIndex(tells);
+  };
+  // The words of a word that the catalog writes as several; the fewest win.
+  const partsOf = name => {
+    const knows = word => !stop.has(word) && (termOf(word) !== undefined || place.has(word));
+    if (!/^[a-z]{7,40}$/.test(name) || knows(name)) return [];
+    const best = [[]];
+    for (let end = 3; end <= name.length; end += 1) for (let start = 0; start <= end - 3; start += 1) {
+      if (best[start] && (!best[end] || best[start].length + 1 < best[end].length) && knows(name.slice(start, end))) best[end] = [...best[start], name.slice(start, end)];
+    }
+    const all = best[name.length] || [];
+    return all.every(part => termOf(part) !== undefined) ? all : [];
+  };
+
+  // Spelling: the one word of the catalog that is as near.
+  const distance = (one, other) => {
+    let rows = [[], [...Array(other.length + 1).keys()]];
+    for (let i = 1; i <= one.length; i += 1) {
+      const row = [i];
+      for (let j = 1; j <= other.length; j += 1) {
+        row[j] = Math.min(rows[1][j] + 1, row[j - 1] + 1, rows[1][j - 1] + (one[i - 1] !== other[j - 1]));
+        if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) row[j] = Math.min(row[j], rows[0][j - 2] + 1);
+      }
+      rows = [rows[1], row];
+    }
+    return rows[1][other.length];
+  };
+  const own = index.own.split(' ').filter(word => /^\p{L}{4,}$/u.test(word));
+  const spelled = word => {
+    const allowed = (word.length >= 5) + (word.length >= 9);
+    let [best, found] = [allowed + 1, undefined];
+    if (allowed) for (const known of own) {
+      if (known[0] !== word[0] || Math.abs(known.length - word.length) > allowed) continue;
+      const far = distance(word, known);
+      if (far < best) [best, found] = [far, known]; else if (far === best) found = undefined;
+    }
+    return found;
+  };
+
+  const isValue = written => { const bare = written.replace(/^[^\p{L}\p{N}\/~.\\]+|[^\p{L}\p{N}\/~.\\]+$/gu, ''); return /^[\/~\\]/.test(bare) || bare.includes('@') || bare.includes('://') || (bare.match(/[\/\\]/g) || []).length > 1; };
+  const isName = (written, before) => !/[.!?:"]$/.test(before) && /^\P{L}*\p{Lu}\P{L}*\p{Ll}/u.test(written);
+
+  // A query as units: each word with the terms that may stand for it.
+  function read(text) {
+    const said = [];
+    let before = '.';
+    for (const written of text.split(/\s+/).filter(word => word && word.length <= 120).slice(0, 400)) {
+      const [value, name] = [isValue(written), isName(written, before)];
+      parts(written).forEach(word => said.push({ word, value, name, term: termOf(word), stop: stop.has(word) }));
+      if (value && said.length && /\.[^\/\\]*$/.test(written)) said.at(-1).value = false;
+      before = written;
+    }
+    const wanted = request(said.map(one => one.word)), units = [], meaning = new Float64Array(DIMENSIONS), both = [];
+    const query = { units, meaning, wanted, length: said.length, head: headOf(said.map(one => one.word), wanted.verb), groups: groupsIn(text) };
+    if (wanted.asksWhoMay) index.people.forEach(word => add(meaning, vector(word)));
+    const sense = (senses, term, weight, kind) => {
+      const known = senses.find(one => one.term === term);
+      if (known) known.weight = Math.max(known.weight, weight); else senses.push({ term, weight, kind });
+    };
+    said.slice(1).forEach((other, at) => {
+      const one = said[at], can = word => word.word.length >= 3 && !word.stop && !/\d/.test(word.word);
+      const phrase = synonyms.get(`${one.word} ${other.word}`);
+      if (phrase) {
+        const senses = [];
+        phrase[0].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
+        phrase[1].forEach(word => add(meaning, vector(word)));
+        if (senses.length) units.push({ said: `${one.word} ${other.word}`, weight: 1, topic: 0, senses, sum: new Float64Array(DIMENSIONS), many: true, at, to: at + 2 });
+      }
+      const whole = one.word + other.word, term = can(one) && can(other) ? termOf(whole) : undefined;
+      if (term === undefined) return;
+      const sum = vector(whole);
+      add(meaning, sum);
+      units.push({ said: whole, weight: 2, topic: 1, senses: [{ term, weight: 1, kind: 0 }], sum, many: true, at, to: at + 2 });
+      both.push(at, at + 1);
+    });
+    const telling = said.filter(one => !one.stop), isForeign = 2 * telling.filter(one => one.term !== undefined || weak.has(one.word)).length <= telling.length;
+    let rank = 0;
+    said.forEach(({ word, value, name, term, stop }, at) => {
+      let sum = vector(word);
+      if (stop || /^\p{N}+$/u.test(word)) return add(meaning, sum);
+      const isVerb = wanted.verb === at, plain = isVerb && wanted.plain !== word ? wanted.plain : undefined;
+      const isWeak = weak.has(word) || !!plain, counts = both.includes(at) ? 0.4 : value ? 0.3 : 1;
+      const base = counts * (isWeak ? 0.45 : 1), again = units.find(unit => !unit.many && unit.said === word);
+      if (again) { again.weight = Math.min(Math.max(again.weight, base) + 0.2, 1.5); return; }
+      if (units.length >= 96) return;
+      rank += 1;
+      const weight = base * (1 + 0.5 * (0.5 - Math.min(rank / 12, 1))), senses = term === undefined ? [] : [{ term, weight: 1, kind: 0 }];
+      const known = synonyms.get(word) || synonyms.get(word.replace(/s$/, ''));
+      const inParts = term !== undefined || isWeak || name ? [] : partsOf(word);
+      if (inParts.length) sum = new Float64Array(DIMENSIONS);
+      for (const part of inParts) {
+        add(sum, vector(part));
+        units.push({ said: word, weight, topic: 0, senses: [{ term: termOf(part), weight: 0.7, kind: 0 }], sum: new Float64Array(DIMENSIONS), at, to: at + 1 });
+      }
+      if (known) {
+        known[0].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
+        known[1].forEach(other => add(sum, vector(other)));
+      }
+      let topic = isWeak ? 0.1 : isVerb ? 0.5 : name ? 0.2 : term !== undefined && index.descriptive[term] === '0' ? 0.3 : 1;
+      const meant = isForeign && term === undefined && !isWeak && !senses.length && foreign.get(word);
+      if (meant) {
+        topic = 1; sum = vector(meant[0]);
+        meant[1].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
+      }
+      if (term === undefined && !isWeak && !senses.length && counts === 1 && !name && !inParts.length && !place.has(word)) {
+        const meant = spelled(word);
+        if (meant) {
+          sum = vector(meant);
+          if (termOf(meant) !== undefined) { senses.push({ term: termOf(meant), weight: 0.8, kind: 2 }); topic = 0.8; }
+        }
+      }
+      if (plain) {
+        sum = vector(plain);
+        if (termOf(plain) !== undefined) senses.push({ term: termOf(plain), weight: 0.9, kind: 1 });
+      }
+      if (!both.includes(at) && !value) add(meaning, sum);
+      units.push({ said: word, weight, topic: topic * counts, senses, sum, at, to: at + 1 });
+    });
+    const direct = new Set(units.flatMap(unit => unit.senses.filter(one => !one.kind).map(one => one.term)));
+    units.forEach(unit => { unit.senses = unit.senses.filter(one => !one.kind || !direct.has(one.term)); });
+    return query;
+  }
+
+  const groupsIn = text => {
+    const said = text.split(/\s+/).slice(0, 200), bare = said.map(word => word.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()), found = [];
+    for (let at = 1; groupNames.size > 1 && at < said.length; at += 1) {
+      if (!['on', 'in', 'at', 'from', 'via', 'with', 'using', 'to'].includes(bare[at - 1]) && !(/^\p{Lu}/u.test(said[at]) && !/[.!?:]$/.test(said[at - 1]))) continue;
+      for (let count = 1; count <= 3; count += 1) found.push(groupNames.get(bare.slice(at, at + count).join('')));
+    }
+    return found;
+  };
+
+  const agrees = (wanted, [first, all]) => !wanted || !all ? 0 : wanted & first ? 1 : wanted & READS && first & READS ? 0.6 : wanted & all ? 0.5 : -1;
+
+  const mean = (units, values, weigh) => {
+    const all = units.reduce((sum, unit) => sum + weigh(unit), 0);
+    return all ? units.reduce((sum, unit, at) => sum + weigh(unit) * values[at], 0) / all : 0;
+  };
+  const logistic = (values, weights) => 1 / (1 + Math.exp(-values.reduce((sum, value, at) => sum + value * weights[at], 0)));
+  // Whether any tool fits, by the first five: the values of crates/search/src/confidence.rs.
+  const verdict = ({ units, length, wanted }, found) => {
+    const telling = found.slice(0, 5), [first] = telling;
+    if (!first) return 'no_match';
+    const least = values => units.reduce((least, unit, at) => unit.topic >= 0.6 ? Math.min(least, values[at]) : least, 1);
+    const top = units.map((_, at) => Math.max(...telling.map(one => one.units[at]))), most = key => Math.max(...telling.map(one => one[key]));
+    const literally = mean(units, first.met.map(met => met >= 0.8 ? 1 : 0), unit => unit.topic), said = Math.log(length + 1);
+    const [sure, unsure] = index.sure;
+    let fit = logistic([1, first.meaning, most('meaning'), most('phrase'), first.near, mean(units, top, unit => unit.topic), least(top), literally, first.words / index.maxIdf, first.agrees, first.extra, first.head, said, Math.log(entries)], index.matchWeights);
+    if (literally > 0.99) fit = Math.max(fit, sure);
+    if (fit < index.least) return 'no_match';
+    const right = logistic([1, fit, first.meaning, first.phrase, first.near, first.agrees, first.extra, first.head, literally, least(first.units), (telling[1]?.score || 0) - first.score, telling.at(-1).score - first.score, 0, said], index.hitWeights);
+    // A tool that reads does not do what a short request to write asks for, and one that deletes another thing needs a look.
+    const writes = wanted.actions && !(wanted.actions & READS) && !wanted.asks;
+    const effect = index.does[first.entry][3], isOther = effect === 'destructive' && first.head < index.sameThing;
+    const isDoubted = length <= 6 && (isOther || writes && first.agrees < 0 && effect === 'read');
+    return index.least > 0 && (isDoubted || right < unsure) ? 'unsure' : 'match';
+  };
+
+  /** The verdict, and the places of the best tools, best first. */
+  return (text, most = 50) => {
+    const query = read(text), { units, meaning, wanted } = query;
+    const identifiers = [text, ...(text.match(/[\p{L}\p{N}_.:\/-]+/gu) || []).filter(word => /[_.:-]|\p{Ll}\p{Lu}/u.test(word.slice(1)))].map(name => name.trim().toLowerCase());
+    const whole = parts(text).join(' '), bare = parts(text).filter(word => !index.articles.includes(word)).join(' ');
+    const named = [...new Set([...identifiers, names.has(whole) ? whole : bare].flatMap(name => names.get(name) || []))];
+    const words = new Float64Array(entries);
+    for (const unit of units) {
+      const best = new Map();
+      for (const { term, weight, kind } of unit.senses) {
+        const scale = unit.weight * weight * idf[term];
+        if (scale < 0.05 * index.maxIdf && kind) continue;
+        has[term].forEach((share, entry) => {
+          const other = unit.at === wanted.verb && agrees(wanted.actions, index.does[entry]) < 0 ? 0.3 : 1;
+          best.set(entry, Math.max(best.get(entry) || 0, scale * share * other));
+        });
+      }
+      best.forEach((sum, entry) => { words[entry] += sum; });
+    }
+    const knows = meaning.some(Boolean), bestWords = Math.max(...words, Number.MIN_VALUE);
+    let found = [];
+    for (let entry = 0; entry < entries; entry += 1) {
+      const close = knows ? Math.max(near(meaning, meanings, entry), 0) : 0;
+      if (words[entry] > 0 || close > 0.2) found.push({ entry, words: words[entry], meaning: close });
+    }
+    const both = one => one.words / bestWords + one.meaning;
+    found = found.sort((one, other) => both(other) - both(one) || one.entry - other.entry).slice(0, 100);
+    const close = units.map(unit => [...termRow].map(([, row]) => near(unit.sum, termMeanings, row)));
+    const row = new Map([...termRow.keys()].map((term, at) => [term, at]));
+    for (const one of found) {
+      const { entry } = one, nouns = index.nouns[entry];
+      one.phrase = 0;
+      for (let at = phraseStart[entry]; at < phraseStart[entry + 1]; at += 1) one.phrase = Math.max(one.phrase, near(meaning, phraseMeanings, at));
+      const beside = (some, term) => units.reduce((most, unit, at) => some(unit) ? Math.max(most, close[at][row.get(term)], ...unit.senses.filter(sense => sense.term === term).map(sense => sense.weight)) : most, 0);
+      one.extra = nouns.reduce((sum, term) => sum + idf[term] / index.maxIdf * (1 - beside(unit => unit.topic > 0 && unit.at !== wanted.verb, term)), 0);
+      one.head = nouns.length ? beside(unit => unit.at <= query.head && query.head < unit.to, nouns.at(-1)) : 0;
+      one.agrees = agrees(wanted.actions, index.does[entry]);
+      one.met = units.map(unit => Math.max(0, ...unit.senses.filter(sense => has[sense.term].has(entry)).map(sense => sense.weight)));
+      one.units = one.met.map((met, at) => met >= 0.8 ? met : index.shown[entry].reduce((most, term) => Math.max(most, close[at][row.get(term)]), met));
+      one.near = mean(units, one.units, unit => unit.topic > 0.15 ? unit.topic * unit.weight : 0);
+    }
+    const top = key => Math.max(Number.MIN_VALUE, ...found.map(one => one[key]));
+    const [topWords, topMeaning, topPhrase] = [top('words'), Math.max(top('meaning'), 0.2), Math.max(top('phrase'), 0.2)];
+    const long = Math.min(Math.max((query.length - 6) / 14, 0), 1);
+    for (const one of found) {
+      const [words, meaning, phrase] = [one.words / topWords, one.meaning / topMeaning, one.phrase / topPhrase], lists = index.does[one.entry][2], wants = wanted.wantsList ? 1 : 0;
+      const group = index.groups[one.entry].some(group => query.groups.includes(group)) ? 1 : 0;
+      const features = [words, meaning, meaning * long, phrase, phrase * long, one.agrees, lists * wants, lists * (1 - wants), one.near, group, one.extra * (1 - long), one.head];
+      one.score = features.reduce((sum, value, at) => sum + value * index.weights[at], 0);
+    }
+    found.sort((one, other) => other.score - one.score || one.entry - other.entry);
+    // A tool that removes something comes first only where the request asks for that, and one that writes not for a question.
+    const first = found.findIndex(one => {
+      const [actions,,, effect] = index.does[one.entry];
+      return (wanted.removes || (effect !== 'destructive' || one.agrees > 0) && !(actions & REMOVALS)) && (!wanted.asks || effect === 'read' || !actions || actions & READS);
+    });
+    const best = found[0]?.score;
+    if (first > 0) found.unshift(...found.splice(first, 1));
+    if (first > 0) found[0].score = Math.max(found[0].score, best);
+    const others = found.filter(one => !named.includes(one.entry)), said = named.length ? 'match' : verdict(query, others);
+    others.splice(Math.max(most - named.length, 0));
+    const hits = said === 'no_match' ? others.filter(one => one.words > 0 || one.meaning >= 0.35).slice(0, 3) : others;
+    return { verdict: said, hits: [...named, ...hits.map(one => one.entry)].slice(0, most) };
+  };
+};

@@ -1,0 +1,437 @@
+//! Tokens of services (client credentials), kept until shortly before they expire. Many calls that want one at the same time
+//! send one request.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rmcp::transport::auth::{
+    AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore, InMemoryCredentialStore,
+    OAuthClientConfig, StoredCredentials,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::http::{asked_scopes, first_challenge, form, issuer_metadata, send};
+use super::sign_in_file::{SignIn, Tokens};
+use super::{Refused, SecretToken, SignInError, SignInProblem, is_unknown_client};
+use toolcrib_catalog::config::{Environment, Server, ServerAuth, is_safe_address};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::secret::Echo;
+
+/// Longest wait for a token, with discovery.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Lifetime of a token without `expires_in`, and the longest one that is believed.
+const USUAL_LIFETIME: u64 = 300;
+const MAX_LIFETIME: u64 = 24 * 3600;
+/// Longest time before its end at which a token is replaced, so that it does not expire on its way.
+const MARGIN: Duration = Duration::from_secs(30);
+/// Longest token, in bytes: a header holds it.
+const MAX_TOKEN: usize = 16 * 1024;
+/// Most scopes that refusals of a server add to a request.
+const MAX_SCOPES: usize = 32;
+
+/// The tokens of services, by everything that they depend on.
+#[derive(Debug, Default)]
+pub(super) struct Services(Mutex<HashMap<String, Arc<tokio::sync::Mutex<Slot>>>>);
+
+/// A token, its scopes, and the last failure to get one.
+#[derive(Debug, Default)]
+struct Slot {
+    /// The token, and the time at which it is replaced.
+    token: Option<(SecretToken, Instant)>,
+    /// Scopes that the server has asked for, beside those of the configuration.
+    scopes: Vec<String>,
+    failed: Option<(Instant, SignInProblem)>,
+}
+
+/// A service, as the configuration of a server has it.
+#[derive(Clone, Copy)]
+pub(super) struct Service<'s> {
+    pub(super) environment: &'s Environment,
+    pub(super) server: &'s Server,
+    pub(super) auth: &'s ServerAuth,
+}
+
+/// The answer of a token endpoint.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    access_token: String,
+    token_type: Option<String>,
+    expires_in: Value,
+    error: String,
+    error_description: String,
+}
+
+impl Services {
+    /// The token of a service: the one that is known, else a new one.
+    pub(super) async fn token(&self, service: Service<'_>) -> Result<SecretToken, SignInProblem> {
+        let start = Instant::now();
+        let slot = self.slot(service);
+        let mut slot = slot.lock().await;
+        match slot.fresh() {
+            Some(token) => Ok(token),
+            None => slot.ask(service, start).await,
+        }
+    }
+
+    /// A token in place of one that a server has refused, with the scopes that it asks for; `None` where there is no other
+    /// one.
+    pub(super) async fn replace(
+        &self,
+        service: Service<'_>,
+        refused: Refused<'_>,
+    ) -> Result<Option<SecretToken>, SignInProblem> {
+        let is_other = |token: &SecretToken| refused.token != Some(token);
+        let start = Instant::now();
+        let slot = self.slot(service);
+        let mut slot = slot.lock().await;
+        // Another call has replaced it in the meantime.
+        if let Some(token) = slot.fresh().filter(is_other) {
+            return Ok(Some(token));
+        }
+        let known = slot.scopes.len();
+        for scope in asked_scopes(refused) {
+            let is_asked = slot.scopes.contains(&scope) || service.auth.scopes.contains(&scope);
+            if !is_asked && slot.scopes.len() < MAX_SCOPES {
+                slot.scopes.push(scope);
+            }
+        }
+        if refused.status == 403 && slot.scopes.len() == known {
+            return Ok(None);
+        }
+        slot.ask(service, start).await.map(|token| Some(token).filter(is_other))
+    }
+
+    fn slot(&self, service: Service<'_>) -> Arc<tokio::sync::Mutex<Slot>> {
+        let key = serde_json::json!([service.server.url, service.auth]).to_string();
+        Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default())
+    }
+}
+
+impl Slot {
+    fn fresh(&self) -> Option<SecretToken> {
+        self.token.as_ref().filter(|(_, until)| Instant::now() < *until).map(|(token, _)| token.clone())
+    }
+
+    /// Asks for a token. A caller that has waited for a request since `start` shares its failure.
+    pub async fn ask(&mut self, service: Service<'_>, start: Instant) -> Result<SecretToken, SignInProblem> {
+        if let Some((_, problem)) = self.failed.as_ref().filter(|(at, _)| *at >= start) {
+            return Err(problem.clone());
+        }
+        (self.token, self.failed) = (None, None);
+        let wait = service.server.timeout().min(MAX_WAIT);
+        let late = || SignInProblem::Refused("its authorization server did not answer in time".into());
+        let asked = timeout(wait, service.ask(&self.scopes)).await.unwrap_or_else(|_| Err(late()));
+        match asked {
+            Ok((token, lifetime)) => {
+                self.token = Some((token.clone(), Instant::now() + kept_for(lifetime)));
+                Ok(token)
+            }
+            Err(problem) => {
+                self.failed = Some((Instant::now(), problem.clone()));
+                Err(problem)
+            }
+        }
+    }
+}
+
+impl Service<'_> {
+    /// Asks for a token with the scopes of the configuration and these; gives it with its lifetime. Redirects are not
+    /// followed.
+    pub async fn ask(&self, scopes: &[String]) -> Result<(SecretToken, Duration), SignInProblem> {
+        let Self { environment, server, auth } = self;
+        let id = auth.client_id.as_deref().unwrap_or_default();
+        let secret = environment.filled(auth.client_secret.as_deref().unwrap_or_default());
+        let secret = secret.map_err(|missing| SignInProblem::Setting(missing.to_string()))?;
+        let (url, takes_basic) = self.endpoint().await?;
+        let scopes = auth.scopes.iter().chain(scopes).map(String::as_str).collect::<Vec<_>>().join(" ");
+        let mut fields = vec![("grant_type", "client_credentials")];
+        if !scopes.is_empty() {
+            fields.push(("scope", &scopes));
+        }
+        fields.push(match &auth.audience {
+            Some(audience) => ("audience", audience),
+            None => {
+                ("resource", server.url.as_deref().and_then(|url| url.split('#').next()).unwrap_or_default())
+            }
+        });
+        if !takes_basic {
+            fields.extend([("client_id", id), ("client_secret", &*secret)]);
+        }
+        let mut request = form(&url, &fields).map_err(SignInProblem::refused)?;
+        if takes_basic {
+            request = request.basic_auth(encoded(id), Some(encoded(&secret)));
+        }
+        let (status, body) = send(request).await.map_err(|why| {
+            SignInProblem::Refused(format!("its authorization server cannot be asked: {why}"))
+        })?;
+        issued(status, serde_json::from_slice(&body).unwrap_or_default(), &secret)
+    }
+
+    /// The token endpoint, and whether clients prove themselves there in a header: the configured one, that of the configured
+    /// issuer, or that of the authorization server that the server names.
+    async fn endpoint(&self) -> Result<(String, bool), SignInProblem> {
+        const METHODS: &str = "token_endpoint_auth_methods_supported";
+        if let Some(url) = &self.auth.token_url {
+            return Ok((url.clone(), true));
+        }
+        let Some(issuer) = &self.auth.issuer else {
+            let url = self.server.url.as_deref().unwrap_or_default();
+            let found = Authorization::discover(url, self.auth).await;
+            let found = found.map_err(|error| SignInProblem::of_authorization_server(error.0))?;
+            let metadata = found.metadata;
+            if !found.is_discovered || !is_safe_address(&metadata.token_endpoint) {
+                let message =
+                    "the server names no authorization server that can be used; set `token_url` or `issuer`";
+                return Err(SignInProblem::Setting(message.into()));
+            }
+            let takes_basic = takes_basic(metadata.additional_fields.get(METHODS));
+            return Ok((metadata.token_endpoint, takes_basic));
+        };
+        let found = issuer_metadata(issuer, "token_endpoint").await;
+        let (url, metadata) = found.map_err(|problem| match (problem.is_absent, problem.reason) {
+            (true, reason) => SignInProblem::Setting(format!(
+                "its `issuer` has no metadata: {reason}; correct `issuer`, or set `token_url`"
+            )),
+            (false, reason) => {
+                SignInProblem::Refused(format!("the metadata of its issuer cannot be read at {reason}"))
+            }
+        })?;
+        Ok((url, takes_basic(metadata.get(METHODS))))
+    }
+}
+
+/// Whether a client may prove itself in a header, as it may wherever nothing else is said.
+fn takes_basic(methods: Option<&Value>) -> bool {
+    let takes = |method: &str| {
+        methods.and_then(Value::as_array).is_none_or(|methods| methods.iter().any(|known| known == method))
+    };
+    takes("client_secret_basic") || !takes("client_secret_post")
+}
+
+/// The token of an answer, with its lifetime.
+fn issued(status: u16, answer: Answer, secret: &str) -> Result<(SecretToken, Duration), SignInProblem> {
+    let refused = |why: &str| Err(SignInProblem::Refused(why.into()));
+    match status {
+        200 => {}
+        300..400 => {
+            return refused("its authorization server redirects, which is not followed; correct its address");
+        }
+        _ => {
+            let words = hidden(&format!("{} {}", answer.error, answer.error_description), &[secret]);
+            let words = if words.trim().is_empty() { words } else { format!(": {}", words.trim()) };
+            let message = format!("its authorization server answered {status}{words}");
+            return Err(SignInProblem::of_authorization_server(message));
+        }
+    }
+    let kind = answer.token_type.as_deref().unwrap_or("Bearer");
+    if !["bearer", "n_a"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+        return refused("its authorization server gave a token that is no bearer token");
+    }
+    let token = answer.access_token;
+    if !is_sendable(&token) {
+        return refused("its authorization server answered without a token");
+    }
+    let seconds = answer.expires_in.as_u64().or_else(|| answer.expires_in.as_str()?.parse().ok());
+    let lifetime = Duration::from_secs(seconds.unwrap_or(USUAL_LIFETIME).min(MAX_LIFETIME));
+    Ok((SecretToken::new(&token), lifetime))
+}
+
+/// Whether a header can hold this token.
+fn is_sendable(token: &str) -> bool {
+    (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// The text in a header of Basic (RFC 6749, section 2.3.1).
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// The time for which a token with this lifetime is kept.
+fn kept_for(lifetime: Duration) -> Duration {
+    lifetime - MARGIN.min(lifetime / 4)
+}
+
+// The authorization server of a protected server: found, and asked to prolong a sign-in.
+
+/// The way out where nobody can sign in.
+pub(super) const OWN_TOKEN: &str = "give it a token with `headers = { Authorization = \"Bearer ${NAME}\" }`";
+/// Most characters of a reason.
+const MAX_REASON: usize = 300;
+
+/// An authorization server, with the credentials of one sign-in.
+pub(super) struct Authorization {
+    pub(super) manager: AuthorizationManager,
+    pub(super) metadata: AuthorizationMetadata,
+    /// Whether the server names this authorization server, or nothing was found and the usual addresses are tried.
+    pub(super) is_discovered: bool,
+    credentials: InMemoryCredentialStore,
+}
+
+/// Reason why a refresh gave no token.
+pub(super) enum RefreshError {
+    /// The sign-in has ended.
+    Ended,
+    /// It may work later.
+    Failed(SignInError),
+}
+
+impl Authorization {
+    /// Finds the authorization server of a server. Addresses in its metadata do not reach private networks, unless the
+    /// server itself is there.
+    pub(super) async fn discover(url: &str, auth: &ServerAuth) -> Result<Self, SignInError> {
+        let challenge = first_challenge(url).await;
+        let said = |error: AuthError| match error {
+            AuthError::AuthorizationServersUnavailable { .. } => {
+                format!("{}; tell its provider, or {OWN_TOKEN}", reason(&error, &[]))
+            }
+            error => reason(&error, &[]),
+        };
+        let mut manager = AuthorizationManager::new(url).await.map_err(said)?;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(said)?;
+        let (metadata, is_discovered) = (found.metadata, found.source.is_discovered());
+        let named = metadata.issuer.as_deref().unwrap_or_default();
+        if let Some(expected) = &auth.issuer
+            && expected.trim_end_matches('/') != named.trim_end_matches('/')
+        {
+            let named = clean_line(named);
+            let problem = format!("it names the authorization server {named}, and `issuer` is {expected}");
+            return Err(problem.into());
+        }
+        manager.set_metadata(metadata.clone());
+        let credentials = InMemoryCredentialStore::new();
+        manager.set_credential_store(credentials.clone());
+        Ok(Self { manager, metadata, is_discovered, credentials })
+    }
+
+    /// Whether it says that it takes PKCE; MCP forbids a sign-in at any other one.
+    pub(super) fn check_pkce(&self) -> Result<(), SignInError> {
+        if !self.is_discovered || self.metadata.code_challenge_methods_supported.is_some() {
+            return Ok(());
+        }
+        Err(format!(
+            "its authorization server {} does not say that it takes PKCE: `code_challenge_methods_supported` is missing \
+             from its metadata, and MCP forbids to sign in without; ask its provider to add it, or {OWN_TOKEN}",
+            clean_line(&self.issuer())
+        )
+        .into())
+    }
+
+    /// The name of the authorization server; its address where it has none.
+    pub(super) fn issuer(&self) -> String {
+        self.metadata.issuer.clone().unwrap_or_else(|| self.metadata.authorization_endpoint.clone())
+    }
+
+    /// Asks for a new token with the refresh token of a sign-in, which goes to its own issuer alone.
+    pub(super) async fn refresh(
+        mut self,
+        sign_in: &SignIn,
+        auth: &ServerAuth,
+    ) -> Result<SignIn, RefreshError> {
+        let tokens = sign_in.tokens.clone().ok_or(RefreshError::Ended)?;
+        if self.issuer() != sign_in.issuer {
+            // Also where the metadata is missing for a moment, so the sign-in stays.
+            let problem =
+                format!("the server does not name {} now, where the sign-in is from", sign_in.issuer);
+            return Err(RefreshError::Failed(clean_line(&problem).into()));
+        }
+        let secrets = [Some(&tokens.access), tokens.refresh.as_ref(), tokens.client_secret.as_ref()];
+        let secrets: Vec<&str> = secrets.into_iter().flatten().map(String::as_str).collect();
+        let failed = |error: AuthError| match error {
+            AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => RefreshError::Ended,
+            error => match reason(&error, &secrets) {
+                // It has forgotten the client that registered itself; the next sign-in registers another one.
+                reason if auth.client_id.is_none() && is_unknown_client(&reason) => RefreshError::Ended,
+                reason => RefreshError::Failed(reason.into()),
+            },
+        };
+        let mut client = OAuthClientConfig::new(&sign_in.client_id, &sign_in.redirect_uri);
+        client.client_secret = tokens.client_secret.clone();
+        self.manager.configure_client(client).map_err(failed)?;
+        self.credentials.save(stored(sign_in, &tokens)).await.map_err(failed)?;
+        self.manager.refresh_token().await.map_err(failed)?;
+        self.sign_in(sign_in).await.map_err(RefreshError::Failed)
+    }
+
+    /// The sign-in with the tokens that were just given; everything else is that of `before`. A token that no header can hold is
+    /// left out.
+    pub(super) async fn sign_in(&self, before: &SignIn) -> Result<SignIn, SignInError> {
+        let stored = self.credentials.load().await.map_err(|error| reason(&error, &[]))?;
+        let stored = stored.ok_or("the authorization server gave no token")?;
+        let response = serde_json::to_value(&stored.token_response).unwrap_or_default();
+        let text = |name: &str| response.get(name).and_then(Value::as_str).map(str::to_string);
+        // The refresh token beside an unusable token counts: the one before may be used up.
+        let access = text("access_token").filter(|token| is_sendable(token)).unwrap_or_default();
+        let refresh =
+            text("refresh_token").filter(|token| !token.is_empty() && !token.contains(char::is_control));
+        let before_tokens = before.tokens.clone();
+        let refresh = refresh.or(before_tokens.as_ref().and_then(|tokens| tokens.refresh.clone()));
+        let client_secret = before_tokens.and_then(|tokens| tokens.client_secret);
+        Ok(SignIn {
+            scopes: stored.granted_scopes,
+            received_at: stored.token_received_at.unwrap_or_default(),
+            expires_in: response.get("expires_in").and_then(Value::as_u64),
+            tokens: Some(Tokens { access, refresh, client_secret }),
+            ..before.clone()
+        })
+    }
+}
+
+fn stored(sign_in: &SignIn, tokens: &Tokens) -> StoredCredentials {
+    let response = json!({
+        "access_token": tokens.access, "refresh_token": tokens.refresh, "token_type": "bearer",
+        "expires_in": sign_in.expires_in,
+    });
+    let response = serde_json::from_value(response).ok();
+    let (id, scopes) = (sign_in.client_id.clone(), sign_in.scopes.clone());
+    StoredCredentials::new(id, response, scopes, Some(sign_in.received_at))
+        .with_issuer(Some(sign_in.issuer.clone()))
+}
+
+/// The reason of an error on one line, without these secrets.
+pub(super) fn reason(error: &AuthError, secrets: &[&str]) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let said = inner.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = inner.source();
+    }
+    hidden(&text, secrets)
+}
+
+/// An untrusted text on one line, without these secrets.
+pub(super) fn hidden(text: &str, secrets: &[&str]) -> String {
+    // A server may answer with anything; encoded forms are searched for in the part that is shown and a little more.
+    let start: String = text.chars().take(8 * MAX_REASON).collect();
+    let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+    let hidden = secrets.fold(start, |text, secret| Echo::of(secret).hidden_in(&text));
+    clean_line(&hidden).chars().take(MAX_REASON).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_replaced_shortly_before_it_expires() {
+        for (lifetime, kept) in [(3600, 3570), (60, 45), (4, 3), (0, 0)] {
+            assert_eq!(kept_for(Duration::from_secs(lifetime)), Duration::from_secs(kept));
+        }
+    }
+
+    #[test]
+    fn a_client_proves_itself_in_the_header_unless_only_the_form_is_taken() {
+        let methods = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert!(takes_basic(None) && takes_basic(Some(&methods(r#"["private_key_jwt"]"#))));
+        assert!(takes_basic(Some(&methods(r#"["client_secret_post", "client_secret_basic"]"#))));
+        assert!(!takes_basic(Some(&methods(r#"["client_secret_post"]"#))));
+        assert_eq!(encoded("a:b c%"), "a%3Ab+c%25");
+    }
+}

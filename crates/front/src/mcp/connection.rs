@@ -1,0 +1,573 @@
+//! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::connections::{Remembered, ServerState};
+use super::endpoint::{Endpoint, Problem};
+use super::requests::{CurrentClient, until_client};
+use super::session::{InProgress, Session};
+use crate::credentials::{Credentials, SignInVersion};
+use toolcrib_catalog::config::Start;
+use toolcrib_catalog::sources::listings::Listing;
+use toolcrib_definition::guard::{MISTAKE, guarded, locked};
+
+/// Longest pause that a call waits for.
+const AWAITED: Duration = Duration::from_secs(2);
+/// Wait for further changes after a server announces one.
+const GATHERING: Duration = Duration::from_millis(100);
+/// Interval of listing for a server that suggests none: a connection can be dead without a sign.
+const USUALLY: Duration = Duration::from_secs(60);
+/// Shortest interval of listing, whatever the server suggests.
+const AT_MOST: Duration = Duration::from_secs(2);
+/// Interval of checks that the connection still exists.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// A connection, open or not.
+pub(super) struct Connection {
+    pub(super) endpoint: Endpoint,
+    state: watch::Sender<State>,
+    /// Wakes the task of the connection: a session is wanted, or the list.
+    wanted: Notify,
+    /// Ends the pause before the next start.
+    at_once: Notify,
+    /// Number of calls that wait for a session.
+    waiting: AtomicUsize,
+    pub(super) last_use: LastUse,
+    surroundings: Surroundings,
+    /// Set when the connection is dropped: the time that calls in progress get.
+    dropped: watch::Sender<Option<Duration>>,
+}
+
+impl Connection {
+    /// A connection that is not open, with the list that is remembered.
+    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, surroundings: Surroundings) -> Self {
+        let state = State {
+            session: None,
+            listing,
+            status: Status::NotStarted,
+            since: Instant::now(),
+            ends: 0,
+            asked: None,
+            last_problem: None,
+            failed_starts: 0,
+            listed_since: None,
+            first_listed: None,
+            sign_in: None,
+        };
+        Self {
+            state: watch::Sender::new(state),
+            wanted: Notify::new(),
+            at_once: Notify::new(),
+            waiting: AtomicUsize::new(0),
+            last_use: LastUse::now(&endpoint),
+            surroundings,
+            dropped: watch::Sender::new(None),
+            endpoint,
+        }
+    }
+
+    /// Sets whether the list of the server is wanted.
+    pub(super) fn set_listed(&self, is_listed: bool) {
+        if self.is_listed() != is_listed {
+            self.state.send_modify(|state| state.listed_since = is_listed.then(Instant::now));
+            self.wanted.notify_one();
+        }
+    }
+
+    pub(super) fn is_listed(&self) -> bool {
+        self.state.borrow().listed_since.is_some()
+    }
+
+    /// Whether the server is started before a call wants it.
+    fn starts_by_itself(&self) -> bool {
+        let state = self.state.borrow();
+        let is_known = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
+        state.listed_since.is_some() && (self.endpoint.server.start == Start::Eager || !is_known)
+    }
+
+    /// The time for which the list has been wanted.
+    pub(super) fn listed_for(&self) -> Duration {
+        self.state.borrow().listed_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// The time at which its tools were first listed, and the time from which on they are wanted.
+    pub(super) fn listed_at(&self) -> (Option<Instant>, Option<Instant>) {
+        let state = self.state.borrow();
+        let is_listed = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
+        let first = state.first_listed.or(state.listed_since).filter(|_| is_listed);
+        (first, state.listed_since)
+    }
+
+    /// The last list, or the reason why there could be no list; `None` until the server was asked.
+    pub(super) fn listing(&self) -> Option<Listing> {
+        self.state.borrow().listing.clone()
+    }
+
+    /// The state of the server, for people.
+    pub(super) fn server_state(&self) -> ServerState {
+        let state = self.state.borrow();
+        ServerState {
+            name: self.endpoint.name.clone(),
+            status: state.status.clone(),
+            since: state.since.elapsed(),
+            tools: state.listing.as_ref().and_then(|listing| listing.tools.as_ref().map(|_| listing.count)),
+            asked: state.asked.map(|asked| asked.elapsed()),
+            ends: state.ends,
+            last_problem: state.last_problem.clone(),
+            endpoint: self.endpoint.clone(),
+        }
+    }
+
+    pub(super) fn status(&self) -> Status {
+        self.state.borrow().status.clone()
+    }
+
+    /// The open session. Starts a server that does not run; one that has failed often is left alone for a while.
+    pub(super) async fn session(&self) -> Result<Arc<Session>, Problem> {
+        self.replace_outdated();
+        if let Some(session) = self.open() {
+            return Ok(session);
+        }
+        let _waiting = InProgress::start(&self.waiting);
+        let mut state = self.state.subscribe();
+        let failed_starts = state.borrow().failed_starts;
+        self.wanted.notify_one();
+        loop {
+            if let Some(session) = self.open() {
+                return Ok(session);
+            }
+            if let Status::Failed(problem) = &state.borrow_and_update().status {
+                let is_later = problem.retry_after().is_some_and(|left| left > AWAITED);
+                if is_later || self.state.borrow().failed_starts > failed_starts {
+                    return Err(problem.clone());
+                }
+            }
+            if state.changed().await.is_err() {
+                return Err(MISTAKE.into());
+            }
+        }
+    }
+
+    fn open(&self) -> Option<Arc<Session>> {
+        let state = self.state.borrow();
+        state.session.as_ref().filter(|session| session.is_usable()).map(Arc::clone)
+    }
+
+    /// Has the server contacted again, where the operator has signed in or out since.
+    fn replace_outdated(&self) {
+        let open = self.open();
+        match open.filter(|session| session.is_outdated()) {
+            Some(session) => session.replace(),
+            None if self.has_new_sign_in() => {
+                self.set_status(Status::Starting);
+                self.at_once.notify_one();
+            }
+            None => {}
+        }
+    }
+
+    /// The sign-in of the operator to the server, as it is now.
+    fn sign_in(&self) -> Option<SignInVersion> {
+        let Endpoint { name, server, .. } = &self.endpoint;
+        self.surroundings.credentials.sign_in_version((name, server))
+    }
+
+    /// Whether the server is away for want of a sign-in, and the operator has signed in since.
+    fn has_new_sign_in(&self) -> bool {
+        let known = match &*self.state.borrow() {
+            State { status: Status::Failed(Problem { sign_in: Some(_), .. }), sign_in, .. } => {
+                sign_in.clone()
+            }
+            _ => return false,
+        };
+        self.sign_in() != known
+    }
+
+    /// Waits until the operator signs in to the server, if it is away for want of that.
+    async fn until_new_sign_in(&self) {
+        while !self.has_new_sign_in() {
+            sleep(SOON).await;
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy())
+    }
+
+    /// Drops the connection; calls in progress get this long.
+    pub(super) fn drop_within(&self, patience: Duration) {
+        self.dropped.send_replace(Some(patience));
+    }
+
+    /// Keeps the connection until it is dropped.
+    pub(super) async fn keep(self: Arc<Self>) {
+        let mut dropped = self.dropped.subscribe();
+        tokio::select! {
+            () = self.open_again_and_again() => {}
+            () = self.last_use.until_unused(|| self.is_busy()) => {}
+            _ = dropped.wait_for(Option::is_some) => {}
+        }
+        let patience = dropped.borrow().unwrap_or_default();
+        if let Some(session) = self.fail("it is stopped".into(), AT_LAST) {
+            let done = async {
+                while session.is_busy() && !session.is_closed() {
+                    sleep(GLANCE).await;
+                }
+            };
+            let _ = timeout(patience, done).await;
+            session.close().await;
+        }
+    }
+
+    async fn open_again_and_again(&self) {
+        let mut backoff = Backoff::default();
+        let mut pause = Duration::ZERO;
+        loop {
+            self.until_wanted(pause).await;
+            let start = Instant::now();
+            self.set_status(Status::Starting);
+            let problem = guarded(self.visit()).await.unwrap_or_else(|_| MISTAKE.into());
+            let was_open = self.state.borrow().session.is_some();
+            pause = backoff.pause(was_open, start.elapsed());
+            let session = self.fail(problem.clone(), pause);
+            self.publish(|last| Listing { problem: Some(problem.to_string()), ..last });
+            if let Some(session) = session {
+                session.close().await;
+            }
+        }
+    }
+
+    /// Waits until the server is to be started, for this pause at least.
+    async fn until_wanted(&self, pause: Duration) {
+        let (now, is_first) = (Instant::now(), self.state.borrow().ends == 0);
+        loop {
+            let is_awaited = self.waiting.load(Relaxed) > 0;
+            let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
+            let due = async {
+                match is_awaited || self.starts_by_itself() {
+                    true => sleep_until(start).await,
+                    false => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => return,
+                () = self.at_once.notified() => return,
+                () = self.until_new_sign_in() => return,
+                () = self.wanted.notified() => {}
+            }
+        }
+    }
+
+    /// One session, from beginning to end; returns the reason for the end.
+    async fn visit(&self) -> Problem {
+        let Surroundings { credentials, client, .. } = &self.surroundings;
+        loop {
+            let has_client = client.borrow().is_some();
+            let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
+            let opening = Session::open(&self.endpoint, credentials, client, is_older);
+            let opened = tokio::select! {
+                opened = timeout(self.endpoint.timeout, opening) => opened,
+                () = until_client(client, |client| !has_client && client.can_answer()) => continue,
+            };
+            let session = match opened {
+                Ok(Ok(session)) => Arc::new(session),
+                Ok(Err(problem)) => return problem,
+                Err(_) => return self.endpoint.too_slow().into(),
+            };
+            self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+            tokio::select! {
+                problem = self.stay(&session) => return problem,
+                () = until_client(client, |client| !session.suits(client)) => {}
+                () = session.until_replaced() => {}
+            }
+            self.state.send_modify(|state| state.session = None);
+            session.close().await;
+        }
+    }
+
+    /// Keeps a session; returns the reason for its end.
+    async fn stay(&self, session: &Session) -> Problem {
+        loop {
+            let mut interval = None;
+            if self.is_listed() {
+                interval = match self.list(session).await {
+                    Ok(interval) => Some(interval),
+                    Err(problem) => return problem,
+                }
+            }
+            self.set_status(Status::Ready);
+            if let Err(problem) = self.until_changed(session, interval).await {
+                return problem;
+            }
+        }
+    }
+
+    /// Lists the tools, and publishes the list; returns the time for which it holds.
+    async fn list(&self, session: &Session) -> Result<Duration, Problem> {
+        // Listens before listing, so that no change is missed in between.
+        session.subscribe(self.endpoint.timeout.min(SOON)).await;
+        let mut was_silent = false;
+        let listed = loop {
+            let answers = session.answers.load(Relaxed);
+            let listing = timeout(self.endpoint.timeout, session.list()).await;
+            // Nobody waits for this.
+            self.state.send_if_modified(|state| {
+                state.asked = Some(Instant::now());
+                false
+            });
+            match listing {
+                Ok(listed) => break listed?,
+                // A server that is busy with a call may answer only after it.
+                Err(_) if session.answers.load(Relaxed) != answers => was_silent = false,
+                Err(_) if session.is_busy() && !was_silent => was_silent = true,
+                Err(_) => return Err(self.endpoint.too_slow().into()),
+            }
+        };
+        self.remember(&listed.listing);
+        self.publish(|_| listed.listing);
+        Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+    }
+
+    /// Waits until the server is to be listed; the reason, where the connection ended.
+    async fn until_changed(&self, session: &Session, interval: Option<Duration>) -> Result<(), Problem> {
+        let due = async {
+            match interval {
+                Some(interval) => sleep(interval).await,
+                None => std::future::pending().await,
+            }
+        };
+        let closed = async {
+            while !session.is_closed() {
+                tokio::select! {
+                    () = sleep(GLANCE) => {}
+                    () = self.wanted.notified() => if self.is_listed() && interval.is_none() { return },
+                }
+            }
+        };
+        tokio::select! {
+            () = session.changed() => {}
+            () = due => {}
+            () = closed => {}
+        }
+        if session.is_closed() {
+            return Err(session.end_message().await);
+        }
+        if interval.is_some() {
+            sleep(GATHERING).await;
+        }
+        Ok(())
+    }
+
+    /// Writes a list to the folder of remembered lists, unless it is the one that is known.
+    fn remember(&self, listing: &Listing) {
+        let is_known = self
+            .listing()
+            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let Some(remembered) = self.surroundings.remembered.clone().filter(|_| !is_known) else { return };
+        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = remembered.write(&endpoint, &listing) {
+                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+            }
+        });
+    }
+
+    /// Takes the session out: the server is away, and started again after this pause at the earliest.
+    fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
+        let mut session = None;
+        let sign_in = self.sign_in();
+        self.state.send_modify(|state| {
+            (session, state.sign_in) = (state.session.take(), sign_in);
+            state.last_problem = Some(problem.to_string());
+            state.status = Status::Failed(problem.until(std::time::Instant::now() + pause));
+            (state.since, state.ends) = (Instant::now(), state.ends + 1);
+            state.failed_starts += u64::from(session.is_none());
+        });
+        session
+    }
+
+    fn set_status(&self, status: Status) {
+        self.state.send_if_modified(|state| {
+            let is_new = state.status != status;
+            if is_new {
+                (state.status, state.since) = (status, Instant::now());
+            }
+            is_new
+        });
+    }
+
+    fn publish(&self, listing: impl FnOnce(Listing) -> Listing) {
+        if !self.is_listed() {
+            return;
+        }
+        let is_new = self.state.send_if_modified(|state| {
+            let listing = Some(listing(state.listing.clone().unwrap_or_default()));
+            let is_new = state.listing != listing;
+            if listing.as_ref().is_some_and(|listing| listing.tools.is_some()) {
+                state.first_listed.get_or_insert_with(Instant::now);
+            }
+            state.listing = listing;
+            is_new
+        });
+        if is_new {
+            (self.surroundings.changed)();
+        }
+    }
+}
+
+/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
+/// stable.
+const SOON: Duration = Duration::from_secs(1);
+const AT_LAST: Duration = Duration::from_secs(60);
+const A_WHILE: Duration = Duration::from_secs(10);
+
+/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
+#[derive(Default)]
+struct Backoff {
+    next: Duration,
+}
+
+impl Backoff {
+    /// The pause after a connection that lasted so long.
+    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
+        if was_open && lasted > A_WHILE {
+            self.next = Duration::ZERO;
+        }
+        let pause = if was_open { self.next } else { self.next.max(SOON) };
+        self.next = (pause * 2).clamp(SOON, AT_LAST);
+        pause
+    }
+}
+
+/// The state of a connection.
+struct State {
+    session: Option<Arc<Session>>,
+    /// The last result of listing; `None` until the server was asked.
+    listing: Option<Listing>,
+    status: Status,
+    since: Instant,
+    /// Number of times that the connection ended, and of starts without a connection.
+    ends: u64,
+    failed_starts: u64,
+    /// The time at which its tools were last asked for, and the reason for its last end.
+    asked: Option<Instant>,
+    last_problem: Option<String>,
+    /// The time from which on the list is wanted.
+    listed_since: Option<Instant>,
+    /// The time at which it first listed its tools.
+    first_listed: Option<Instant>,
+    /// The sign-in of the operator when the connection ended last.
+    sign_in: Option<SignInVersion>,
+}
+
+/// The status of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nobody has wanted it yet.
+    NotStarted,
+    /// It is being started.
+    Starting,
+    /// It answers.
+    Ready,
+    /// It is away, for this reason.
+    Failed(Problem),
+}
+
+/// Time without a call after which a caller counts as gone.
+const UNUSED: Duration = Duration::from_secs(600);
+
+/// The last use of a connection.
+pub(super) struct LastUse {
+    /// `None` after the connection has ended for want of use.
+    at: Mutex<Option<Instant>>,
+    /// The time without use after which it ends; `None` where it stays, since servers may keep state for the session of a
+    /// client.
+    patience: Option<Duration>,
+}
+
+impl LastUse {
+    fn now(endpoint: &Endpoint) -> Self {
+        let patience = endpoint.is_of_caller_alone().then_some(UNUSED);
+        Self { at: Mutex::new(Some(Instant::now())), patience }
+    }
+
+    /// Notes a use, unless the connection has ended for want of it.
+    pub(super) fn is_kept(&self) -> bool {
+        let mut at = locked(&self.at);
+        *at = at.map(|_| Instant::now());
+        at.is_some()
+    }
+
+    /// Whether the connection has ended for want of use.
+    pub(super) fn has_ended(&self) -> bool {
+        locked(&self.at).is_none()
+    }
+
+    /// Waits until there was no use for long, and ends it.
+    async fn until_unused(&self, is_busy: impl Fn() -> bool) {
+        let Some(patience) = self.patience else { return std::future::pending().await };
+        let mut due = Instant::now() + patience;
+        loop {
+            sleep_until(due).await;
+            let mut at = locked(&self.at);
+            let now = Instant::now();
+            due = match *at {
+                Some(last) if last + patience > now => last + patience,
+                _ if is_busy() => now + patience,
+                _ => {
+                    *at = None;
+                    return;
+                }
+            };
+        }
+    }
+}
+
+/// The surroundings of a connection.
+pub(super) struct Surroundings {
+    pub(super) credentials: Arc<Credentials>,
+    /// Called when the list of the server changes, or when it goes away or comes back.
+    pub(super) changed: Box<dyn Fn() + Send + Sync>,
+    pub(super) remembered: Option<Remembered>,
+    /// The client of the connection, once it is known, where it has one for itself.
+    pub(super) client: CurrentClient,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use futures_util::FutureExt;
+
+    use super::super::endpoint::EndpointUser;
+    use super::*;
+    use crate::credentials::{CallerToken, SecretToken};
+    use toolcrib_catalog::config::Server;
+
+    fn last_use(token: Option<&str>) -> LastUse {
+        let caller = |token| CallerToken { name: "amy".into(), token: Some(SecretToken::new(token)) };
+        let user = EndpointUser { token: token.map(caller), ..EndpointUser::default() };
+        let endpoint = Endpoint::new("hosted", &Server::default(), Path::new("."));
+        let last_use = LastUse::now(&endpoint.for_call(user, &Default::default()).unwrap());
+        LastUse { patience: last_use.patience.map(|_| Duration::ZERO), ..last_use }
+    }
+
+    #[test]
+    fn the_connection_of_a_caller_ends_when_its_calls_have_ended_and_the_caller_is_gone() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (of_caller, asked) = (last_use(Some("token-of-amy")), AtomicUsize::new(0));
+            assert!(of_caller.is_kept());
+            of_caller.until_unused(|| asked.fetch_add(1, Relaxed) < 3).await;
+            assert_eq!(asked.into_inner(), 4);
+            assert!(of_caller.has_ended() && !of_caller.is_kept());
+            assert_eq!(last_use(None).until_unused(|| false).now_or_never(), None, "all callers share it");
+        });
+    }
+}

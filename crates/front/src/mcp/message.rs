@@ -1,0 +1,197 @@
+//! Messages of servers, made readable. A mistake costs one message: text that is no Unicode gets U+FFFD, an answer that cannot
+//! be read becomes the error of its request at once, and noise is passed over. In a list of tools, a mistake costs one
+//! definition.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::{ErrorCode, ErrorData};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::stdio::IdScanner;
+use toolcrib_definition::finding::from_json;
+use toolcrib_definition::guard::locked;
+use toolcrib_definition::quoted;
+
+/// Mistakes in the last list of tools, each with what was done about it.
+pub(super) type ListNotes = Arc<Mutex<Vec<String>>>;
+
+/// Most notes on one list.
+const MAX_NOTES: usize = 100;
+
+/// The key of data that marks an error of ours in place of an answer that cannot be read.
+const UNREADABLE: &str = "toolcrib/unreadable";
+
+/// The message in a text, as the SDK can read it; `None` for noise. `asked` is the id of the request that the text answers,
+/// where its transport knows that.
+pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<Cow<'t, str>> {
+    let written = match String::from_utf8_lossy(text) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
+        owned => owned,
+    };
+    // Noise may have no end, and is not parsed.
+    if !written.trim_start().starts_with('{') && asked.is_none() {
+        return None;
+    }
+    match message(&written) {
+        Ok(None) => return Some(written),
+        Ok(Some(value)) => return corrected(value, asked).map(Cow::Owned),
+        Err(_) => {}
+    }
+    let text = well_formed(&written);
+    let read = match message(&text) {
+        Ok(None) => Some(text),
+        Ok(Some(value)) => corrected(value, asked),
+        Err(error) => list(&text, notes).or_else(|| with_last_keys(&text)).or_else(|| {
+            let mut scanner = IdScanner::default();
+            scanner.read(text.as_bytes());
+            Some(unreadable(asked.cloned().or(scanner.answered())?, &format!("it is no JSON: {error}")))
+        }),
+    };
+    read.map(Cow::Owned)
+}
+
+/// The error that stands for an answer that cannot be read.
+pub(super) fn unreadable(id: Value, why: &str) -> String {
+    let code = ErrorCode::PARSE_ERROR.0;
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why, "data": {UNREADABLE: true}}})
+        .to_string()
+}
+
+/// Whether an error is ours, in place of an answer that cannot be read.
+pub(super) fn is_unreadable(error: &ErrorData) -> bool {
+    error.code == ErrorCode::PARSE_ERROR
+        && error.data.as_ref().is_some_and(|data| data.get(UNREADABLE).is_some())
+}
+
+/// Reads a message strictly; returns its value where the SDK would not take it.
+fn message(text: &str) -> serde_json::Result<Option<Value>> {
+    let value = from_json(text)?;
+    Ok((!is_message(&value)).then_some(value))
+}
+
+fn is_message(value: &Value) -> bool {
+    let has_id = value.get("id").is_some_and(|id| id.is_string() || id.is_i64());
+    let is_answer = match (value.get("result"), value.get("error")) {
+        (Some(_), None) => has_id,
+        (None, Some(error)) => {
+            let code = error.get("code").and_then(Value::as_i64);
+            code.is_some_and(|code| i32::try_from(code).is_ok())
+                && error.get("message").is_some_and(Value::is_string)
+        }
+        _ => false,
+    };
+    // The SDK answers requests that are wrong.
+    value.get("method").is_some()
+        || (is_answer && value.get("jsonrpc").is_some_and(|version| version == "2.0"))
+}
+
+/// The answer in a value that is nearly one; `None` if it answers no request.
+fn corrected(mut value: Value, asked: Option<&Value>) -> Option<String> {
+    let own = value.get_mut("id").map(Value::take);
+    let own = own.and_then(|id| match id.as_f64().filter(|number| number.fract() == 0.0) {
+        Some(number) if !id.is_i64() => Some((number as i64).into()),
+        _ => (id.is_string() || id.is_i64()).then_some(id),
+    });
+    let id = own.or_else(|| asked.cloned())?;
+    let error = value.get_mut("error").map(Value::take).filter(|error| !error.is_null());
+    if let Some(result) = value.get_mut("result").filter(|_| error.is_none()) {
+        return Some(json!({"jsonrpc": "2.0", "id": id, "result": result.take()}).to_string());
+    }
+    let Some(error) = error else { return Some(unreadable(id, "it has neither a result nor an error")) };
+    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let said = error.get("message").unwrap_or(&error);
+    let message = said.as_str().map_or_else(|| said.to_string(), str::to_string);
+    let code = code.unwrap_or(ErrorCode::INTERNAL_ERROR.0);
+    let data = error.get("data");
+    Some(
+        json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, "data": data}})
+            .to_string(),
+    )
+}
+
+/// A message with a key twice, of which the last counts, as for all clients.
+fn with_last_keys(text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    is_message(&value).then(|| text.to_string())
+}
+
+/// An answer with a list of tools, without the definitions that cannot be read.
+fn list(text: &str, notes: &ListNotes) -> Option<String> {
+    type Fields<'t> = BTreeMap<String, &'t RawValue>;
+    let answer: Fields<'_> = serde_json::from_str(text).ok()?;
+    let mut result: Fields<'_> = serde_json::from_str(answer.get("result")?.get()).ok()?;
+    let tools: Vec<&RawValue> = serde_json::from_str(result.remove("tools")?.get()).ok()?;
+    let mut kept = Vec::with_capacity(tools.len());
+    for (index, tool) in tools.into_iter().enumerate() {
+        let Err(error) = from_json(tool.get()) else {
+            kept.push(tool.get());
+            continue;
+        };
+        let is_usable = serde_json::from_str::<Value>(tool.get()).is_ok();
+        if is_usable {
+            kept.push(tool.get());
+        }
+        let fields: Option<Fields<'_>> = serde_json::from_str(tool.get()).ok();
+        let name = fields.and_then(|fields| serde_json::from_str::<String>(fields.get("name")?.get()).ok());
+        let done = if is_usable { "the last one is used" } else { "the definition is left out" };
+        let name = name.map(|name| format!(" (`{}`)", quoted(&name))).unwrap_or_default();
+        let note = format!("in definition {}{name} {error}; {done}", index + 1);
+        let mut notes = locked(notes);
+        if notes.len() < MAX_NOTES {
+            notes.push(note);
+        }
+    }
+    let others: String =
+        result.iter().map(|(key, value)| format!("{}:{},", Value::from(key.as_str()), value.get())).collect();
+    let id = answer.get("id")?.get();
+    let text =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{{others}\"tools\":[{}]}}}}", kept.join(","));
+    serde_json::from_str::<Value>(&text).is_ok_and(|value| is_message(&value)).then_some(text)
+}
+
+/// A text with mistakes of common writers of JSON undone: half a character becomes U+FFFD, control characters are escaped,
+/// and the numbers that JSON does not have become texts, so that nobody takes them for others.
+fn well_formed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let (mut rest, mut is_text) = (text, false);
+    while let Some(next) = rest.chars().next() {
+        let (taken, put): (usize, Cow<'_, str>) = match next {
+            '"' => {
+                is_text = !is_text;
+                (1, "\"".into())
+            }
+            '\\' if is_text => escape(rest),
+            control @ '\0'..' ' if is_text => (1, format!("\\u{:04x}", u32::from(control)).into()),
+            'N' | 'I' | '-' if !is_text => {
+                match ["NaN", "-Infinity", "Infinity"].into_iter().find(|number| rest.starts_with(number)) {
+                    Some(number) => (number.len(), format!("\"{number}\"").into()),
+                    None => (1, rest[..1].into()),
+                }
+            }
+            other => (other.len_utf8(), rest[..other.len_utf8()].into()),
+        };
+        out.push_str(&put);
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// The escape at the beginning of a text: its length, and what stands for it.
+fn escape(text: &str) -> (usize, Cow<'_, str>) {
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    match (unit(text), text.get(6..).and_then(unit)) {
+        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, text[..12].into()),
+        (Some(0xd800..0xe000), _) => (6, "\u{fffd}".into()),
+        _ => {
+            let length = 1 + text.chars().nth(1).map_or(0, char::len_utf8);
+            (length, text[..length].into())
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/message.rs"]
+mod tests;

@@ -1,0 +1,273 @@
+//! Signals changes of files. The system reports them if it can; otherwise the watcher polls.
+//!
+//! Folders are watched, never files, since editors replace the file that they change. Each folder is watched without
+//! its subfolders, since a skipped folder may contain more folders than the system can watch.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::snapshot::{FilesSnapshot, Identity};
+
+/// Interval of scans if the system does not report changes.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of scans if the system reports changes: network mounts do not report writes by other machines.
+const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// Largest share of the time that scans take.
+const MAX_SCAN_SHARE: u32 = 50;
+
+pub(super) struct FileWatcher {
+    watcher: Option<RecommendedWatcher>,
+    watched: BTreeMap<Identity, PathBuf>,
+    /// The files that events are compared with.
+    files: Arc<Mutex<Arc<FilesSnapshot>>>,
+    debouncer: Debouncer,
+    took: Duration,
+    /// Reasons why the system does not report changes, for a person.
+    pub(super) notices: Vec<String>,
+}
+
+impl FileWatcher {
+    /// Opens a watcher that watches nothing yet.
+    pub(super) fn open(debouncer: Debouncer, poll: bool) -> Self {
+        let mut file_watcher = Self {
+            watcher: None,
+            watched: BTreeMap::new(),
+            files: Arc::default(),
+            debouncer,
+            took: Duration::ZERO,
+            notices: Vec::new(),
+        };
+        if poll {
+            return file_watcher;
+        }
+        let (debouncer, files) = (file_watcher.debouncer.clone(), Arc::clone(&file_watcher.files));
+        let on_event = move |event: notify::Result<Event>| {
+            let signal = match event {
+                Ok(event) => signal_of(&event, &lock(&files)),
+                Err(_) => Some(ChangeSignal::Possible),
+            };
+            signal.into_iter().for_each(|signal| debouncer.signal(signal));
+        };
+        match notify::recommended_watcher(on_event) {
+            Ok(watcher) => file_watcher.watcher = Some(watcher),
+            Err(error) => file_watcher.notices.push(polling_notice(&error)),
+        }
+        file_watcher
+    }
+
+    /// Scans all files, and watches the folders that the scan finds. A new folder makes a signal, so that the next
+    /// scan finds changes from before the folder was watched.
+    pub(super) fn scan(&mut self, look: impl FnOnce() -> FilesSnapshot) -> Arc<FilesSnapshot> {
+        let start = Instant::now();
+        let snapshot = Arc::new(look());
+        self.took = start.elapsed();
+        self.watch(&snapshot);
+        snapshot
+    }
+
+    /// Longest wait for a signal before a scan without one.
+    pub(super) fn poll_interval(&self) -> Duration {
+        let usual = if self.watcher.is_some() { FALLBACK_POLL_INTERVAL } else { POLL_INTERVAL };
+        usual.max(self.took * MAX_SCAN_SHARE)
+    }
+
+    fn watch(&mut self, snapshot: &Arc<FilesSnapshot>) {
+        let Some(watcher) = &mut self.watcher else { return };
+        *lock(&self.files) = Arc::clone(snapshot);
+        self.watched.retain(|identity, path| {
+            let stays = snapshot.folders.get(identity) == Some(&*path);
+            if !stays {
+                // The folder may be gone, and its watch with it.
+                let _ = watcher.unwatch(path);
+            }
+            stays
+        });
+        let mut is_new = false;
+        for (identity, path) in &snapshot.folders {
+            if self.watched.contains_key(identity) {
+                continue;
+            }
+            is_new = true;
+            if let Err(error) = watcher.watch(path, RecursiveMode::NonRecursive)
+                && matches!(error.kind, ErrorKind::MaxFilesWatch)
+            {
+                self.notices.push(polling_notice(&error));
+                self.watcher = None;
+                self.watched.clear();
+                return;
+            }
+            // A folder that is gone again, or cannot be watched, is left to polling.
+            self.watched.insert(identity.clone(), path.clone());
+        }
+        if is_new {
+            self.debouncer.signal(ChangeSignal::Possible);
+        }
+    }
+}
+
+fn polling_notice(error: &notify::Error) -> String {
+    let why = match &error.kind {
+        ErrorKind::MaxFilesWatch => "the system has no file watches left".to_string(),
+        ErrorKind::Io(reason) => format!("the system cannot report changes: {reason}"),
+        ErrorKind::Generic(reason) => format!("the system cannot report changes: {reason}"),
+        _ => "the system cannot report changes".to_string(),
+    };
+    format!("{why}; looking at the files every second instead")
+}
+
+/// The signal for an event, given the files of the last scan.
+fn signal_of(event: &Event, files: &FilesSnapshot) -> Option<ChangeSignal> {
+    if event.need_rescan() || event.paths.is_empty() {
+        return Some(ChangeSignal::Possible);
+    }
+    match event.kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => {}
+        EventKind::Access(_) => return None,
+        _ => {}
+    }
+    let of_path = |path: &PathBuf| {
+        if files.files.get(path).is_some_and(Option::is_some) {
+            return Some(ChangeSignal::Certain);
+        }
+        // The names of toolcrib's own files begin like this.
+        let is_own = |name: &OsStr| name.as_encoded_bytes().starts_with(b".toolcrib");
+        (!path.file_name().is_none_or(is_own)).then_some(ChangeSignal::Possible)
+    };
+    event.paths.iter().filter_map(of_path).max()
+}
+
+fn lock(files: &Mutex<Arc<FilesSnapshot>>) -> MutexGuard<'_, Arc<FilesSnapshot>> {
+    files.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Quiet time before the waiter wakes, since editors and checkouts write many files in a row.
+const QUIET_PERIOD: Duration = Duration::from_millis(200);
+/// Longest delay that a series of changes may cause.
+const MAX_DELAY: Duration = Duration::from_secs(2);
+
+/// Strength of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ChangeSignal {
+    /// Something near by has changed; only a scan shows whether it matters.
+    Possible,
+    /// A file of the catalog has been written to.
+    Certain,
+}
+
+/// Reason why the wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wake {
+    /// There was a signal.
+    Changed(ChangeSignal),
+    /// There was no signal for the whole time.
+    TimedOut,
+    /// The waiter was stopped.
+    Stopped,
+}
+
+/// Clones share their signals.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Debouncer(Arc<(Mutex<Pending>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct Pending {
+    /// The first and the last signal since the last wake-up, and the strongest.
+    signal: Option<(Instant, Instant, ChangeSignal)>,
+    is_stopped: bool,
+}
+
+impl Debouncer {
+    pub(super) fn signal(&self, signal: ChangeSignal) {
+        let now = Instant::now();
+        let mut state = self.pending();
+        let (first, _, strongest) = state.signal.unwrap_or((now, now, signal));
+        state.signal = Some((first, now, strongest.max(signal)));
+        self.0.1.notify_all();
+    }
+
+    pub(super) fn stop(&self) {
+        self.pending().is_stopped = true;
+        self.0.1.notify_all();
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.pending().is_stopped
+    }
+
+    /// Waits for a signal, at most this long. A signal that came before the wait is not lost.
+    pub(super) fn wait(&self, longest: Duration) -> Wake {
+        let end = Instant::now() + longest;
+        let mut state = self.pending();
+        loop {
+            let now = Instant::now();
+            if state.is_stopped {
+                return Wake::Stopped;
+            }
+            let due = match state.signal {
+                Some((first, last, signal)) => {
+                    let due = (last + QUIET_PERIOD).min(first + MAX_DELAY);
+                    if due <= now {
+                        state.signal = None;
+                        return Wake::Changed(signal);
+                    }
+                    due
+                }
+                None if end <= now => return Wake::TimedOut,
+                None => end,
+            };
+            state = self.0.1.wait_timeout(state, due - now).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Tests of the waking times.
+
+    use super::*;
+
+    #[test]
+    fn what_rang_before_the_wait_is_heard_and_the_strongest_counts() {
+        let debouncer = Debouncer::default();
+        debouncer.signal(ChangeSignal::Certain);
+        debouncer.signal(ChangeSignal::Possible);
+        assert_eq!(debouncer.wait(Duration::from_secs(5)), Wake::Changed(ChangeSignal::Certain));
+        assert_eq!(debouncer.wait(Duration::from_millis(1)), Wake::TimedOut);
+    }
+
+    #[test]
+    fn a_storm_puts_it_off_for_two_seconds_at_most() {
+        let debouncer = Debouncer::default();
+        let storm = debouncer.clone();
+        let start = Instant::now();
+        let end = start + Duration::from_secs(6);
+        let signaller = std::thread::spawn(move || {
+            while Instant::now() < end {
+                storm.signal(ChangeSignal::Possible);
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        assert_eq!(debouncer.wait(Duration::from_secs(9)), Wake::Changed(ChangeSignal::Possible));
+        assert!(start.elapsed() >= MAX_DELAY && !signaller.is_finished());
+        signaller.join().unwrap();
+    }
+
+    #[test]
+    fn stopping_ends_the_wait() {
+        let debouncer = Debouncer::default();
+        let other = debouncer.clone();
+        let stopper = std::thread::spawn(move || other.stop());
+        assert_eq!(debouncer.wait(Duration::from_secs(60)), Wake::Stopped);
+        stopper.join().unwrap();
+    }
+}

@@ -1,0 +1,211 @@
+//! Sends a call to its backend, and takes in the answer.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::backend::{
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of,
+    no_backend,
+};
+use super::{Checked, Notes, record, results, steps};
+use crate::tool_error::ToolError;
+use toolcrib_catalog::ToolArgument;
+use toolcrib_definition::Backend;
+use toolcrib_definition::guard::guarded;
+use toolcrib_definition::secret::REDACTED;
+use toolcrib_front::mcp::FilledSecrets;
+
+/// Answers a dry run with the request that a call would send.
+pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, ToolError> {
+    let backend = backend(call)?;
+    if let Backend::Steps(backend) = &*backend {
+        // A dry run of steps runs those that only read.
+        let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
+        return Box::pin(steps::preview(call, backend, &sent, notes)).await;
+    }
+    let sent = SentArguments::shown(call).map_err(|error| failure(call, error))?;
+    let begun = Begun::default();
+    let request = backend_request(call, &backend, &sent, &begun);
+    let would = call.context.backends().preview(request).map_err(|error| failure(call, error))?;
+    // The dry run of the whole says so itself.
+    if call.request.step.is_none() {
+        notes.warnings.push("nothing was run; send dry_run: false to run it".into());
+    }
+    Ok(json!({ "would": would }))
+}
+
+/// Sends a call to its backend.
+pub(super) async fn send(call: &Checked, notes: &mut Notes) -> Result<Value, ToolError> {
+    let begun = Begun::default();
+    let sent = guarded(send_begun(call, &begun, notes)).await;
+    sent.unwrap_or_else(|_| Err(call.panicked(begun.is_marked())))
+}
+
+/// Runs a call, and marks `begun` before anything is sent.
+async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<Value, ToolError> {
+    let backend = backend(call)?;
+    let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
+    notes.was_run = true;
+    let request = backend_request(call, &backend, &sent, begun);
+    let response = match &*backend {
+        Backend::Builtin { function } => run_function(call, function, request).await,
+        Backend::Steps(backend) => {
+            let result = Box::pin(steps::run(call, backend, &sent, begun, notes)).await?;
+            Ok(BackendResponse::new(result))
+        }
+        // The other backends keep the timeout themselves.
+        _ => call.context.backends().run(request).await,
+    };
+    let hidden = FilledSecrets::of(sent.hidden);
+    let response = match response {
+        Ok(response) => response,
+        Err(mut error) => {
+            let arguments = call.secrets().split(call.tool().parameters.schema(), call.arguments()).1;
+            let arguments = FilledSecrets::of(arguments.into_iter().map(|secret| secret.value));
+            let original = error.original.take();
+            notes.original = original.map(|original| Box::new(original.without(&arguments).without(&hidden)));
+            return Err(without(&hidden, failure(call, error)));
+        }
+    };
+    let (content, warning) = hidden.hide_in_result(response.content);
+    notes.warnings.extend(response.warnings.into_iter().chain(warning));
+    notes.original = response.original.map(|original| match original {
+        McpAnswer::Result(result) => Box::new(McpAnswer::Result(hidden.hide_in_result(result).0)),
+        error => Box::new(error.without(&hidden)),
+    });
+    record::store_session_context(call, call.tool(), &content, notes).await;
+    match call.request.step {
+        // The next step may need all of it.
+        Some(_) => Ok(content),
+        // The client gets the unchanged answer.
+        None if call.request.as_is && notes.original.is_some() => Ok(content),
+        None => {
+            let content = selected(call, content, notes);
+            Ok(results::first_page(call, content, notes).await)
+        }
+    }
+}
+
+fn backend(call: &Checked) -> Result<Cow<'_, Backend>, ToolError> {
+    Backends::of(call.tool(), call.config()).ok_or_else(|| no_backend(call.tool(), call.arguments()))
+}
+
+/// The fields of a result that the call selects, without the blocks of an MCP server; else all of it.
+fn selected(call: &Checked, content: Value, notes: &mut Notes) -> Value {
+    if call.request.select.is_empty() {
+        return content;
+    }
+    notes.original = None;
+    let (fields, missing) = results::select_fields(&content, &call.request.select);
+    notes.warnings.extend(missing.iter().map(results::Missing::warning));
+    fields
+}
+
+/// Runs a tool whose backend is one of toolcrib's functions.
+async fn run_function(
+    call: &Checked,
+    function: &str,
+    request: BackendRequest<'_>,
+) -> Result<BackendResponse, BackendError> {
+    request.begun.mark();
+    let answer = call.context.function(function, request.arguments.clone());
+    match timeout(request.timeout, answer).await {
+        Ok(answer) => answer.map(BackendResponse::new),
+        Err(_) => Err(BackendError::new(
+            BackendErrorKind::TimedOut,
+            format!("there was no answer within {} seconds", request.timeout.as_secs()),
+            "check whether it was done before you send it again",
+        )),
+    }
+}
+
+fn backend_request<'o>(
+    call: &'o Checked,
+    backend: &'o Backend,
+    sent: &'o SentArguments<'_>,
+    begun: &'o Begun,
+) -> BackendRequest<'o> {
+    BackendRequest {
+        tool: call.tool(),
+        backend,
+        config: call.config(),
+        arguments: &sent.value,
+        caller: call.context.caller(),
+        idempotency_key: call.request.idempotency_key.as_deref(),
+        timeout: call.timeout(),
+        begun,
+    }
+}
+
+fn failure(call: &Checked, error: BackendError) -> ToolError {
+    failure_of(call.tool(), call.secrets(), call.arguments(), error)
+}
+
+/// An error that repeats no hidden value.
+fn without(hidden: &FilledSecrets, mut error: ToolError) -> ToolError {
+    error.message = hidden.hide(&error.message);
+    if let Value::Object(hints) = hidden.hide_in(Value::Object(std::mem::take(&mut error.hints))) {
+        error.hints = hints;
+    }
+    error
+}
+
+/// The arguments of a call, for its backend.
+pub(super) struct SentArguments<'c> {
+    pub(super) value: Cow<'c, Value>,
+    /// The values that no answer may repeat.
+    pub(super) hidden: Vec<Value>,
+}
+
+impl<'c> SentArguments<'c> {
+    /// The arguments with all values.
+    fn of(call: &'c Checked) -> Result<Self, BackendError> {
+        Self::filled(call, |_, value| value)
+    }
+
+    /// The arguments for a text about the call, without the values that no answer may repeat.
+    fn shown(call: &'c Checked) -> Result<Self, BackendError> {
+        Self::filled(call, |argument, value| if is_secret(argument) { REDACTED.into() } else { value })
+    }
+
+    fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self, BackendError> {
+        let mut value = Cow::Borrowed(call.arguments());
+        let mut hidden = Vec::new();
+        for argument in &call.tool().set_arguments {
+            let is_given = value.get(&argument.name).is_some_and(|given| !given.is_null());
+            if is_given && !argument.set.hidden {
+                continue;
+            }
+            let own = value_of(call, argument)?;
+            if is_secret(argument) {
+                hidden.push(own.clone());
+            }
+            if let Value::Object(arguments) = value.to_mut() {
+                arguments.insert(argument.name.clone(), shown(argument, own));
+            }
+        }
+        Ok(Self { value, hidden })
+    }
+}
+
+/// Whether the value may be in no answer: callers do not know it, or it comes from the environment.
+fn is_secret(argument: &ToolArgument) -> bool {
+    argument.set.hidden || argument.set.env.is_some()
+}
+
+fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value, BackendError> {
+    if let Some(value) = &argument.set.value {
+        return Ok(value.clone());
+    }
+    let Some(variable) = &argument.set.env else {
+        return Err(BackendError::unconfigured(format!(
+            "the operator sets the argument `{}`, but its value is not read: toolcrib.toml was found, not named",
+            argument.name
+        )));
+    };
+    let text = call.context.backends().variable(variable)?;
+    let plain = || Value::from(text.as_str());
+    Ok(if argument.is_text { plain() } else { serde_json::from_str(&text).unwrap_or_else(|_| plain()) })
+}

@@ -1,0 +1,607 @@
+//! The answer of a function, and the form in which an MCP client gets it.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::Function;
+use crate::exec::backend::{DataBlock, McpAnswer};
+use crate::exec::standing_scope;
+use crate::state::{StateError, StateStore, StoredResult, now, random_id};
+use crate::tool_error::{ErrorCode, ToolError};
+use toolcrib_search::semantic::SemanticStatus;
+
+/// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    body: Body,
+    text: Option<String>,
+    error: Option<ErrorCode>,
+    failure: Option<Box<ToolError>>,
+    semantic: Option<String>,
+    /// The unchanged answers of MCP servers, each with the index of its call in a batch.
+    originals: Vec<(usize, McpAnswer)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Body {
+    /// Made for this call.
+    Fields(Map<String, Value>),
+    /// JSON that was made before, whole; parsed only for a reader of its fields.
+    Json(Bytes, OnceLock<Map<String, Value>>),
+}
+
+impl Answer {
+    /// An answer with these fields. `text` says the same for a model, where JSON is not the best form.
+    pub(super) fn new(fields: Map<String, Value>, text: Option<String>) -> Self {
+        let mut body = Map::with_capacity(fields.len() + 2);
+        body.insert("ok".into(), true.into());
+        body.extend(fields);
+        Self { text, ..Self::of(Body::Fields(body), None) }
+    }
+
+    /// An answer that was made before: one JSON object with `ok` and `meta`.
+    pub(super) fn from_json(json: Bytes) -> Self {
+        Self::of(Body::Json(json, OnceLock::new()), None)
+    }
+
+    /// An answer with its own envelope, `ok` and `meta` included, and the answer of the MCP server that ran the call.
+    pub(super) fn enveloped(
+        fields: Map<String, Value>,
+        error: Option<ErrorCode>,
+        original: Option<Box<McpAnswer>>,
+    ) -> Self {
+        let originals = original.into_iter().map(|original| (0, *original)).collect();
+        Self { originals, ..Self::of(Body::Fields(fields), error) }
+    }
+
+    fn of(body: Body, error: Option<ErrorCode>) -> Self {
+        Self { body, text: None, error, failure: None, semantic: None, originals: Vec::new() }
+    }
+
+    /// The same answer with the unchanged answers of MCP servers.
+    pub(super) fn with_originals(self, originals: Vec<(usize, McpAnswer)>) -> Self {
+        Self { originals, ..self }
+    }
+
+    /// The unchanged answers of MCP servers, each with the index of its call in a batch.
+    pub fn originals(&self) -> &[(usize, McpAnswer)] {
+        &self.originals
+    }
+
+    /// The unchanged answer of the MCP server that ran the call at this index.
+    pub fn original(&self, index: usize) -> Option<&McpAnswer> {
+        self.originals.iter().find(|(of, _)| *of == index).map(|(_, original)| original)
+    }
+
+    /// Whether there is a result.
+    pub fn is_ok(&self) -> bool {
+        self.error.is_none()
+    }
+
+    /// The error code, if there is one.
+    pub fn error(&self) -> Option<ErrorCode> {
+        self.error
+    }
+
+    /// Seconds after which a call that came too soon may be sent again.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.error.filter(|code| *code == ErrorCode::RateLimited)?;
+        let error = self.body().get("error")?;
+        let facts = error.get("details").or_else(|| error.get("hints"))?;
+        facts.get("retry_after")?.as_u64()
+    }
+
+    /// The answer as a JSON object.
+    pub fn body(&self) -> &Map<String, Value> {
+        match &self.body {
+            Body::Fields(fields) => fields,
+            Body::Json(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
+        }
+    }
+
+    /// The fields of the answer without `ok` and `meta`; else the error.
+    pub(super) fn into_result(self) -> Result<Map<String, Value>, ToolError> {
+        if let Some(error) = self.failure {
+            return Err(*error);
+        }
+        let mut fields = match self.body {
+            Body::Fields(fields) => fields,
+            Body::Json(..) => self.body().clone(),
+        };
+        fields.shift_remove("ok");
+        fields.shift_remove("meta");
+        Ok(fields)
+    }
+
+    /// The answer as JSON on one line.
+    pub fn json(&self) -> Bytes {
+        match &self.body {
+            Body::Fields(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
+            Body::Json(json, _) => json.clone(),
+        }
+    }
+
+    /// The text for a model: the text where there is one, else the JSON on one line.
+    pub fn text(&self) -> String {
+        let json = || String::from_utf8_lossy(&self.json()).into_owned();
+        self.text.clone().unwrap_or_else(json)
+    }
+
+    /// Bytes of the text for a model.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.as_ref().map_or_else(|| self.json().len(), String::len)
+    }
+
+    /// The verdict, where the answer is that of a search.
+    pub(super) fn verdict(&self) -> Option<&str> {
+        match &self.body {
+            Body::Fields(fields) => fields.get("verdict")?.as_str(),
+            Body::Json(..) => None,
+        }
+    }
+
+    /// Whether [`Answer::text`] is markdown rather than JSON.
+    pub fn is_markdown(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Adds to `meta.semantic` whether the search used meaning.
+    pub fn with_semantic_status(mut self, semantic: &SemanticStatus) -> Self {
+        self.semantic = Some(semantic.to_string());
+        self
+    }
+
+    pub(super) fn with_registry_version(mut self, registry_version: &str) -> Self {
+        let semantic = self.semantic.take();
+        if let Body::Fields(fields) = &mut self.body {
+            let mut meta = json!({ "registry_version": registry_version });
+            if let Some(semantic) = semantic {
+                meta["semantic"] = semantic.into();
+            }
+            match (fields.get_mut("meta"), meta) {
+                (Some(Value::Object(told)), Value::Object(meta)) => told.extend(meta),
+                (_, meta) => {
+                    fields.insert("meta".into(), meta);
+                }
+            }
+        }
+        self
+    }
+}
+
+impl From<ToolError> for Answer {
+    fn from(error: ToolError) -> Self {
+        let body = Map::from_iter([
+            ("ok".to_string(), Value::Bool(false)),
+            ("error".to_string(), serde_json::to_value(&error).unwrap_or_default()),
+        ]);
+        let code = Some(error.code);
+        Self { failure: Some(Box::new(error)), ..Self::of(Body::Fields(body), code) }
+    }
+}
+
+/// Milliseconds that a link holds, as the rest of a long result.
+const LINK_TTL_MS: i64 = 3_600_000;
+
+/// Servers pad base64 or do not.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Media types by the ending of a file.
+const ENDINGS: [(&str, &str); 14] = [
+    ("image/png", "png"),
+    ("image/jpeg", "jpg"),
+    ("image/gif", "gif"),
+    ("image/webp", "webp"),
+    ("image/svg+xml", "svg"),
+    ("audio/wav", "wav"),
+    ("audio/mpeg", "mp3"),
+    ("audio/ogg", "ogg"),
+    ("video/mp4", "mp4"),
+    ("application/pdf", "pdf"),
+    ("application/zip", "zip"),
+    ("application/gzip", "gz"),
+    ("application/json", "json"),
+    ("text/plain", "txt"),
+];
+
+/// The data of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockData {
+    /// The media type, where the server sent one.
+    pub media_type: Option<String>,
+    /// The decoded data.
+    pub bytes: Vec<u8>,
+}
+
+impl BlockData {
+    /// The data of a block; `None` where it is not base64.
+    fn of(block: &DataBlock<'_>) -> Option<Self> {
+        let bytes = LENIENT.decode(block.data).ok()?;
+        Some(Self { media_type: block.media_type.map(str::to_string), bytes })
+    }
+
+    /// The ending of a file with this data.
+    pub fn ending(&self) -> &'static str {
+        let media_type = self.media_type.as_deref().and_then(|media| media.split(';').next());
+        let known = ENDINGS.iter().find(|(media, _)| media_type.is_some_and(|own| own.trim() == *media));
+        known.map_or("bin", |(_, ending)| ending)
+    }
+}
+
+impl Answer {
+    /// The data of all blocks, with the index of the call in a batch and of the block in its result.
+    pub fn data(&self) -> Vec<(usize, usize, BlockData)> {
+        let blocks = self.originals().iter().flat_map(|(call, original)| {
+            original
+                .data_blocks()
+                .into_iter()
+                .filter_map(|block| Some((*call, block.index, BlockData::of(&block)?)))
+        });
+        blocks.collect()
+    }
+
+    /// Adds a field to the description of a block, such as its link.
+    pub fn describe_data(&mut self, call: usize, block: usize, name: &str, value: Value) {
+        let Body::Fields(body) = &mut self.body else { return };
+        let meta = match body.contains_key("results") {
+            true => body.get_mut("results").and_then(|results| results.get_mut(call)?.get_mut("meta")),
+            false => body.get_mut("meta"),
+        };
+        let described = meta.and_then(|meta| meta.get_mut("blocks")?.as_array_mut());
+        let own = described.into_iter().flatten().find(|own| own.get("block") == Some(&block.into()));
+        if let Some(fields) = own.and_then(Value::as_object_mut) {
+            fields.insert(name.to_string(), value);
+        }
+    }
+
+    /// Stores the data of all blocks for their caller, and adds a link to each.
+    pub async fn link_data(&mut self, state: &StateStore, caller: &str) -> Result<(), StateError> {
+        let mut links = Vec::new();
+        for (call, original) in self.originals() {
+            let blocks = original.data_blocks();
+            if blocks.is_empty() {
+                continue;
+            }
+            let text = Value::Object(blocks.iter().map(stored).collect()).to_string();
+            let id = random_id("bl");
+            let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
+            state.store_result(&kept).await?;
+            let link = |block: &DataBlock<'_>| format!("/v1/results/{}/blocks/{}", kept.id, block.index);
+            links.extend(blocks.iter().map(|block| (*call, block.index, link(block))));
+        }
+        for (call, block, link) in links {
+            self.describe_data(call, block, "link", link.into());
+        }
+        Ok(())
+    }
+}
+
+fn stored(block: &DataBlock<'_>) -> (String, Value) {
+    let media_type = block.media_type.map(|media| ("mimeType".to_string(), media.into()));
+    let data = [("data".to_string(), block.data.into())];
+    (block.index.to_string(), Value::Object(data.into_iter().chain(media_type).collect()))
+}
+
+/// The data behind a link, for the caller whose call it was.
+pub async fn linked_data(
+    state: &StateStore,
+    caller: &str,
+    (id, block): (&str, &str),
+) -> Result<Option<BlockData>, StateError> {
+    if !id.starts_with("bl_") {
+        return Ok(None);
+    }
+    let Some(kept) = state.stored_result(caller, id).await? else { return Ok(None) };
+    let blocks: Value = serde_json::from_str(&kept.text).unwrap_or_default();
+    let data = blocks.get(block).and_then(|stored| {
+        let media_type = stored.get("mimeType").and_then(Value::as_str).map(str::to_string);
+        Some(BlockData { media_type, bytes: LENIENT.decode(stored.get("data")?.as_str()?).ok()? })
+    });
+    Ok(data)
+}
+
+// The answer as an MCP client gets it: its text is all that a model needs, and the metadata is for programs. The other
+// transports send the whole envelope.
+
+/// Most standing warnings of one session that are remembered: from then on they are repeated.
+const MAX_WARNINGS: usize = 500;
+/// The text of an empty text: some providers refuse a block without one.
+const EMPTY: &str = "(empty)";
+
+/// The name of the cursor of the next part of a long result.
+const NEXT: &str = "next";
+
+/// An answer for a client of MCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientAnswer {
+    /// The result, and then notes on the call that a model may need. An error is its envelope.
+    pub content: Vec<ClientBlock>,
+    /// The same as data, where the texts say no more.
+    pub data: Option<Value>,
+    /// Metadata of the call.
+    pub meta: Map<String, Value>,
+    /// Whether the result is that of an MCP server, which has not said that it is no error.
+    pub leaves_out_is_error: bool,
+}
+
+/// A block of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientBlock {
+    /// A text.
+    Text(String),
+    /// An unchanged block of an MCP server's result.
+    Original(Value),
+}
+
+impl ClientAnswer {
+    fn of_texts(texts: Vec<String>, data: Option<Value>, meta: Map<String, Value>) -> Self {
+        let content = texts.into_iter().map(ClientBlock::Text).collect();
+        Self { content, data, meta, leaves_out_is_error: false }
+    }
+
+    /// The texts of the answer.
+    pub fn texts(&self) -> Vec<&str> {
+        self.content.iter().filter_map(ClientBlock::text).collect()
+    }
+}
+
+impl ClientBlock {
+    fn text(&self) -> Option<&str> {
+        match self {
+            ClientBlock::Text(text) => Some(text),
+            ClientBlock::Original(block) => block.get("text").and_then(Value::as_str),
+        }
+    }
+
+    /// The blocks of an MCP server's result that are no text.
+    fn others(original: Option<&McpAnswer>) -> impl Iterator<Item = Self> {
+        let others = original.into_iter().flat_map(McpAnswer::other_blocks);
+        others.map(|block| ClientBlock::Original(block.clone()))
+    }
+}
+
+/// Notes that a session has got already.
+#[derive(Debug, Default)]
+pub struct GivenNotes {
+    warnings: HashSet<String>,
+    /// The hash of the session's context.
+    context: Option<blake3::Hash>,
+}
+
+/// The part of an answer that a model needs.
+enum ModelAnswer {
+    /// A result as if the client had called the tool itself, and notes on the call.
+    Result(Value, Map<String, Value>),
+    /// Fields of a function, or an error.
+    Fields(Map<String, Value>),
+}
+
+impl Answer {
+    /// The answer of the function with this name, for a client that was `given` notes before.
+    pub fn for_client(&self, function: &str, given: &mut GivenNotes) -> ClientAnswer {
+        let body = self.body();
+        let meta = meta(body);
+        if self.is_markdown() {
+            return ClientAnswer::of_texts(vec![self.text()], None, meta);
+        }
+        match body.get("results").and_then(Value::as_array).filter(|_| function == "tool_batch") {
+            Some(results) => self.batch(results, given),
+            None => {
+                let shown = ModelAnswer::of(body, function, given);
+                match self.original(0) {
+                    Some(original) => shown.with_original(original, meta),
+                    None => ClientAnswer::of_texts(shown.texts(), shown.data(), meta),
+                }
+            }
+        }
+    }
+
+    /// The answers of a batch, each in its own block under the index of its call; below it blocks that are no text.
+    fn batch(&self, results: &[Value], given: &mut GivenNotes) -> ClientAnswer {
+        let (mut content, mut items, mut metas) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, answer) in results.iter().enumerate() {
+            let Value::Object(mut answer) = answer.clone() else { continue };
+            let (id, function) = (answer.shift_remove("id"), answer.shift_remove("function"));
+            answer.shift_remove("index");
+            metas.push(Value::Object(meta(&answer)));
+            let function = function.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let shown = ModelAnswer::of(&answer, function, given);
+            content.push(ClientBlock::Text(format!("[{index}]\n{}", shown.texts().join("\n"))));
+            content.extend(ClientBlock::others(self.original(index)));
+            items.push(shown.of_item(id.as_ref()));
+        }
+        let mut meta = meta(self.body());
+        meta.insert("calls".into(), metas.into());
+        let data = json!({ "results": items, "failed": self.body().get("failed") });
+        ClientAnswer { content, data: Some(data), meta, leaves_out_is_error: false }
+    }
+}
+
+impl ModelAnswer {
+    fn of(body: &Map<String, Value>, function: &str, given: &mut GivenNotes) -> Self {
+        let mut notes = notes(body, given);
+        match result(body, function) {
+            Some((result, next)) => {
+                notes.extend(next.map(|next| (NEXT.to_string(), next.clone())));
+                ModelAnswer::Result(result.clone(), notes)
+            }
+            None => {
+                let rest = body.iter().filter(|(name, _)| *name != "meta" && *name != "repaired");
+                let mut fields: Map<String, Value> =
+                    rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+                fields.extend(notes);
+                ModelAnswer::Fields(fields)
+            }
+        }
+    }
+
+    /// The result of an MCP server: its own blocks, and then the notes. A result that is cut is text, and an error its
+    /// envelope; blocks that are no text stand next to it.
+    fn with_original(self, original: &McpAnswer, meta: Map<String, Value>) -> ClientAnswer {
+        match &self {
+            ModelAnswer::Result(_, notes) if !is_cut(notes) => {
+                let own = original.blocks().iter().cloned().map(ClientBlock::Original);
+                let content = own.chain(note_texts(notes).map(ClientBlock::Text)).collect();
+                let data = original.structured().filter(|_| notes.is_empty()).cloned();
+                let leaves_out_is_error = !original.says_is_error();
+                ClientAnswer { content, data, meta, leaves_out_is_error }
+            }
+            _ => {
+                let mut answer = ClientAnswer::of_texts(self.texts(), self.data(), meta);
+                answer.content.extend(ClientBlock::others(Some(original)));
+                answer
+            }
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let (result, notes) = match self {
+            ModelAnswer::Result(result, notes) => (result, notes),
+            ModelAnswer::Fields(fields) => return vec![json_text(fields)],
+        };
+        let text = match result {
+            Value::String(text) if text.is_empty() => EMPTY.to_string(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        [text].into_iter().chain(note_texts(notes)).collect()
+    }
+
+    /// An object that says the same. A result with notes has none: a client that shows data in place of texts would lose
+    /// them.
+    fn data(self) -> Option<Value> {
+        match self {
+            ModelAnswer::Result(result, notes) => {
+                Some(result).filter(|result| result.is_object() && notes.is_empty())
+            }
+            ModelAnswer::Fields(fields) => Some(Value::Object(fields)),
+        }
+    }
+
+    fn of_item(self, id: Option<&Value>) -> Value {
+        let mut fields: Map<String, Value> =
+            id.map(|id| ("id".to_string(), id.clone())).into_iter().collect();
+        match self {
+            ModelAnswer::Result(result, notes) => {
+                fields.extend([("ok".to_string(), true.into()), ("result".to_string(), result)]);
+                fields.extend(notes);
+            }
+            ModelAnswer::Fields(own) => fields.extend(own),
+        }
+        Value::Object(fields)
+    }
+}
+
+/// The notes on a call as texts: metadata, and then the cursor of the next part.
+fn note_texts(notes: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let mut notes = notes.clone();
+    let next = notes.shift_remove(NEXT);
+    let next = next.as_ref().and_then(Value::as_str).map(|cursor| format!("{NEXT} {cursor}"));
+    let notes = (!notes.is_empty()).then(|| json_text(&notes));
+    notes.into_iter().chain(next)
+}
+
+/// Whether the notes say that the result was cut.
+fn is_cut(notes: &Map<String, Value>) -> bool {
+    notes.get("meta").and_then(|meta| meta.get("more")).is_some()
+}
+
+/// The result of a tool, or the part of a long result, and then the cursor of the next one.
+fn result<'a>(body: &'a Map<String, Value>, function: &str) -> Option<(&'a Value, Option<&'a Value>)> {
+    const PARTS: &str = "read_result";
+    let part = |fields: &'a Map<String, Value>| {
+        let part = fields.get("items").or(fields.get("fields")).or(fields.get("part"));
+        // The place of a part within others is not lost.
+        let is_all = !fields.contains_key("at") && !fields.contains_key("more");
+        part.filter(|_| is_all).map(|part| (part, fields.get(NEXT)))
+    };
+    if body.get("ok") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    if function == PARTS {
+        return part(body);
+    }
+    let result =
+        body.get("result").filter(|_| Function::named(function).is_some_and(Function::runs_tools))?;
+    let read_on = result.as_object().filter(|_| body.get("op").is_some_and(|op| op == PARTS)).and_then(part);
+    Some(read_on.unwrap_or((result, None)))
+}
+
+/// The notes on a call that are new to the session.
+fn notes(body: &Map<String, Value>, given: &mut GivenNotes) -> Map<String, Value> {
+    let op = body.get("op").or(body.get("tool_id")).and_then(Value::as_str).unwrap_or_default();
+    let meta = body.get("meta").and_then(Value::as_object);
+    let meta = |name: &str| meta.and_then(|meta| meta.get(name));
+    let mut told = Map::new();
+    let warnings = meta("warnings").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let warnings: Vec<&str> = warnings.filter(|warning| given.is_new(warning, op)).collect();
+    if let Some(more) = meta("more") {
+        let mut more = more.clone();
+        // The warning about it has the cursor.
+        if let Some(fields) = more.as_object_mut().filter(|_| !warnings.is_empty()) {
+            fields.shift_remove("cursor");
+        }
+        told.insert("more".into(), more);
+    }
+    if !warnings.is_empty() {
+        told.insert("warnings".into(), json!(warnings));
+    }
+    told.extend(meta("replayed").map(|replayed| ("replayed".to_string(), replayed.clone())));
+    if let Some(context) = meta("context").filter(|context| given.is_new_context(context)) {
+        told.insert("context".into(), context.clone());
+    }
+    let told = (!told.is_empty()).then(|| ("meta".to_string(), Value::Object(told)));
+    let repaired = body.get("repaired").map(|repaired| ("repaired".to_string(), repaired.clone()));
+    repaired.into_iter().chain(told).collect()
+}
+
+impl GivenNotes {
+    /// Whether a warning is about this call alone, or the first of its kind.
+    fn is_new(&mut self, warning: &str, op: &str) -> bool {
+        match standing_scope(warning, op) {
+            Some(scope) => {
+                let key = format!("{scope}\n{warning}");
+                !self.warnings.contains(&key) && {
+                    if self.warnings.len() < MAX_WARNINGS {
+                        self.warnings.insert(key);
+                    }
+                    true
+                }
+            }
+            None => true,
+        }
+    }
+
+    fn is_new_context(&mut self, context: &Value) -> bool {
+        let hash = blake3::hash(context.to_string().as_bytes());
+        self.context.replace(hash) != Some(hash)
+    }
+}
+
+/// The metadata of a call, with its op and its repairs.
+fn meta(body: &Map<String, Value>) -> Map<String, Value> {
+    let op = body.get("op").or(body.get("tool_id")).filter(|_| body.contains_key("result") || !is_ok(body));
+    let mut meta: Map<String, Value> = op.map(|op| ("op".to_string(), op.clone())).into_iter().collect();
+    let fields = body.get("meta").and_then(Value::as_object).into_iter().flatten();
+    let fields = fields.filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty()));
+    meta.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+    meta.extend(body.get("repaired").map(|repaired| ("repaired".to_string(), repaired.clone())));
+    meta
+}
+
+fn is_ok(body: &Map<String, Value>) -> bool {
+    body.get("ok") == Some(&Value::Bool(true))
+}
+
+fn json_text(fields: &Map<String, Value>) -> String {
+    serde_json::to_string(fields).unwrap_or_default()
+}

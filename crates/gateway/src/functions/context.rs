@@ -1,0 +1,334 @@
+//! What a call of a function gets: a [`FunctionContext`], which is also the context of the calls of tools, and its arguments,
+//! coerced to its definition and validated.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{CatalogView, Counters, Function, ToolError};
+use crate::exec::backend::{BackendError, Backends};
+use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
+use crate::state::{StateStore, random_id};
+use toolcrib_catalog::arguments::{
+    FieldError, MAX_EXPLAINED, Repair, RepairKind, and_more, coerce_to_schema, in_words,
+};
+use toolcrib_catalog::{Catalog, Tool};
+use toolcrib_definition::finding::{Violation, pointer_join};
+use toolcrib_definition::secret::SecretPolicy;
+use toolcrib_search::model::ChatModel;
+use toolcrib_search::semantic;
+use toolcrib_search::semantic::Semantic;
+
+/// The context of a function call.
+#[derive(Clone, Debug)]
+pub struct FunctionContext {
+    /// The catalog view of the caller.
+    pub view: Arc<CatalogView>,
+    /// The services that all calls share.
+    pub services: Arc<Services>,
+    /// The caller.
+    pub caller: Arc<Caller>,
+    /// Trace id of the request.
+    pub trace: Trace,
+}
+
+/// Services that outlive catalogs and are shared by all calls.
+pub struct Services {
+    /// Search by meaning.
+    pub semantic: SemanticSearch,
+    /// The model behind the scorer `llm` of `pick`, or the reason why it cannot be asked.
+    pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
+    /// The store of state.
+    pub state: Arc<StateStore>,
+    /// The backends of tools.
+    pub backends: Backends,
+    /// Counters of functions and tools.
+    pub counts: Counters,
+}
+
+/// Search by meaning, where it is configured.
+#[derive(Debug, Default)]
+pub enum SemanticSearch {
+    /// It is not.
+    #[default]
+    Off,
+    /// Configured, and not working; with the reason, for the operator.
+    Broken(String),
+    /// Configured, and working.
+    On(Arc<Semantic>),
+}
+
+impl FunctionContext {
+    /// Whether a tool may be missing because its source could not be read. False for callers with hidden tools, who
+    /// must not learn of the unread source.
+    pub(super) fn lacks_sources(&self) -> bool {
+        self.caller.sees_everything() && !self.view.catalog().complete
+    }
+
+    /// A call that sees this catalog view, with no services.
+    pub fn of(view: Arc<CatalogView>) -> Self {
+        Self { view, services: Arc::default(), caller: Arc::default(), trace: Trace::default() }
+    }
+}
+
+impl Default for Services {
+    fn default() -> Self {
+        let state = Arc::new(StateStore::in_memory());
+        let (backends, counts) = Default::default();
+        let semantic = SemanticSearch::Off;
+        Self { semantic, llm: None, state, backends, counts }
+    }
+}
+
+impl Services {
+    /// Starts preparing the vectors for searches in this catalog view.
+    pub fn prepare(&self, view: &CatalogView) {
+        if let SemanticSearch::On(semantic) = &self.semantic {
+            semantic.prepare(view.vector_slot());
+        }
+    }
+}
+
+impl SemanticSearch {
+    /// Status of the model for searches, with the reason if it does not work, for the operator.
+    pub fn status(&self) -> semantic::SemanticStatus {
+        match self {
+            SemanticSearch::Off => semantic::SemanticStatus::Off,
+            SemanticSearch::Broken(reason) => semantic::SemanticStatus::Unavailable(reason.clone()),
+            SemanticSearch::On(semantic) => semantic.status(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Services {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let has_llm = self.llm.is_some();
+        to.debug_struct("Services")
+            .field("semantic", &self.semantic)
+            .field("llm", &has_llm)
+            .field("state", &self.state)
+            .finish()
+    }
+}
+
+impl CallContext for FunctionContext {
+    fn catalog(&self) -> &Catalog {
+        self.view.catalog()
+    }
+
+    fn is_forbidden(&self, index: usize) -> bool {
+        self.view.is_forbidden(index)
+    }
+
+    fn doc(&self, index: usize) -> Option<Doc> {
+        let page = self.view.page(index)?.as_ref().ok()?;
+        Some(Doc { version: page.version.clone(), receipt: page.receipt.clone() })
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.view.profile_name()
+    }
+
+    fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    fn state(&self) -> &StateStore {
+        &self.services.state
+    }
+
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
+    fn count(&self, outcome: &str, took: Duration) {
+        let counts = &self.services.counts;
+        counts.add("toolcrib_executions_total", &format!("outcome=\"{outcome}\""), 1);
+        counts.took("toolcrib_execution_duration_seconds", "", took);
+    }
+
+    fn backends(&self) -> &Backends {
+        &self.services.backends
+    }
+
+    fn has_context_shifts(&self) -> bool {
+        self.view.has_context_shifts()
+    }
+
+    fn function<'h>(&'h self, name: &'h str, input: Value) -> FunctionFuture<'h> {
+        Box::pin(as_tool(self, name, input))
+    }
+}
+
+async fn as_tool(context: &FunctionContext, name: &str, input: Value) -> Result<Value, BackendError> {
+    // A function that runs tools could call itself without an end.
+    let function = Function::named(name).filter(|function| !function.runs_tools());
+    let Some(function) = function else {
+        return Err(BackendError::unconfigured(
+            "this tool is to be run by a function that there is not, or that runs tools itself",
+        ));
+    };
+    let answer = function.call(context, input).await;
+    answer.into_result().map(Value::Object).map_err(BackendError::of_function)
+}
+
+/// Trace id of one request, made at its first use.
+#[derive(Clone, Debug, Default)]
+pub struct Trace(Arc<OnceLock<String>>);
+
+impl Trace {
+    /// The id.
+    pub fn id(&self) -> &str {
+        self.0.get_or_init(|| random_id("tr"))
+    }
+}
+
+// The arguments of a call.
+
+/// The arguments of a call of this function, as its own type.
+pub(super) fn arguments<T: DeserializeOwned>(
+    function: &Function,
+    context: &FunctionContext,
+    given: Value,
+) -> Result<T, ToolError> {
+    let given = match function.definition() {
+        Some(definition) => check(definition, context.view.catalog().secrets(), given)?,
+        None => given,
+    };
+    read(function.name(), given)
+}
+
+/// Valid arguments; else an error with field errors and an example.
+fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Result<Value, ToolError> {
+    let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
+    if definition.parameters.accepts(&arguments) {
+        read_integers(definition, &mut arguments);
+        return Ok(arguments);
+    }
+    read_paths(definition, &mut arguments);
+    // A number never stands for a name, a query or a path.
+    let is_name = |repaired: &[Repair]| repaired.iter().all(|repair| repair.repair != RepairKind::AsText);
+    let coerced = match coerce_to_schema(definition, arguments.clone()) {
+        Ok((fit, repaired)) if is_name(&repaired) => Ok(fit),
+        Ok(_) => Err(definition.parameters.violations(&arguments)),
+        Err(wrong) => Err(wrong),
+    };
+    let mut fit = coerced.map_err(|wrong| invalid_arguments(definition, secrets, &arguments, wrong))?;
+    read_integers(definition, &mut fit);
+    Ok(fit)
+}
+
+/// Valid arguments as a function's own type.
+fn read<T: DeserializeOwned>(function: &str, arguments: Value) -> Result<T, ToolError> {
+    let told = match T::deserialize(&arguments) {
+        Ok(read) => return Ok(read),
+        Err(error) => error.to_string(),
+    };
+    let problem = |arguments: &Value| T::deserialize(arguments).err().map(|error| error.to_string());
+    // The wrong argument is the first one without which the error changes.
+    let names = arguments.as_object().into_iter().flat_map(|arguments| arguments.keys());
+    let without = |name: &&String| {
+        let mut rest = arguments.clone();
+        rest.as_object_mut().map(|rest| rest.shift_remove(*name));
+        problem(&rest).as_ref() != Some(&told)
+    };
+    let pointer = names.into_iter().find(without).map(|name| pointer_join("", name)).unwrap_or_default();
+    let at = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+    let message = format!("the arguments of {function} do not fit: {at}this value cannot be used");
+    let error = ToolError::invalid(message, "correct the arguments; `example` fits");
+    Err(error.field(&pointer, "this value cannot be used"))
+}
+
+/// Makes `5.0` the integer 5: JSON Schema accepts it as an integer, and Rust does not read it as one.
+fn read_integers(definition: &Tool, arguments: &mut Value) {
+    let properties = definition.parameters.schema().get("properties");
+    for (name, given) in arguments.as_object_mut().into_iter().flatten() {
+        let wanted = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+        if wanted == Some("integer")
+            && !given.is_u64()
+            && let Some(number) = given.as_f64()
+        {
+            *given = (number as i64).into();
+        }
+    }
+}
+
+/// The error of the arguments of a function, field by field.
+fn invalid_arguments(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    given: &Value,
+    wrong: Vec<Violation>,
+) -> ToolError {
+    let more = wrong.len().saturating_sub(MAX_EXPLAINED);
+    let explained = wrong.into_iter().take(MAX_EXPLAINED);
+    let told = explained.map(|violation| secrets.conceal(tool.parameters.schema(), given, violation));
+    let field_errors: Vec<FieldError> = told.map(FieldError::from).collect();
+    let words = in_words(&field_errors, 3) + &and_more(more);
+    let message = format!("the arguments of {} do not fit: {words}", tool.name);
+    let mut error = ToolError::invalid(message, "correct the arguments; `example` fits");
+    error.field_errors = field_errors;
+    error.example = tool.call.clone().map(Value::Object);
+    error
+}
+
+/// Arguments that are paths of categories.
+const PATHS: [&str; 3] = ["path", "category_path", "category"];
+
+/// Turns a path from text into a list, or the other way round, as the definition wants it: models mix the two up. No
+/// segment has a slash, so the change is unambiguous.
+fn read_paths(definition: &Tool, arguments: &mut Value) {
+    let properties = definition.parameters.schema().get("properties");
+    for name in PATHS {
+        let wanted = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+        let Some(given) = arguments.get_mut(name) else { continue };
+        match (wanted, &*given) {
+            (Some("array"), Value::String(text)) if !text.trim_start().starts_with('[') => {
+                *given = text.split('/').filter(|segment| !segment.trim().is_empty()).collect();
+            }
+            (Some("string"), Value::Array(segments)) if segments.iter().all(Value::is_string) => {
+                let segments: Vec<&str> = segments.iter().filter_map(Value::as_str).collect();
+                *given = segments.join("/").into();
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use toolcrib_catalog::functions;
+
+    #[test]
+    fn integers_may_be_written_as_floats() {
+        let list = functions().named("list").unwrap();
+        for (given, read) in [(json!(7.0), json!(7)), (json!("7.0"), json!(7)), (json!(7), json!(7))] {
+            assert_eq!(check(list, SecretPolicy::default(), json!({"limit": given})).unwrap()["limit"], read);
+        }
+        let error = check(list, SecretPolicy::default(), json!({"limit": 1.5})).unwrap_err();
+        assert_eq!(error.field_errors[0].pointer, "/limit");
+        assert!(error.example.is_some() && error.message.contains("integer"), "{}", error.message);
+        let doc = functions().named("read_tool_doc").unwrap();
+        let most = check(doc, SecretPolicy::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
+        assert!(most["max_tokens"].is_u64(), "{most}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_not_told_in_the_words_of_a_parser() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Two {
+            #[expect(dead_code, reason = "only read")]
+            one: String,
+            #[expect(dead_code, reason = "only read")]
+            two: u8,
+        }
+        let error = read::<Two>("list", json!({"one": "x", "two": "many"})).unwrap_err();
+        assert_eq!(error.field_errors[0].pointer, "/two");
+        assert!(!error.message.contains("invalid type"), "{}", error.message);
+    }
+}

@@ -1,0 +1,124 @@
+//! toolcrib's functions, with which agents find, read and call tools. Each takes one JSON object and returns one
+//! answer, which is the same over every transport (CLI, HTTP, MCP).
+//!
+//! 1. [`CatalogView`] is what one kind of caller may see: a restricted catalog, and its pages.
+//! 2. [`ALL`] is the table of every [`Function`] and its properties. The definition of a function is in
+//!    `catalog/functions/`, its handler in a file here. Transports, lists, limits and metrics read the table.
+//! 3. [`Function::call`] runs a call: [`context`] validates the arguments against the definition and parses them into
+//!    the handler's type, the handler answers, and the call is recorded in the trace of its session.
+//! 4. [`answer`] is the result: JSON, text for a model, or a [`ToolError`] with the next step. It also makes the form
+//!    of the result for an MCP client.
+
+mod answer;
+mod catalog_view;
+mod context;
+mod counters;
+mod discovery;
+mod function;
+pub mod pick;
+mod read_tool_doc;
+mod tool_batch;
+mod tool_exec;
+mod tool_help;
+mod tool_search;
+
+use serde_json::json;
+
+use crate::exec::EffectLimit;
+use crate::state::EventKind;
+use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGateway};
+use function::{TimeLimit, called, harmless, reads, tools};
+use toolcrib_definition::is_respelled;
+
+pub use crate::tool_error::{ErrorCode, ToolError};
+pub use answer::{Answer, BlockData, ClientAnswer, ClientBlock, GivenNotes, linked_data};
+pub use catalog_view::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
+pub use context::{FunctionContext, SemanticSearch, Services, Trace};
+pub use counters::Counters;
+pub use function::{Function, FunctionList};
+pub use tool_exec::ToolCall;
+pub use tool_search::{SearchOutcome, SearchQuery};
+
+/// Finds tools by what they do.
+const TOOL_SEARCH: Function = Function::new::<tool_search::ToolSearch>("tool_search")
+    .listed(&[Gateway, SplitGateway, Hybrid, All, SplitAll])
+    .traced(EventKind::Search);
+
+/// Runs a tool by its op. May take four times the time of a call: a call with a key may first wait for another call with the same
+/// key, and a person may have twice the time to approve it.
+const TOOL_EXEC: Function = Function::raw("tool_exec", tool_exec::run)
+    .listed(&[Gateway, All])
+    .runs(EffectLimit::None, TimeLimit::Calls(4))
+    .idempotent()
+    .example(|view| harmless(view).map(called));
+
+/// Every function, in the order in which lists show them.
+static ALL: [Function; 14] = [
+    Function::new::<read_tool_doc::ReadToolDoc>("read_tool_doc")
+        .listed(&[Discovery, Hybrid, All, SplitAll])
+        .traced(EventKind::Read)
+        .example(|view| Some(json!({ "names": [harmless(view)?.name] }))),
+    TOOL_SEARCH,
+    Function::new::<tool_help::ToolHelp>("tool_help")
+        .listed(&[Gateway, SplitGateway, All, SplitAll])
+        .traced(EventKind::Read)
+        .example(|view| Some(json!({ "path": harmless(view)?.op, "format": "short" }))),
+    TOOL_EXEC,
+    Function::raw("tool_exec_read", tool_exec::run)
+        .listed(&[SplitGateway, SplitAll])
+        .runs(EffectLimit::ReadsOnly, TimeLimit::Calls(4))
+        .example(|view| tools(view).find(reads).map(called)),
+    Function::raw("tool_exec_write", tool_exec::run)
+        .listed(&[SplitGateway, SplitAll])
+        .runs(EffectLimit::WritesOnly, TimeLimit::Calls(4))
+        .idempotent()
+        .example(|view| tools(view).find(|tool| !reads(tool)).map(called)),
+    Function::raw("tool_batch", tool_batch::run)
+        .listed(&[Gateway, All, SplitAll])
+        .runs(EffectLimit::None, TimeLimit::Batch)
+        .example(tool_batch::example),
+    Function::new::<tool_exec::ReadResult>("read_result"),
+    Function::new::<discovery::List>("list").listed(&[Discovery, All, SplitAll]).traced(EventKind::Search),
+    Function::new::<discovery::SearchNodes>("search_nodes")
+        .listed(&[Discovery, All, SplitAll])
+        .traced(EventKind::Search),
+    Function::new::<discovery::SearchToolByCategory>("search_tool_by_category")
+        .listed(&[Discovery, All, SplitAll])
+        .traced(EventKind::Search),
+    Function::new::<discovery::ExpandTool>("expand_tool")
+        .listed(&[Discovery, All, SplitAll])
+        .traced(EventKind::Expand)
+        .example(|view| Some(json!({ "tool_id": harmless(view)?.op }))),
+    Function::new::<tool_exec::CallTool>("call_tool")
+        .listed(&[Discovery, All, SplitAll])
+        .runs(EffectLimit::None, TimeLimit::Calls(3))
+        .example(|view| harmless(view).map(|tool| json!({ "tool_id": tool.op, "arguments": tool.call }))),
+    Function::new::<pick::Pick>("pick").traced(EventKind::Search),
+];
+
+impl Function {
+    /// Every function, in the order in which lists show them.
+    pub fn all() -> &'static [Function] {
+        &ALL
+    }
+
+    /// The function of this name.
+    pub fn named(name: &str) -> Option<&'static Function> {
+        ALL.iter().find(|function| function.name() == name)
+    }
+
+    /// The function of this name, also in other spellings: `tool.exec`, `tool-exec`, `Tool_Exec`.
+    pub fn spelled(name: &str) -> Option<&'static Function> {
+        ALL.iter().find(|function| is_respelled(name.trim(), function.name()))
+    }
+
+    /// The function that finds tools.
+    pub fn tool_search() -> &'static Function {
+        &TOOL_SEARCH
+    }
+
+    /// The function that runs a tool by any of its names.
+    pub fn tool_exec() -> &'static Function {
+        &TOOL_EXEC
+    }
+}

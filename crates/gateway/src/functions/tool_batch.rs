@@ -1,0 +1,443 @@
+//! `tool_batch`: several calls in one round trip, each with its own answer.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use super::function::{AnswerFuture, ROOT, called, harmless};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, context};
+use crate::exec::{part_of, reached};
+use crate::state::WaitBudget;
+use toolcrib_catalog::arguments::WRAPPERS;
+use toolcrib_catalog::config::BATCH_SECONDS;
+use toolcrib_catalog::{Resolved, functions};
+use toolcrib_definition::finding::{from_json, pointer_join};
+use toolcrib_definition::{Effect, quoted};
+
+#[derive(Deserialize)]
+struct BatchArguments {
+    parallel: Option<bool>,
+}
+
+/// Answers a call.
+pub(super) fn run<'c>(
+    function: &'static Function,
+    context: &'c FunctionContext,
+    input: Value,
+) -> AnswerFuture<'c> {
+    Box::pin(answer(function, context, input))
+}
+
+async fn answer(
+    function: &'static Function,
+    context: &FunctionContext,
+    input: Value,
+) -> Result<Answer, ToolError> {
+    let (arguments, items) = taken(input)?;
+    let asked: BatchArguments = context::arguments(function, context, arguments)?;
+    let until = Instant::now() + Duration::from_secs(BATCH_SECONDS);
+    let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
+        (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
+        (Some(wanted), _) => wanted,
+        (None, reason) => reason.is_none() && items.len() > 1,
+    };
+    let answers = match is_parallel {
+        true => run_parallel(context, &items, until).await,
+        false => run_sequential(context, &items, until).await,
+    };
+    let failed = answers.iter().filter(|answer| !succeeded(answer)).count();
+    let numbered = || answers.iter().enumerate();
+    let version = &context.view.catalog().version;
+    let results = numbered().zip(&items).map(|((index, answer), item)| item.result(index, answer, version));
+    let fields = Map::from_iter([
+        ("results".to_string(), results.collect::<Value>()),
+        ("failed".to_string(), failed.into()),
+    ]);
+    let originals = numbered().filter_map(|(index, answer)| Some((index, answer.original(0)?.clone())));
+    Ok(Answer::new(fields, None).with_originals(originals.collect()))
+}
+
+/// A batch for this caller: help on a tool, and a call of it.
+pub(super) fn example(view: &CatalogView) -> Option<Value> {
+    let tool = harmless(view)?;
+    Some(json!({ "calls": [
+        { "function": "tool_help", "input": { "path": tool.op } },
+        { "function": Function::tool_exec().name(), "input": called(tool) },
+    ] }))
+}
+
+fn succeeded(answer: &Answer) -> bool {
+    answer.body().get("ok") == Some(&Value::Bool(true))
+}
+
+/// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
+fn parallel_obstacle(context: &FunctionContext, items: &[BatchItem]) -> Option<String> {
+    items.iter().enumerate().find_map(|(index, item)| {
+        let call = item.call.as_ref().ok()?;
+        if call.input.values().any(has_references) {
+            return Some(format!("call {index} uses the result of another"));
+        }
+        (!call.is_read(context)).then(|| format!("call {index} is not known to be a read"))
+    })
+}
+
+fn not_parallel(reason: &str) -> ToolError {
+    let message = format!("these calls cannot run in parallel: {reason}");
+    ToolError::invalid(message, "leave `parallel` out; the calls are then run in order")
+        .field("/parallel", reason)
+}
+
+async fn run_sequential(context: &FunctionContext, items: &[BatchItem], until: Instant) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(items.len());
+    for item in items {
+        let input = item.call.clone().and_then(|call| {
+            let input = References { answers: &answers, items }.resolved(&call.input)?;
+            match Instant::now() >= until {
+                true => Err(out_of_time(false)),
+                false => Ok((call.function, input)),
+            }
+        });
+        let answer = match input {
+            Ok((function, input)) => timeout_at(until, function.call(context, Value::Object(input)))
+                .await
+                .map_err(|_| out_of_time(true)),
+            Err(error) => Err(error),
+        };
+        answers.push(answer.unwrap_or_else(failed));
+    }
+    answers
+}
+
+async fn run_parallel(context: &FunctionContext, items: &[BatchItem], until: Instant) -> Vec<Answer> {
+    let mut answers: Vec<Result<Answer, ToolError>> = Vec::with_capacity(items.len());
+    let mut running = JoinSet::new();
+    for (index, item) in items.iter().enumerate() {
+        match item.call.clone() {
+            Ok(BatchCall { function, input }) => {
+                let context = context.clone();
+                let call = async move { (index, function.call(&context, Value::Object(input)).await) };
+                running.spawn(WaitBudget::current().with(call));
+                answers.push(Err(out_of_time(true)));
+            }
+            Err(error) => answers.push(Err(error)),
+        }
+    }
+    while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
+        if let Ok((index, answer)) = done
+            && let Some(place) = answers.get_mut(index)
+        {
+            *place = Ok(answer);
+        }
+    }
+    answers.into_iter().map(|answer| answer.unwrap_or_else(failed)).collect()
+}
+
+/// The answer for a call that the batch itself refuses.
+fn failed(error: ToolError) -> Answer {
+    error.or_help_path(ROOT).into()
+}
+
+fn out_of_time(was_begun: bool) -> ToolError {
+    let (code, message, next) = match was_begun {
+        true => (
+            ErrorCode::BackendTimeout,
+            "the time of the batch ran out while this call was running; a write goes on all the same",
+            "check whether it was done, then send the rest in another batch",
+        ),
+        false => (
+            ErrorCode::NotRun,
+            "the time of the batch ran out before this call",
+            "send the rest in another batch",
+        ),
+    };
+    ToolError::new(code, message, next).detail("batch_seconds", BATCH_SECONDS)
+}
+
+/// Names that models use for the list of calls.
+const CALLS: [&str; 3] = ["items", "requests", "operations"];
+/// Name that models use for an input, in addition to those for arguments.
+const BODY: &str = "body";
+/// Names that models use for the function.
+const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
+/// Keys that name the function and one field of its input at once: `{"help": PATH}` and `{"exec": OP, "args": {...}}`.
+const SHORTHANDS: [(&str, &str, &str); 2] = [("help", "tool_help", "path"), ("exec", "tool_exec", "op")];
+/// Longest id, in bytes.
+const LONGEST_ID: usize = 64;
+
+/// One item of a batch.
+struct BatchItem {
+    id: Option<String>,
+    /// The call, or the error of an invalid item.
+    call: Result<BatchCall, ToolError>,
+}
+
+#[derive(Clone)]
+struct BatchCall {
+    function: &'static Function,
+    input: Map<String, Value>,
+}
+
+/// The arguments with their list under the right name, and the calls in it.
+fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>), ToolError> {
+    let mut fields = match decoded(arguments).map_err(|message| invalid("", &message))? {
+        Value::Object(fields) => fields,
+        Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
+        other => return Ok((other, Vec::new())),
+    };
+    if !fields.contains_key("calls")
+        && let Some(name) = CALLS.into_iter().find(|name| fields.contains_key(*name))
+        && let Some(calls) = fields.shift_remove(name)
+    {
+        fields.insert("calls".into(), calls);
+    }
+    let mut items = Vec::new();
+    if let Some(place) = fields.get_mut("calls") {
+        *place = decoded(place.take()).map_err(|message| invalid("/calls", &message))?;
+        if let Value::Array(calls) = place {
+            items = std::mem::take(calls).into_iter().map(BatchItem::read).collect();
+            // The items are checked one by one.
+            *calls = vec![json!({ "function": Function::tool_exec().name(), "input": {} }); items.len()];
+        }
+    }
+    Ok((Value::Object(fields), items))
+}
+
+impl BatchItem {
+    fn read(given: Value) -> Self {
+        let mut fields = match decoded(given) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) => {
+                let message = "a call of a batch is an object with `function` and `input`";
+                return Self { id: None, call: Err(invalid("", message)) };
+            }
+            Err(message) => return Self { id: None, call: Err(invalid("", &message)) },
+        };
+        let id = match fields.shift_remove("id") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(id)) if (1..=LONGEST_ID).contains(&id.chars().count()) => Some(id),
+            Some(Value::Number(number)) => Some(number.to_string()),
+            Some(_) => {
+                return Self {
+                    id: None,
+                    call: Err(invalid("/id", "`id` is a string of 1 to 64 characters")),
+                };
+            }
+        };
+        Self { id, call: BatchCall::read(fields) }
+    }
+
+    /// The answer of an item, with its index and its id.
+    fn result(&self, index: usize, answer: &Answer, version: &str) -> Value {
+        let answer = answer.body();
+        let mut fields = Map::with_capacity(answer.len() + 3);
+        fields.insert("index".into(), index.into());
+        if let Some(id) = &self.id {
+            fields.insert("id".into(), id.as_str().into());
+        }
+        let function = self.call.as_ref().map_or("", |call| call.function.name());
+        fields.insert("function".into(), function.into());
+        fields.extend(answer.clone());
+        // All calls saw the same catalog; the batch gives its version.
+        if let Some(Value::Object(meta)) = fields.get_mut("meta") {
+            if meta.get("registry_version").and_then(Value::as_str) == Some(version) {
+                meta.shift_remove("registry_version");
+            }
+            if meta.is_empty() {
+                fields.shift_remove("meta");
+            }
+        }
+        Value::Object(fields)
+    }
+}
+
+impl BatchCall {
+    fn read(mut fields: Map<String, Value>) -> Result<Self, ToolError> {
+        let function = function(&mut fields).map_err(|message| invalid("/function", &message))?;
+        if !fields.contains_key("input")
+            && !fields.contains_key("op")
+            && let Some(name) = WRAPPERS.into_iter().chain([BODY]).find(|name| fields.contains_key(*name))
+            && let Some(input) = fields.shift_remove(name)
+        {
+            fields.insert("input".into(), input);
+        }
+        let mut input = match fields.shift_remove("input").map(decoded) {
+            None | Some(Ok(Value::Null)) => Map::new(),
+            Some(Ok(Value::Object(input))) => input,
+            Some(Err(message)) => return Err(invalid("/input", &message)),
+            Some(Ok(_)) => {
+                return Err(invalid("/input", "`input` is an object: the input of the function"));
+            }
+        };
+        // Fields next to the input belong to it, and the function refuses unknown ones.
+        for (name, value) in fields {
+            input.entry(name).or_insert(value);
+        }
+        Ok(Self { function, input })
+    }
+
+    /// Whether the call changes nothing, as far as is known.
+    fn is_read(&self, context: &FunctionContext) -> bool {
+        if !self.function.runs_tools() {
+            return true;
+        }
+        let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
+        match context.view.catalog().resolve(op) {
+            Resolved::Tool(tool) => tool.effect == Effect::Read,
+            // Nothing is run.
+            Resolved::Ambiguous(_) | Resolved::Unknown(_) => !op.is_empty(),
+        }
+    }
+}
+
+fn invalid(pointer: &str, message: &str) -> ToolError {
+    let next =
+        "send this call again as {\"function\": \"tool_exec\", \"input\": {\"op\": ..., \"args\": {...}}}";
+    ToolError::invalid(message, next).field(pointer, message)
+}
+
+/// The function of an item, in any spelling; `op` alone means `tool_exec`.
+fn function(fields: &mut Map<String, Value>) -> Result<&'static Function, String> {
+    if let Some(given) = fields.shift_remove("function") {
+        return match given.as_str() {
+            Some(name) => allowed_function(name).ok_or_else(|| {
+                let allowed = allowed().join(", ");
+                format!("a batch has no function `{}`; it is one of {allowed}", quoted(name))
+            }),
+            None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
+        };
+    }
+    for (key, function, field) in SHORTHANDS {
+        if let Some(function) = Function::named(function)
+            && let Some(given) = fields.shift_remove(key)
+        {
+            let field = if given.is_object() { "input" } else { field };
+            fields.entry(field).or_insert(given);
+            return Ok(function);
+        }
+    }
+    for name in FUNCTIONS {
+        if let Some(function) = fields.get(name).and_then(Value::as_str).and_then(allowed_function) {
+            fields.shift_remove(name);
+            return Ok(function);
+        }
+    }
+    match ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
+        true => Ok(Function::tool_exec()),
+        false => Err("`function` is missing: which function is to be called?".into()),
+    }
+}
+
+fn allowed_function(name: &str) -> Option<&'static Function> {
+    Function::spelled(name).filter(|function| allowed().contains(&function.name()))
+}
+
+/// The names of functions in the definition of a batch.
+fn allowed() -> Vec<&'static str> {
+    let names = functions().named("tool_batch").and_then(|tool| {
+        let names = "/properties/calls/items/properties/function/enum";
+        tool.parameters.schema().pointer(names)?.as_array()
+    });
+    names.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// A value, or the list or object in a text. The error names a repeated key.
+pub fn decoded(value: Value) -> Result<Value, String> {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['[', '{']) => match from_json(&text) {
+            Err(error) if error.is_data() => Err(error.to_string()),
+            read => Ok(read.unwrap_or(Value::String(text))),
+        },
+        value => Ok(value),
+    }
+}
+
+/// Key that marks a reference to the answer of an earlier call.
+const FROM: &str = "$from";
+/// Pointer into an answer by default.
+const RESULT: &str = "/result";
+/// Deepest level of an input that is searched for references.
+const DEEPEST: usize = 64;
+
+/// Whether an input contains a reference.
+fn has_references(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.contains_key(FROM) || fields.values().any(has_references),
+        Value::Array(items) => items.iter().any(has_references),
+        _ => false,
+    }
+}
+
+/// The answers of the first items, to which later items refer.
+struct References<'a> {
+    answers: &'a [Answer],
+    items: &'a [BatchItem],
+}
+
+impl References<'_> {
+    /// An input with the values that its references mean.
+    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>, ToolError> {
+        let field = |(name, value): (&String, &Value)| {
+            Ok((name.clone(), self.value(value, &pointer_join("", name), 0)?))
+        };
+        input.iter().map(field).collect()
+    }
+
+    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value, ToolError> {
+        if depth > DEEPEST {
+            return Err(misfit(at, "this is nested too deeply".into()));
+        }
+        Ok(match value {
+            Value::Object(fields) => match fields.get(FROM) {
+                Some(from) => self.fetched(from, fields, at)?,
+                None => {
+                    let field = |(name, value): (&String, &Value)| {
+                        Ok((name.clone(), self.value(value, &pointer_join(at, name), depth + 1)?))
+                    };
+                    Value::Object(fields.iter().map(field).collect::<Result<_, ToolError>>()?)
+                }
+            },
+            Value::Array(items) => {
+                let item = |(index, value)| self.value(value, &pointer_join(at, index), depth + 1);
+                items.iter().enumerate().map(item).collect::<Result<_, ToolError>>()?
+            }
+            plain => plain.clone(),
+        })
+    }
+
+    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value, ToolError> {
+        let index = match from {
+            Value::String(id) => {
+                let earlier = self.items.iter().take(self.answers.len());
+                earlier.map(|item| item.id.as_ref()).position(|known| known == Some(id)).or(id.parse().ok())
+            }
+            number => number.as_u64().and_then(|index| usize::try_from(index).ok()),
+        };
+        let Some((index, answer)) = index.and_then(|index| Some((index, self.answers.get(index)?))) else {
+            let earlier = "`$from` is the index, from 0, or the `id` of an earlier call of the batch";
+            return Err(misfit(at, format!("{from} is no earlier call; {earlier}")));
+        };
+        if !succeeded(answer) {
+            let message =
+                format!("this call was not run: it uses the result of call {index}, which has no result");
+            let next = format!("correct call {index}, then send both again");
+            return Err(ToolError::new(ErrorCode::NotRun, message, next));
+        }
+        let pointer = match fields.get("pointer") {
+            None => RESULT,
+            Some(Value::String(pointer)) => pointer,
+            Some(_) => return Err(misfit(at, "`pointer` is a JSON pointer such as \"/result/id\"".into())),
+        };
+        part_of(answer.body(), pointer).ok_or_else(|| {
+            let there = reached(answer.body(), pointer);
+            misfit(at, format!("the answer of call {index} has nothing at `{}`{there}", quoted(pointer)))
+        })
+    }
+}
+
+fn misfit(at: &str, message: String) -> ToolError {
+    let next = "correct `$from` and `pointer`: {\"$from\": 0, \"pointer\": \"/result/id\"} is the `id` in the result of the first call";
+    ToolError::invalid(format!("{at}: {message}"), next).field(at, &message)
+}

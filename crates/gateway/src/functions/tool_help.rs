@@ -1,0 +1,294 @@
+//! `tool_help`: help on ops, groups and entities, short or full. The help on each of them is made once for each
+//! catalog view, and sent unchanged from then on.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use indexmap::{IndexMap, IndexSet};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::catalog_view::HelpTarget;
+use super::function::{Arguments, ROOT};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
+use crate::state::{EventKind, EventQuery};
+use toolcrib_catalog::{Resolved, functions};
+use toolcrib_definition::finding::nearest;
+use toolcrib_definition::quoted;
+use toolcrib_docs::help;
+use toolcrib_docs::help::{Format, HelpOptions, usage};
+
+/// Arguments of `tool_help`.
+#[derive(Deserialize)]
+pub(super) struct ToolHelp {
+    path: Option<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+    #[serde(default)]
+    format: Format,
+    #[serde(default = "yes")]
+    include_examples: bool,
+    #[serde(default)]
+    include_schemas: bool,
+    known_version: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Arguments for ToolHelp {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+        let wanted = HelpOptions {
+            format: self.format,
+            examples: self.include_examples,
+            schemas: self.include_schemas,
+            short_tokens: help::SHORT_TOKENS,
+        };
+        if !self.paths.is_empty() {
+            return several(context, self.path.into_iter().chain(self.paths), wanted).await;
+        }
+        let (view, path) = (&context.view, self.path.unwrap_or_default());
+        let target = find(view, &path)?;
+        let fields = match self.known_version {
+            Some(known) if is_current(view, &target, &known) => unchanged(&path, &known),
+            _ if target == HelpTarget::Session || away(context, &target).is_some() => {
+                fields_now(context, &target, wanted).await?
+            }
+            _ => return kept(view, &target, wanted).map(Answer::from_json),
+        };
+        Ok(Answer::new(fields, None))
+    }
+}
+
+/// Each path by itself: a wrong path does not affect the others.
+async fn several(
+    context: &FunctionContext,
+    paths: impl Iterator<Item = String>,
+    wanted: HelpOptions,
+) -> Result<Answer, ToolError> {
+    let (mut results, mut errors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    for path in paths {
+        let help = match find(&context.view, &path) {
+            Ok(target) if !seen.insert(target.clone()) => continue,
+            Ok(target) => fields_now(context, &target, wanted).await,
+            Err(error) => Err(error),
+        };
+        let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
+        match help {
+            Ok(fields) => entry.extend(fields),
+            Err(error) => {
+                let error = error.or_help_path(ROOT);
+                entry.insert("error".into(), json!(error));
+                errors.push(error);
+            }
+        }
+        results.push(Value::Object(entry));
+    }
+    if results.len() == errors.len() {
+        let all = errors.into_iter().reduce(ToolError::and);
+        return Err(all.unwrap_or_else(|| ToolError::internal("no path was given")));
+    }
+    Ok(Answer::new(Map::from_iter([("results".to_string(), results.into())]), None))
+}
+
+/// The reason why calls of an op fail now.
+fn away(context: &FunctionContext, place: &HelpTarget) -> Option<String> {
+    let HelpTarget::Op(index) = place else { return None };
+    let catalog = context.view.catalog();
+    context.services.backends.problem(catalog.tools.get(*index)?, &catalog.config)
+}
+
+/// The fields of the help on one target, and whether it can be called now.
+async fn fields_now(
+    context: &FunctionContext,
+    place: &HelpTarget,
+    wanted: HelpOptions,
+) -> Result<Map<String, Value>, ToolError> {
+    if *place == HelpTarget::Session {
+        return known_ops(context).await;
+    }
+    let mut fields = fields(&context.view, place, wanted)?;
+    fields.extend(away(context, place).map(|reason| ("unavailable".to_string(), reason.into())));
+    Ok(fields)
+}
+
+/// The help on one target as JSON, made at its first use.
+fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, ToolError> {
+    let make = || {
+        let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
+        answer.extend(fields(view, place, wanted)?);
+        answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
+        serde_json::to_vec(&answer).map(Bytes::from).map_err(ToolError::internal)
+    };
+    let Some(kept) = view.help(place, wanted) else { return make() };
+    if let Some(kept) = kept.get() {
+        return Ok(kept.clone());
+    }
+    let made = make()?;
+    Ok(kept.get_or_init(|| made).clone())
+}
+
+/// Whether a caller with this version has the current help: the version of the registry, or of the doc of an op.
+fn is_current(view: &CatalogView, place: &HelpTarget, known: &str) -> bool {
+    let has_doc = |index: &usize| match view.page(*index) {
+        Some(Ok(page)) => !view.is_forbidden(*index) && page.version == known,
+        _ => false,
+    };
+    match place {
+        HelpTarget::Op(index) => {
+            has_doc(index) || (known == view.catalog().version && !view.is_forbidden(*index))
+        }
+        HelpTarget::Session => false,
+        _ => known == view.catalog().version,
+    }
+}
+
+/// The answer for a caller that has the current help. It has no receipt: a version alone proves no reading.
+fn unchanged(path: &str, known: &str) -> Map<String, Value> {
+    let fields = [("path", path.into()), ("unchanged", true.into()), ("known_version", known.into())];
+    fields.map(|(name, value): (&str, Value)| (name.to_string(), value)).into_iter().collect()
+}
+
+/// The fields of the help on one target.
+fn fields(
+    view: &CatalogView,
+    place: &HelpTarget,
+    wanted: HelpOptions,
+) -> Result<Map<String, Value>, ToolError> {
+    let catalog = view.catalog();
+    match place {
+        HelpTarget::Op(index) => {
+            let (Some(tool), Some(page)) = (catalog.tools.get(*index), view.page(*index)) else {
+                return Err(ToolError::internal("this tool has no place"));
+            };
+            if view.is_forbidden(*index) {
+                return Err(super::discovery::not_authorized(&tool.op));
+            }
+            let page = page.as_ref().map_err(ToolError::internal)?;
+            let mut fields = help::of_tool(tool, wanted);
+            fields.insert("doc_version".into(), page.version.as_str().into());
+            fields.insert("receipt".into(), page.receipt.as_str().into());
+            Ok(fields)
+        }
+        HelpTarget::Group(group, only) => {
+            Ok(help::directory(catalog, view.groups(), *group, *only, wanted.format))
+        }
+        HelpTarget::Beginning(path) => {
+            help::beginning(catalog, path, wanted.format).ok_or_else(|| unknown(view, path))
+        }
+        HelpTarget::Function(name) => {
+            let tool = functions()
+                .named(name)
+                .ok_or_else(|| ToolError::internal("this function has no definition"))?;
+            Ok(help::of_tool(tool, wanted))
+        }
+        HelpTarget::Session => Err(ToolError::internal("the help on a session is read by itself")),
+    }
+}
+
+/// Most paths that an error names.
+const SUGGESTED: usize = 4;
+
+/// Longest path that is looked up, in bytes. No op or group has a longer one.
+const LONGEST_PATH: usize = 4 << 10;
+
+/// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
+/// group comes before other names of tools.
+fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, ToolError> {
+    let (name, catalog) = (path.trim(), view.catalog());
+    if name.len() > LONGEST_PATH {
+        return Err(unknown(view, &name[..name.floor_char_boundary(LONGEST_PATH)]));
+    }
+    let groups = view.groups();
+    let op = |name: &str| catalog.find(name).and_then(|tool| Some((tool, catalog.position(&tool.name)?)));
+    if let Some((tool, index)) = op(name)
+        && (tool.op == name || groups.named(name).is_none())
+    {
+        return Ok(HelpTarget::Op(index));
+    }
+    if let Some((group, only)) = groups.find(name) {
+        return Ok(HelpTarget::Group(group, only));
+    }
+    if let Some((_, index)) = op(&name.replace('/', ".").to_lowercase()) {
+        return Ok(HelpTarget::Op(index));
+    }
+    match (name, catalog.resolve(name)) {
+        (_, found @ Resolved::Ambiguous(_)) => {
+            let unresolved = catalog.explain(name, found);
+            let message = unresolved.message;
+            let mut error = ToolError::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
+            error.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
+            Err(error)
+        }
+        ("session", _) => Ok(HelpTarget::Session),
+        _ if name.trim_end_matches(".read").trim_end_matches(".write").ends_with('*') => {
+            Ok(HelpTarget::Beginning(name.to_string()))
+        }
+        _ => {
+            let own = Function::spelled(name).map(|own| HelpTarget::Function(own.name()));
+            own.ok_or_else(|| unknown(view, name))
+        }
+    }
+}
+
+/// The error of an unknown path, with near ones.
+fn unknown(view: &CatalogView, path: &str) -> ToolError {
+    let (catalog, groups) = (view.catalog(), view.groups());
+    let name = path.trim().trim_end_matches('*');
+    let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
+    let paths = groups.all().iter().map(|group| group.path.as_str());
+    let op = |name: &str| catalog.find(name).map_or(name.to_string(), |tool| tool.op.clone());
+    let near = nearest(name, names.chain(paths)).into_iter().map(op);
+    let above = groups.above(name).map(|group| group.path.clone());
+    let near: IndexSet<String> = near.chain(above).take(SUGGESTED).collect();
+    let next = match near.is_empty() {
+        true => "find the op by what it does with tool_search, or begin with the path `root`",
+        false => "ask for one of `nearest`, or find the op by what it does with tool_search",
+    };
+    let message = format!("there is no op or group `{}`", quoted(path));
+    let mut error = ToolError::new(ErrorCode::NotFound, message, next);
+    error.nearest = near.into_iter().collect();
+    error
+}
+
+/// Most events that are read, and most ops that are listed.
+const MAX_EVENTS: usize = 2_000;
+const MAX_OPS: usize = 40;
+
+/// The ops of the caller's session, in the order of their first event.
+async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, ToolError> {
+    let Some(session) = context.caller.session() else { return Err(no_session()) };
+    let wanted = EventQuery { limit: MAX_EVENTS, ..EventQuery::of(&session) };
+    let events = context.services.state.events(&wanted).await;
+    let events = events.map_err(|error| ToolError::internal(format!("the trace cannot be read: {error}")))?;
+    let catalog = context.view.catalog();
+    let mut ops: IndexMap<&str, String> = IndexMap::new();
+    for event in &events {
+        let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
+        let tool =
+            event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
+        // A caller that may not use a tool may not see its arguments either.
+        let tool = tool.filter(|tool| {
+            catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
+        });
+        if let Some(tool) = tool {
+            ops.entry(&tool.op).or_insert_with(|| usage(tool));
+        }
+    }
+    let left_out = ops.len().saturating_sub(MAX_OPS);
+    let known = ops.into_iter().skip(left_out).map(|(op, usage)| json!({ "op": op, "usage": usage }));
+    let mut fields = Map::new();
+    fields.insert("path".into(), "session".into());
+    fields.insert("known".into(), known.collect());
+    if left_out > 0 {
+        fields.insert("left_out".into(), left_out.into());
+    }
+    fields.insert("next".into(), "call these without asking for help again".into());
+    Ok(fields)
+}
+
+fn no_session() -> ToolError {
+    let next = "send the same `session`, a text of your own, with every call; or ask for an op or a group";
+    ToolError::invalid("this call belongs to no session, so that nothing is known of one", next)
+}

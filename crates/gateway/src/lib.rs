@@ -1,0 +1,11 @@
+//! A call is checked, gated, run, recorded and wrapped; and the functions through which agents make it.
+//!
+//! 1. [`functions`] are what agents call: `read_tool_doc`, search, help, `tool_exec`, batches, the discovery protocol.
+//! 2. [`exec`] takes one call through all its phases to a backend.
+//! 3. [`state`] keeps what outlives a call: keys, approvals, sessions, traces, long results.
+//! 4. [`ToolError`](tool_error::ToolError) is the reason why a call has no result.
+
+pub mod exec;
+pub mod functions;
+pub mod state;
+pub mod tool_error;

@@ -1,0 +1,515 @@
+//! Makes the root an object with its own properties. Unions and conditions at the root become one object.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+use super::refs::Opening;
+use super::{Loosened, Root, allows, take_defs};
+use toolcrib_definition::clean_text;
+use toolcrib_definition::schema::walk::is_annotation;
+
+/// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/formats.md,
+/// OpenAI Chat Completions); for conditions no rule is known, so they count as refused.
+const REFUSED: [&str; 11] = [
+    "allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "dependentRequired",
+    "dependentSchemas",
+];
+/// Longest text about properties that go together.
+const MAX_SAID: usize = 200;
+
+/// Gives the root its form. `say`: whether the description may express lost constraints.
+pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loosened) -> Result<(), String> {
+    if *schema == Value::Bool(true) {
+        *schema = json!({});
+    }
+    let Some(object) = schema.as_object_mut() else { return Err("its schema accepts nothing".into()) };
+    if !allows(object, "object") {
+        return Err("arguments are always an object, and its root is of another type".into());
+    }
+    set_type(object);
+    if root == Root::Object {
+        return Ok(());
+    }
+    if REFUSED.iter().any(|key| object.contains_key(*key)) {
+        flatten(object, say && root == Root::Properties, loose);
+    }
+    object.entry("properties").or_insert_with(|| json!({}));
+    if root == Root::Bare {
+        let says = |key: &str| object.get(key).is_some_and(|value| !value.is_boolean());
+        for lost in
+            ["patternProperties", "additionalProperties", "propertyNames", "minProperties", "maxProperties"]
+        {
+            if says(lost) {
+                loose.record(format!("`{lost}` at the root"));
+            }
+        }
+        object.retain(|key, _| matches!(key.as_str(), "type" | "properties" | "required"));
+    }
+    Ok(())
+}
+
+/// A missing type is put first, as people write it.
+fn set_type(object: &mut Map<String, Value>) {
+    match object.get_mut("type") {
+        Some(written) => *written = "object".into(),
+        None => {
+            let rest = std::mem::take(object);
+            object.insert("type".into(), "object".into());
+            object.extend(rest);
+        }
+    }
+}
+
+fn flatten(object: &mut Map<String, Value>, say: bool, loose: &mut Loosened) {
+    let lost: Vec<String> = REFUSED
+        .iter()
+        .filter(|key| object.contains_key(**key) && **key != "allOf")
+        .map(|key| format!("`{key}`"))
+        .collect();
+    let defs = take_defs(object);
+    let mut flattening = Flattening { opening: Opening::of(&defs), said: Vec::new(), loose };
+    flattening.object(object);
+    let said = std::mem::take(&mut flattening.said);
+    set_type(object);
+    if say {
+        tell(object, &said);
+    }
+    if !defs.is_empty() {
+        object.insert("$defs".into(), Value::Object(defs));
+    }
+    if !lost.is_empty() {
+        loose.record(format!("{} at the root", lost.join(", ")));
+    }
+}
+
+fn tell(object: &mut Map<String, Value>, said: &[String]) {
+    let said = said.join(" ");
+    if said.is_empty() || said.len() > MAX_SAID {
+        return;
+    }
+    let text = match object.get("description").and_then(Value::as_str).map(str::trim_end) {
+        None | Some("") => said,
+        Some(before) if before.ends_with(['.', '!', '?', ':']) => format!("{before} {said}"),
+        Some(before) => format!("{before}. {said}"),
+    };
+    object.insert("description".into(), clean_text(&text).into());
+}
+
+struct Flattening<'a> {
+    opening: Opening<'a>,
+    said: Vec<String>,
+    loose: &'a mut Loosened,
+}
+
+impl Flattening<'_> {
+    /// Turns a schema for objects into one without unions and conditions.
+    fn object(&mut self, object: &mut Map<String, Value>) {
+        let outside = self.opening.open.len();
+        while let Some(Value::String(reference)) = object.shift_remove("$ref") {
+            if let Some(Value::Object(target)) = self.opening.enter(&reference) {
+                merge(object, target.clone(), self.loose);
+            }
+        }
+        if let Some(Value::Array(parts)) = object.shift_remove("allOf") {
+            for part in parts {
+                if let Value::Object(mut part) = part {
+                    self.object(&mut part);
+                    part.retain(|key, _| !is_annotation(key));
+                    merge(object, part, self.loose);
+                }
+            }
+        }
+        for key in ["anyOf", "oneOf"] {
+            if let Some(Value::Array(branches)) = object.shift_remove(key) {
+                self.union(object, key, branches);
+            }
+        }
+        let mut conditional: Vec<Value> =
+            ["then", "else"].iter().filter_map(|key| object.shift_remove(*key)).collect();
+        if let Some(Value::Object(dependent)) = object.shift_remove("dependentSchemas") {
+            conditional.extend(dependent.into_iter().map(|(_, schema)| schema));
+        }
+        if !conditional.is_empty() {
+            let branches: Vec<Branch> = self.branches(conditional);
+            add_properties(object, branches, false);
+        }
+        for key in REFUSED.iter().chain(&["unevaluatedProperties"]) {
+            object.shift_remove(*key);
+        }
+        self.opening.open.truncate(outside);
+    }
+
+    fn branches(&mut self, schemas: Vec<Value>) -> Vec<Branch> {
+        let mut branches = Vec::with_capacity(schemas.len());
+        for schema in schemas {
+            match schema {
+                Value::Object(mut object) => {
+                    self.object(&mut object);
+                    if allows(&object, "object") {
+                        branches.push(object);
+                    }
+                }
+                Value::Bool(false) => {}
+                _ => branches.push(Map::new()),
+            }
+        }
+        branches
+    }
+
+    fn union(&mut self, object: &mut Map<String, Value>, key: &str, branches: Vec<Value>) {
+        let said_before = self.said.len();
+        let branches = self.branches(branches);
+        self.said.truncate(said_before);
+        if let Some(said) = said_of_branches(object, &branches, key == "oneOf") {
+            self.said.push(said);
+        }
+        shared_requirements(object, &branches);
+        add_properties(object, branches, true);
+    }
+}
+
+/// A branch of a union, itself without unions.
+type Branch = Map<String, Value>;
+
+/// Most alternatives of one property.
+const MAX_ALTERNATIVES: usize = 100;
+/// Most combinations that are written out.
+const MAX_COMBINATIONS: usize = 6;
+
+/// Additional requirements of the branches, in words: "Give one of: `name`; `names`."
+fn said_of_branches(object: &Branch, branches: &[Branch], only_one: bool) -> Option<String> {
+    if !(2..=MAX_COMBINATIONS).contains(&branches.len()) {
+        return None;
+    }
+    let known = names(object);
+    let mut combinations = Vec::new();
+    for branch in branches {
+        let more: Vec<&str> = names(branch).into_iter().filter(|name| !known.contains(name)).collect();
+        let is_tellable = |name: &&str| name.len() <= 64 && !name.chars().any(|c| c == '`' || c.is_control());
+        if more.is_empty() || !more.iter().all(is_tellable) {
+            return None;
+        }
+        let quoted: Vec<String> = more.iter().map(|name| format!("`{name}`")).collect();
+        combinations.push(quoted.join(" and "));
+    }
+    let distinct: HashSet<&String> = combinations.iter().collect();
+    let how_many = if only_one { "one" } else { "at least one" };
+    (distinct.len() == combinations.len())
+        .then(|| format!("Give {how_many} of: {}.", combinations.join("; ")))
+}
+
+fn names(object: &Branch) -> Vec<&str> {
+    object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Requires the properties that all branches require.
+fn shared_requirements(object: &mut Branch, branches: &[Branch]) {
+    let Some((first, others)) = branches.split_first() else { return };
+    let sets: Vec<HashSet<&str>> = others.iter().map(|branch| names(branch).into_iter().collect()).collect();
+    let known: HashSet<&str> = names(object).into_iter().collect();
+    let shared: Vec<Value> = names(first)
+        .into_iter()
+        .filter(|name| !known.contains(name) && sets.iter().all(|set| set.contains(name)))
+        .map(Value::from)
+        .collect();
+    if !shared.is_empty()
+        && let Some(required) = object.entry("required").or_insert_with(|| json!([])).as_array_mut()
+    {
+        required.extend(shared);
+    }
+}
+
+/// Adds the branches' properties. `one_applies`: every object follows one of them.
+///
+/// A property that only some branches have takes their schema, since it is meant for them.
+fn add_properties(object: &mut Branch, branches: Vec<Branch>, one_applies: bool) {
+    let count = branches.len();
+    let closed = |branch: &Branch| {
+        branch.get("additionalProperties") == Some(&Value::Bool(false))
+            && !branch.contains_key("patternProperties")
+    };
+    let all_closed = one_applies && count > 0 && branches.iter().all(closed);
+    let mut found: IndexMap<String, Vec<Value>> = IndexMap::new();
+    for mut branch in branches {
+        if let Some(Value::Object(properties)) = branch.shift_remove("properties") {
+            for (name, schema) in properties {
+                found.entry(name).or_default().push(schema);
+            }
+        }
+    }
+    if all_closed && !object.contains_key("additionalProperties") && !object.contains_key("patternProperties")
+    {
+        object.insert("additionalProperties".into(), false.into());
+    }
+    if found.is_empty() {
+        return;
+    }
+    let Some(properties) = object.entry("properties").or_insert_with(|| json!({})).as_object_mut() else {
+        return;
+    };
+    for (name, alternatives) in found {
+        let in_all = one_applies && alternatives.len() == count;
+        match properties.get_mut(&name) {
+            None => {
+                properties.insert(name, any_of(alternatives));
+            }
+            // The object's schema of it holds for every branch; the branches only narrow it.
+            Some(ours) if in_all && says_nothing(ours) => {
+                let said = ours.as_object().cloned().unwrap_or_default();
+                *ours = any_of(alternatives);
+                if let Some(ours) = ours.as_object_mut() {
+                    ours.extend(said);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn says_nothing(schema: &Value) -> bool {
+    match schema {
+        Value::Object(object) => object.keys().all(|key| is_annotation(key)),
+        other => *other == Value::Bool(true),
+    }
+}
+
+/// A schema that accepts a value that any of these accepts.
+pub(super) fn any_of(schemas: Vec<Value>) -> Value {
+    if let Some(listed) = listed(&schemas) {
+        return listed;
+    }
+    let mut seen = HashSet::new();
+    let mut distinct: Vec<Value> = Vec::new();
+    for schema in schemas {
+        if seen.insert(schema.to_string()) {
+            distinct.push(schema);
+        }
+    }
+    match distinct.len() {
+        1 => distinct.swap_remove(0),
+        count
+            if count > MAX_ALTERNATIVES
+                || distinct.contains(&json!({}))
+                || distinct.contains(&Value::Bool(true)) =>
+        {
+            json!({})
+        }
+        _ => json!({ "anyOf": distinct }),
+    }
+}
+
+/// Alternatives that are all constants, as one enum.
+fn listed(schemas: &[Value]) -> Option<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut types: Vec<Option<&Value>> = Vec::new();
+    for schema in schemas {
+        let object = schema.as_object()?;
+        if !object.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type") || is_annotation(key)) {
+            return None;
+        }
+        let constant = object.get("const").map(std::slice::from_ref);
+        let given = constant.or_else(|| object.get("enum").and_then(Value::as_array).map(Vec::as_slice))?;
+        values.extend(given.iter().filter(|value| seen.insert(value.to_string())).cloned());
+        types.push(object.get("type"));
+    }
+    if schemas.len() < 2 {
+        return None;
+    }
+    let mut listed = Map::new();
+    if let Some(Some(word)) = types.first()
+        && types.iter().all(|one| *one == Some(word))
+    {
+        listed.insert("type".into(), (*word).clone());
+    }
+    listed.insert("enum".into(), Value::Array(values));
+    Some(Value::Object(listed))
+}
+
+// Intersects two schemas. Where the result cannot be expressed, the first one stands, so that no value is refused
+// that both accept.
+
+/// Adds the constraints of another schema.
+pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, loose: &mut Loosened) {
+    if into.keys().all(|key| is_annotation(key)) {
+        // The first schema only describes: the second one gets its descriptions.
+        let said = std::mem::replace(into, other);
+        into.extend(said);
+        return;
+    }
+    if !is_exact(into, &other) {
+        loose.count();
+    }
+    for group in [&["if", "then", "else"][..], &["contains", "minContains", "maxContains"]] {
+        if group.iter().any(|key| into.contains_key(*key)) && group.iter().any(|key| other.contains_key(*key))
+        {
+            return merge(into, without(other, group), loose);
+        }
+    }
+    let items = items_of_both(into, &other, loose);
+    for (key, theirs) in other {
+        if key == "items" && items.is_some() {
+            continue;
+        }
+        match into.get_mut(&key) {
+            None => {
+                into.insert(key, theirs);
+            }
+            Some(ours) if *ours == theirs => {}
+            Some(ours) => both(&key, ours, theirs, loose),
+        }
+    }
+    if let Some(items) = items {
+        into.insert("items".into(), items);
+    }
+    // Evaluated properties and items depend on the schema in which they stood.
+    for key in ["unevaluatedProperties", "unevaluatedItems"] {
+        if into.shift_remove(key).is_some() {
+            loose.record(format!("`{key}`"));
+        }
+    }
+}
+
+/// Whether the keywords can simply be put together without loss.
+fn is_exact(ours: &Map<String, Value>, theirs: &Map<String, Value>) -> bool {
+    let depends_on_others = ["additionalProperties", "items", "unevaluatedProperties", "unevaluatedItems"];
+    let lone = |one: &Map<String, Value>| !depends_on_others.iter().any(|key| one.contains_key(*key));
+    lone(ours) && lone(theirs) && !theirs.keys().any(|key| ours.contains_key(key))
+}
+
+fn without(mut object: Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
+    object.retain(|key, _| !keys.contains(&key.as_str()));
+    object
+}
+
+/// The schema of all items beyond `prefixItems`, where the two differ in length.
+fn items_of_both(
+    into: &Map<String, Value>,
+    other: &Map<String, Value>,
+    loose: &mut Loosened,
+) -> Option<Value> {
+    if !into.contains_key("prefixItems") && !other.contains_key("prefixItems") {
+        return None;
+    }
+    match (into.get("items"), other.get("items")) {
+        (Some(ours), Some(theirs)) => Some(schemas(ours.clone(), theirs.clone(), loose)),
+        (Some(only), None) | (None, Some(only)) => Some(only.clone()),
+        (None, None) => None,
+    }
+}
+
+/// Intersects two values of one keyword.
+fn both(key: &str, ours: &mut Value, theirs: Value, loose: &mut Loosened) {
+    match (key, &mut *ours, theirs) {
+        ("type", ours, theirs) => {
+            if let Some(common) = common_types(ours, &theirs) {
+                *ours = common;
+            }
+        }
+        (
+            "properties" | "patternProperties" | "dependentSchemas",
+            Value::Object(ours),
+            Value::Object(theirs),
+        ) => {
+            for (name, theirs) in theirs {
+                let merged = match ours.get_mut(&name) {
+                    Some(ours) => schemas(ours.take(), theirs, loose),
+                    None => theirs,
+                };
+                ours.insert(name, merged);
+            }
+        }
+        ("prefixItems", Value::Array(ours), Value::Array(theirs)) => {
+            for (index, theirs) in theirs.into_iter().enumerate() {
+                match ours.get_mut(index) {
+                    Some(place) => *place = schemas(place.take(), theirs, loose),
+                    None => ours.push(theirs),
+                }
+            }
+        }
+        ("items" | "additionalProperties" | "propertyNames", ours, theirs) => {
+            *ours = schemas(ours.take(), theirs, loose);
+        }
+        ("required", Value::Array(ours), Value::Array(theirs)) => add_names(ours, theirs),
+        ("dependentRequired", Value::Object(ours), Value::Object(theirs)) => {
+            for (name, theirs) in theirs {
+                match (ours.get_mut(&name), theirs) {
+                    (Some(Value::Array(ours)), Value::Array(theirs)) => add_names(ours, theirs),
+                    (_, theirs) => {
+                        ours.insert(name, theirs);
+                    }
+                }
+            }
+        }
+        ("enum", Value::Array(ours), Value::Array(theirs)) => {
+            let listed: HashSet<String> = theirs.iter().map(Value::to_string).collect();
+            let common: Vec<Value> =
+                ours.iter().filter(|value| listed.contains(&value.to_string())).cloned().collect();
+            // 1 and 1.0 are the same value, written differently; better too much than too little.
+            let exact = |values: &[Value]| !values.iter().any(|value| value.is_f64() || !is_plain(value));
+            if !common.is_empty() && exact(ours) && exact(&theirs) {
+                *ours = common;
+            }
+        }
+        ("allOf", Value::Array(ours), Value::Array(theirs)) => ours.extend(theirs),
+        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties", ours, theirs) => {
+            tighter(ours, theirs, f64::gt);
+        }
+        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties", ours, theirs) => {
+            tighter(ours, theirs, f64::lt);
+        }
+        ("uniqueItems", ours, Value::Bool(true)) => *ours = Value::Bool(true),
+        (key, _, _) if is_annotation(key) => {}
+        (key, _, _) => loose.record(format!("a second `{key}` for the same value")),
+    }
+}
+
+fn is_plain(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+fn tighter(ours: &mut Value, theirs: Value, is_tighter: fn(&f64, &f64) -> bool) {
+    if let (Some(our), Some(their)) = (ours.as_f64(), theirs.as_f64())
+        && is_tighter(&their, &our)
+    {
+        *ours = theirs;
+    }
+}
+
+fn add_names(ours: &mut Vec<Value>, theirs: Vec<Value>) {
+    let known: HashSet<String> = ours.iter().filter_map(Value::as_str).map(str::to_string).collect();
+    ours.extend(theirs.into_iter().filter(|name| name.as_str().is_some_and(|name| !known.contains(name))));
+}
+
+/// Intersection of two schemas.
+pub(super) fn schemas(ours: Value, theirs: Value, loose: &mut Loosened) -> Value {
+    match (ours, theirs) {
+        (Value::Object(mut ours), Value::Object(theirs)) => {
+            merge(&mut ours, theirs, loose);
+            Value::Object(ours)
+        }
+        (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
+        (Value::Bool(true), one) | (one, _) => one,
+    }
+}
+
+/// The types that both allow; an integer is a number. `None` without a common type.
+fn common_types(ours: &Value, theirs: &Value) -> Option<Value> {
+    let words = |value: &Value| -> Vec<String> {
+        let listed = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
+        listed.into_iter().filter_map(Value::as_str).map(str::to_string).collect()
+    };
+    let (ours, theirs) = (words(ours), words(theirs));
+    let has = |words: &[String], word: &str| words.iter().any(|one| one == word);
+    let allowed =
+        |words: &[String], word: &str| has(words, word) || word == "integer" && has(words, "number");
+    let either = ours.iter().chain(theirs.iter().filter(|word| !has(&ours, word)));
+    let common: Vec<&String> = either.filter(|word| allowed(&ours, word) && allowed(&theirs, word)).collect();
+    match common.as_slice() {
+        [] => None,
+        [one] => Some(Value::from(one.as_str())),
+        several => Some(several.iter().map(|word| Value::from(word.as_str())).collect()),
+    }
+}

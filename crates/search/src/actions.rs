@@ -1,0 +1,407 @@
+//! Actions: what a request asks to do, and what a tool does. A tool with another action for the right object is near, and
+//! wrong.
+//!
+//! A verb frame is a verb, or a verb with a word that follows it later: "throw this file away" is `throw+away`. A verb can
+//! have several actions; the longest frame decides.
+
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+
+use super::thesaurus::is_stop;
+
+/// Actions, one bit each.
+pub(super) type Actions = u32;
+
+/// Actions with the frames of each, behind the verb that tools have for it. Those of [`REMOVES`] and [`ENDS`] are destructive.
+const FRAMES: &str = "\
+list: list enumerate browse which how+many show+all get+all what+have what+has who's+in who+in what's+left what's+in
+read: get read show view fetch retrieve see look check display describe inspect tell what who whose when where how is are \
+ am was were does did has have explain count print examine watch download browse preview observe monitor track compare \
+ what's who's where's when's there's need+know open find review status go+through
+search: search find look+for lookup look+up locate query google discover has+already any is+there where have seek explore \
+ research ask
+create: create make add new insert open open+a open+an file file+a file+an start+a start+an raise+a raise+an report register raise submit post write compose generate build set+up start \
+ draft put+up begin log book schedule define append reserve record invent design draw open+up note write+down type put+into \
+ upload plan order buy produce init publish spin+up fill take+note send
+update: update edit modify change set rename adjust fix correct replace mark give+name put patch assign label tag complete \
+ finish reschedule postpone extend shift alter amend rewrite switch close reopen toggle upsert fill review restore reset \
+ tick+off check+off turn+into add tweak configure annotate pin write
+delete: delete remove erase drop clear wipe trash discard destroy throw+away throw+out throw+bin throw+trash get+rid \
+ take+off take+out bin purge kick kick+out revoke forget unsend take+back unassign uninstall unlink detach empty delete+all \
+ rm unset unreact undo
+cancel: cancel stop end close terminate expire abort dismiss unsubscribe hang+up shut+down log+out sign+out leave get+out quit \
+ kill stop+following call+off lift exit close+down shut finish complete halt
+start: start begin launch run resume trigger execute rerun retry restart activate kick+off continue play boot
+send: send say post message text email mail reply notify dm nudge remind ping respond comment write tell chat resend share \
+ forward announce let+know get+back answer speak
+enable: enable turn+on switch+on activate lock pin star subscribe follow mute block ban bookmark like favorite protect \
+ sign+up restrict block+from react stop+from keep
+disable: disable turn+off switch+off deactivate unlock unpin unstar unsubscribe unfollow stop+following unmute unblock unban \
+ let+back lift unlike suspend pause remove
+move: move transfer relocate put+under put+into put+in migrate reorder drag rearrange bring
+copy: copy make+copy make+duplicate duplicate clone fork replicate mirror back+up
+share: share invite add let+in let+into grant give+access allow approve let add+to bring+in authorize permit give
+restore: restore undo recover revert roll+back undelete bring+back rollback reopen rewind start+over reset let+back unarchive \
+ get+back go+back
+run: run execute trigger call invoke do perform query apply use
+save: save upload commit push store keep put archive export persist backup check+in write
+approve: approve accept review confirm sign verify validate vote complete
+merge: merge combine join ship group concatenate unite land
+convert: convert translate transform turn+into render export summarize shrink split chunk zip compress transcribe format \
+ encode parse cite cut count
+calculate: calculate compute estimate solve average sum measure evaluate analyze aggregate count predict
+request: request ask demand apply+for";
+
+/// Words before the request itself.
+pub(super) const POLITE: &str = "please can could would will you i i'd i'm we we'd want wants need like to help me us let's lets hi hello hey \
+    just now then so and the a an my am ll ve looking trying try should must gonna wanna how+to it's how's know go ahead";
+
+/// Most words between the parts of a frame. An article follows at once: to open a thing is to make one.
+const APART: usize = 6;
+const ARTICLES: [&str; 2] = ["a", "an"];
+/// Words after "who" in a question about people, not about what somebody did.
+pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
+/// First words of a question, which asks to read whatever verbs it has.
+pub(super) const QUESTION: &str =
+    "who whose which what when where why is are was were does did has how+many how+much how+long how+far";
+
+/// A frame: the word that has to follow, if any, and its actions.
+type Frame = (Option<&'static str>, Actions);
+
+/// The same for a script, with the verb that tools have for the actions.
+type FrameRow = (&'static str, Actions, &'static str);
+
+/// The frames of each verb in all its forms.
+static TABLE: LazyLock<HashMap<String, Vec<Frame>>> = LazyLock::new(|| {
+    let mut table: HashMap<String, Vec<Frame>> = HashMap::new();
+    for (number, line) in FRAMES.lines().enumerate() {
+        let frames = line.split_once(": ").map_or("", |(_, frames)| frames);
+        for frame in frames.split_whitespace() {
+            let (verb, later) = match frame.split_once('+') {
+                Some((verb, later)) => (verb, Some(later)),
+                None => (frame, None),
+            };
+            let known = table.entry_ref(verb).or_default();
+            match known.iter_mut().find(|(other, _)| *other == later) {
+                Some((_, actions)) => *actions |= 1 << number,
+                None => known.push((later, 1 << number)),
+            }
+        }
+    }
+    let mut forms: Vec<(String, Vec<Frame>)> =
+        table.iter().flat_map(|(verb, frames)| forms(verb).map(|form| (form, frames.clone()))).collect();
+    forms.sort_unstable();
+    for (form, frames) in forms {
+        // "lists" is of "list", and "uses" of "use": a verb as it stands comes first.
+        table.entry(form).or_insert(frames);
+    }
+    table
+});
+
+/// Every form of each verb, sorted, with its frames: the word that has to follow, the actions, and the verb of tools.
+pub(super) fn frames() -> Vec<(&'static str, Vec<FrameRow>)> {
+    let shown = |frames: &Vec<Frame>| {
+        let frame =
+            |(later, actions): &Frame| (later.unwrap_or(""), *actions, tool_verb(*actions).unwrap_or(""));
+        frames.iter().map(frame).collect()
+    };
+    let mut all: Vec<_> = TABLE.iter().map(|(verb, frames)| (verb.as_str(), shown(frames))).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Forms of a verb: "creates", "creating", "removed", "copies", "stopping".
+fn forms(verb: &str) -> impl Iterator<Item = String> {
+    let without = verb.strip_suffix('e').unwrap_or(verb);
+    let many = verb.strip_suffix('y').map_or_else(|| format!("{verb}s"), |rest| format!("{rest}ies"));
+    let last = verb.chars().next_back().filter(|last| "tp".contains(*last)).map(String::from);
+    let doubled = last.map(|last| format!("{verb}{last}ing"));
+    [many, format!("{verb}es"), format!("{without}ing"), format!("{without}ed")].into_iter().chain(doubled)
+}
+
+/// The action at this place of a line in [`FRAMES`].
+const fn action(number: u32) -> Actions {
+    1 << number
+}
+pub(super) const LISTS: Actions = action(0);
+const READ: Actions = action(1);
+pub(super) const READS: Actions = READ | LISTS | action(2);
+const REMOVES: Actions = action(5);
+const ENDS: Actions = action(6) | action(10);
+
+/// The actions of a verb in any form of it.
+fn of_verb(word: &str, later: &[String]) -> Option<Actions> {
+    frame(word, later).map(|(actions, _)| actions)
+}
+
+/// The actions of a verb, and whether a longer frame decides.
+fn frame(word: &str, later: &[String]) -> Option<(Actions, bool)> {
+    let frames = TABLE.get(word)?;
+    let follows = |wanted: &&str| {
+        let apart = if ARTICLES.contains(wanted) { 1 } else { APART };
+        later.iter().take(apart).any(|word| word == wanted)
+    };
+    let phrasal = frames.iter().filter(|(later, _)| later.as_ref().is_some_and(follows));
+    let phrasal = phrasal.fold(0, |actions, (_, more)| actions | more);
+    let alone = frames.iter().find(|(later, _)| later.is_none()).map(|(_, actions)| *actions);
+    if phrasal > 0 { Some((phrasal, true)) } else { alone.map(|actions| (actions, false)) }
+}
+
+/// The verb that tools have for an action.
+fn tool_verb(actions: Actions) -> Option<&'static str> {
+    let line = FRAMES.lines().nth(actions.trailing_zeros() as usize)?;
+    line.split_once(':').map(|(verb, _)| verb)
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Request {
+    /// Its actions; 0 where it has none.
+    pub(super) actions: Actions,
+    /// Whether it asks to delete, end or turn off.
+    pub(super) is_destructive: bool,
+    /// Whether it asks for several things, or for those of the caller.
+    pub(super) wants_list: bool,
+    /// The place of its verb.
+    pub(super) verb: Option<usize>,
+    /// Whether it asks who may do something.
+    pub(super) asks_who_may: bool,
+    /// Whether it is a question.
+    pub(super) is_question: bool,
+    /// The verb of tools for a longer frame: to get rid of something is to delete it.
+    pub(super) plain: Option<&'static str>,
+}
+
+impl Request {
+    /// Whether it asks for an action, and none that reads.
+    pub(super) fn writes(&self) -> bool {
+        self.actions != 0 && self.actions & READS == 0 && !self.is_question
+    }
+
+    /// Reads the words of a request, in lower case.
+    pub(super) fn read(words: &[String]) -> Self {
+        let is_polite = |word: &str| POLITE.split_whitespace().any(|polite| polite == word);
+        let first = words.iter().position(|word| !is_polite(word)).unwrap_or(0);
+        let at = |place: usize| words.get(place).and_then(|word| of_verb(word, &words[place + 1..]));
+        let found = (first..words.len().min(first + 4)).find_map(|place| Some((place, at(place)?)));
+        let actions = found.map_or(0, |(_, actions)| actions);
+        let is_phrasal = found.is_some_and(|(place, _)| {
+            frame(&words[place], &words[place + 1..]).is_some_and(|(_, is_phrasal)| is_phrasal)
+        });
+        let is_question = is_question(&words[first..]);
+        let all = (0..words.len()).filter_map(at).fold(0, |all, actions| all | actions);
+        let is_read = actions == 0 || actions & READS != 0;
+        let has = |wanted: &str| words.iter().any(|word| word == wanted);
+        let asks_who_may = words.windows(2).any(|pair| pair[0] == "who" && MAY.contains(&pair[1].as_str()));
+        let wants_list = is_read
+            && (actions & LISTS != 0
+                || asks_who_may
+                || has("which")
+                || has("all")
+                || has("my")
+                || has("our")
+                || words.last().is_some_and(|last| is_plural(last)));
+        Self {
+            actions,
+            is_destructive: all & (REMOVES | ENDS) != 0,
+            wants_list,
+            verb: found.map(|(place, _)| place),
+            is_question,
+            asks_who_may,
+            plain: is_phrasal.then(|| tool_verb(actions)).flatten(),
+        }
+    }
+}
+
+/// Whether words begin like a question about things; one about tools may ask for any.
+fn is_question(words: &[String]) -> bool {
+    let Some(first) = words.first() else { return false };
+    let begins = QUESTION.split(' ').any(|begin| match begin.split_once('+') {
+        Some((how, many)) => first == how && words.get(1).is_some_and(|second| second == many),
+        None => first == begin,
+    });
+    begins && !words.iter().any(|word| matches!(word.as_str(), "tool" | "tools"))
+}
+
+fn is_plural(word: &str) -> bool {
+    word.len() > 3
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && !word.ends_with("is")
+}
+
+/// What a tool does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Does {
+    /// The actions of its name, or of its description where the name has none.
+    pub(super) first: Actions,
+    /// All actions of its name, the first word of its description, and of its arguments' values.
+    pub(super) all: Actions,
+    /// Whether it gives several things.
+    pub(super) lists: bool,
+}
+
+impl Does {
+    /// The actions in the words of a name, of a description, and of values of a method argument.
+    pub(super) fn read(name: &[String], description: &[String], values: &[Vec<String>]) -> Self {
+        let verb = |words: &[String], place: usize| {
+            words.get(place).and_then(|word| of_verb(word, &words[place + 1..]))
+        };
+        let place = verb_place(name);
+        let named = place.and_then(|place| verb(name, place));
+        let described = verb(description, 0).or_else(|| verb(description, 1));
+        let valued = values.iter().filter_map(|value| verb(value, 0)).fold(0, |all, more| all | more);
+        let first = valued | named.or(described).unwrap_or(0);
+        let others = (0..name.len().min(6)).filter(|other| Some(*other) != place);
+        let others: Vec<Actions> = others.filter_map(|other| verb(name, other)).collect();
+        // `post` and `put` of an HTTP API say less than its description.
+        let first = match (place, name.first().map(String::as_str), described) {
+            (Some(0), Some("post" | "put" | "patch"), Some(described)) => {
+                described | others.first().copied().unwrap_or(0)
+            }
+            _ => first,
+        };
+        // A comment that is added is a comment, and a message that is got is not sent; what is marked as read is not read.
+        let counts = |other: &&Actions| first & READS == 0 && **other != READ;
+        let all = others.iter().filter(counts).fold(first | described.unwrap_or(0), |all, more| all | more);
+        let lists = all & LISTS != 0 || first & READS != 0 && name.last().is_some_and(|last| is_plural(last));
+        Self { first, all, lists }
+    }
+
+    /// Agreement of a request with what this does, from -1 to 1; 0 where either is unknown.
+    pub(super) fn agrees(&self, request: &Request) -> f32 {
+        match (request.actions, self.all) {
+            (0, _) | (_, 0) => 0.0,
+            (wanted, _) if wanted & self.first != 0 => 1.0,
+            // To show what there is, to list and to find it are near.
+            (wanted, _) if wanted & READS != 0 && self.first & READS != 0 => 0.6,
+            (wanted, all) if wanted & all != 0 => 0.5,
+            _ => -1.0,
+        }
+    }
+
+    /// Whether its name or description has a verb, and none that reads.
+    pub(super) fn writes(&self) -> bool {
+        self.first != 0 && self.first & READS == 0
+    }
+
+    /// Whether its action deletes or ends something.
+    pub(super) fn removes(&self) -> bool {
+        self.first & (REMOVES | ENDS) != 0
+    }
+}
+
+/// Words of names that name no thing.
+const NO_NOUNS: &str = "id ids by for from with in to of on at as and or the all my via api v1 v2";
+/// Words after which a name or a request has no head.
+pub(super) const AFTER_HEAD: &str =
+    "by for from with in to of on at as and or via into about that which who is are am was were so if";
+
+/// The place of the thing that a request is about: the last word that says something before one that begins a clause.
+pub(super) fn head(words: &[String], verb: Option<usize>) -> Option<usize> {
+    let ends = |word: &str| AFTER_HEAD.split(' ').any(|known| known == word);
+    let from = verb.map_or(0, |verb| verb + 1);
+    let telling = |place: &usize| !is_stop(&words[*place]);
+    let Some(first) = (from..words.len()).find(telling) else { return words.len().checked_sub(1) };
+    let end = (first..words.len()).find(|place| ends(&words[*place])).unwrap_or(words.len());
+    (first..end).rev().find(telling)
+}
+
+/// The place of a name's verb: its first word, or its last, or between; a message that is got is no verb.
+fn verb_place(name: &[String]) -> Option<usize> {
+    let first = name.iter().take(6).position(|word| is_verb(word))?;
+    let is_last = first > 0 && name.last().is_some_and(|last| is_verb(last));
+    Some(if is_last { name.len() - 1 } else { first })
+}
+
+/// The words of a name that are no verb of it, with its head last: a review of a request is a review.
+pub(super) fn nouns(name: &[String]) -> impl Iterator<Item = &String> {
+    let has = |list: &str, word: &str| list.split(' ').any(|known| known == word);
+    let verb = verb_place(name).unwrap_or(usize::MAX);
+    let end =
+        name.iter().skip(1).position(|word| has(AFTER_HEAD, word)).map_or(name.len(), |place| place + 1);
+    let counts = move |(place, word): &(usize, &String)| *place != verb && !has(NO_NOUNS, word);
+    let places = (end..name.len()).chain(0..end).map(|place| (place, &name[place]));
+    places.filter(counts).map(|(_, word)| word)
+}
+
+/// Whether a word is a verb of any frame.
+pub(super) fn is_verb(word: &str) -> bool {
+    of_verb(word, &[]).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_string).collect()
+    }
+
+    #[track_caller]
+    fn check(request: &str, tool: &str, agrees: bool) {
+        let does = Does::read(&words(tool), &[], &[]);
+        assert_eq!(does.agrees(&Request::read(&words(request))) > 0.0, agrees, "{request}, {tool}");
+    }
+
+    #[test]
+    fn everyday_and_phrasal_verbs_agree_with_verbs_of_tools() {
+        for (request, tool) in [
+            ("open an issue", "create issue"),
+            ("file a bug", "create issue"),
+            ("throw this page away", "delete page"),
+            ("get rid of my repository", "delete repository"),
+            ("turn the lights off", "disable light"),
+            ("please stop following this artist", "unfollow artist"),
+            ("look at the logs", "get logs"),
+            ("who is in the workspace", "list users"),
+            ("show me the open issues", "list issues"),
+            ("take back a reaction", "delete reaction"),
+            ("open a pull request", "create pull request"),
+            ("make a copy of the repo", "fork repository"),
+            ("reply to the issue", "add issue comment"),
+            ("ask ann to review", "request reviewers"),
+        ] {
+            check(request, tool, true);
+        }
+        check("delete the file", "create file", false);
+        check("open the page with a table", "create page", true);
+        check("send a message", "get message", false);
+        check("read the readme", "mark all notifications read", false);
+        check("list the files", "delete file", false);
+    }
+
+    #[test]
+    fn only_verbs_of_removal_make_a_request_destructive() {
+        let is_destructive = |text: &str| Request::read(&words(text)).is_destructive;
+        assert!(is_destructive("kick bob out of the folder") && is_destructive("please remove it"));
+        assert!(!is_destructive("show me the file") && !is_destructive("move this file"));
+    }
+
+    #[test]
+    fn a_question_asks_to_read() {
+        let is_question = |text: &str| Request::read(&words(text)).is_question;
+        assert!(is_question("who can push") && is_question("how many people left"));
+        assert!(!is_question("how do i push") && !is_question("which tool deletes a file"));
+    }
+
+    #[test]
+    fn the_thing_of_a_request_and_of_a_name_is_its_head() {
+        let head_of = |text: &str| head(&words(text), Request::read(&words(text)).verb);
+        assert_eq!(head_of("open a pull request in my repo"), Some(3));
+        assert_eq!(head_of("show the history of the branch"), Some(2));
+        let of_name = |name: &str| nouns(&words(name)).cloned().collect::<Vec<_>>();
+        assert_eq!(of_name("add issue comment reaction"), ["issue", "comment", "reaction"]);
+        assert_eq!(of_name("get release by tag"), ["tag", "release"]);
+        assert_eq!(of_name("sub issue write"), ["sub", "issue"]);
+    }
+
+    #[test]
+    fn plurals_and_possessions_want_lists() {
+        let wants = |text: &str| Request::read(&words(text)).wants_list;
+        assert!(wants("show my repos") && wants("which servers am i in") && wants("the open issues"));
+        assert!(!wants("read this page") && !wants("delete my files"));
+    }
+}

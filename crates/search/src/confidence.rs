@@ -1,0 +1,226 @@
+//! The probability that a hit is right, and that any hit is: two logistic models over features of the first hits.
+//!
+//! `lab/search/fit.py` fits their weights.
+
+use super::index::Index;
+use super::query::{Kind, Query, Unit};
+use super::rank::Candidate;
+use super::{Field, Hit};
+
+/// Confidence of a hit whose name is in the query.
+pub const NAMED: f32 = 0.99;
+/// Confidence of the first hit below which the verdict is `unsure`.
+pub(super) const UNSURE: f32 = 0.45;
+/// Least probability that any hit fits where the first hit has every word of the query.
+pub(super) const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
+/// Weight from which a sense counts as the word itself.
+const LITERAL: f32 = 0.8;
+
+/// Features of a hit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Features {
+    pub(super) entry: u32,
+    hit: Candidate,
+    /// Share of the query's topics that it meets literally.
+    literally: f32,
+    /// Nearness of its words to the query's objects: the least one, and that of each unit.
+    least: f32,
+    units: Vec<f32>,
+    /// Weight of its words, as a share of the largest weight of a word.
+    words: f32,
+    /// Score of the next hit, or the first, less its own; the last hit's less the first's.
+    next: f32,
+    last: f32,
+    place: f32,
+    /// Logarithm of the query's length.
+    length: f32,
+}
+
+/// A value of a logistic model, with its weight.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// The value as the source writes it.
+    pub name: &'static str,
+    /// The value.
+    pub value: f32,
+    /// Its weight.
+    pub weight: f32,
+}
+
+macro_rules! terms {
+    ($($value:expr => $weight:expr,)+) => {
+        [$(Term { name: stringify!($value), value: $value, weight: $weight }),+]
+    };
+}
+
+fn logistic(terms: &[Term]) -> f32 {
+    let sum: f32 = terms.iter().map(|term| term.value * term.weight).sum();
+    1.0 / (1.0 + (-sum).exp())
+}
+
+impl Index {
+    /// Features of the hit at a position, given the scores of the first hits.
+    pub(super) fn features(
+        &self,
+        query: &Query,
+        place: usize,
+        candidate: &Candidate,
+        scores: &[f32],
+    ) -> Features {
+        let entry = candidate.entry;
+        let (mut met, mut all, mut least) = (0.0, 0.0_f32, 1.0_f32);
+        let mut units = Vec::with_capacity(query.units.len());
+        for unit in &query.units {
+            let near = self.unit_nearness(unit, entry);
+            units.push(near);
+            if unit.topic <= 0.0 {
+                continue;
+            }
+            all += unit.topic;
+            met += if self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL) {
+                unit.topic
+            } else {
+                0.0
+            };
+            least = if unit.topic >= OBJECT { least.min(near) } else { least };
+        }
+        let at = |place: usize| scores.get(place).copied().unwrap_or(0.0);
+        Features {
+            entry,
+            hit: *candidate,
+            literally: if all > 0.0 { met / all } else { 0.0 },
+            least,
+            units,
+            words: candidate.words / self.max_idf,
+            next: at(if place == 0 { 1 } else { 0 }) - candidate.score,
+            last: scores.last().copied().unwrap_or(0.0) - at(0),
+            place: (place as f32 + 1.0).ln(),
+            length: (query.length as f32 + 1.0).ln(),
+        }
+    }
+
+    /// Probability that any of the first hits fits.
+    pub(super) fn match_likelihood(&self, query: &Query, hits: &[Features]) -> f32 {
+        let Some(first) = hits.first() else { return 0.0 };
+        let fit = logistic(&self.match_terms(query, hits));
+        // A user who types a word of a tool wants to see that tool.
+        if first.literally > 0.99 { fit.max(SURE_MATCH_LIKELIHOOD) } else { fit }
+    }
+
+    /// Terms of the probability that any of the first hits fits; there is a first hit.
+    pub(super) fn match_terms(&self, query: &Query, hits: &[Features]) -> [Term; 14] {
+        let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
+        let (mut together, mut all, mut least) = (0.0, 0.0_f32, 1.0_f32);
+        for (place, unit) in query.units.iter().enumerate().filter(|(_, unit)| unit.topic > 0.0) {
+            let near = hits
+                .iter()
+                .filter_map(|hit| hit.units.get(place))
+                .fold(0.0_f32, |most, near| most.max(*near));
+            together += unit.topic * near;
+            all += unit.topic;
+            least = if unit.topic >= OBJECT { least.min(near) } else { least };
+        }
+        let first = &hits[0];
+        let together = if all > 0.0 { together / all } else { 0.0 };
+        terms! {
+            1.0 => -5.779,
+            first.hit.meaning => 6.399,
+            most(|hit| hit.hit.meaning) => 8.397,
+            most(|hit| hit.hit.phrase) => 3.868,
+            first.hit.near => -1.858,
+            together => 2.618,
+            least => 1.355,
+            first.literally => 0.612,
+            first.words => 0.142,
+            first.hit.agrees => 0.309,
+            first.hit.extra => -0.664,
+            first.hit.head => -1.371,
+            first.length => 0.183,
+            (self.len() as f32).ln() => -0.691,
+        }
+    }
+}
+
+/// Weight of a topic from which it is an object of the query.
+const OBJECT: f32 = 0.6;
+
+/// Confidence of a hit, given the probability that any hit fits.
+pub(super) fn of(hit: &Features, fit: f32) -> f32 {
+    logistic(&hit.terms(fit))
+}
+
+impl Features {
+    /// Terms of the probability that the hit is right, given the probability that any hit fits.
+    pub(super) fn terms(&self, fit: f32) -> [Term; 14] {
+        terms! {
+            1.0 => -5.299,
+            fit => 3.486,
+            self.hit.meaning => 2.021,
+            self.hit.phrase => 1.643,
+            self.hit.near => -0.888,
+            self.hit.agrees => -0.081,
+            self.hit.extra => -0.181,
+            self.hit.head => 0.004,
+            self.literally => -0.521,
+            self.least => 0.400,
+            self.next => -0.290,
+            self.last => -0.037,
+            self.place => -0.980,
+            self.length => 0.317,
+        }
+    }
+}
+
+// The reason why an entry is a hit, for people; and the words of a query that no hit has.
+
+/// Most words of each kind that are listed.
+const MAX_SHOWN: usize = 5;
+/// Weight of a word below which it does not tell what is wanted.
+const TELLING: f32 = 0.2;
+
+impl Index {
+    /// Words of a query that no hit has, in any sense. They show what is missing where nothing fits.
+    pub fn unmet(&self, query: &str, hits: &[Hit]) -> Vec<String> {
+        let query = Query::read(query, self);
+        let met = |unit: &&Unit| hits.iter().any(|hit| self.met(unit, hit.entry as u32).next().is_some());
+        let met: Vec<_> = query.units.iter().filter(met).map(|unit| unit.words.clone()).collect();
+        let is_unmet = |word| !met.iter().any(|words| words.contains(&word));
+        let unmet = query.units.iter().filter(|unit| unit.weight > TELLING && is_unmet(unit.words.start));
+        unmet.filter(|unit| unit.words.len() == 1).map(|unit| unit.said.clone()).take(MAX_SHOWN).collect()
+    }
+}
+
+/// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
+pub(super) fn reason(index: &Index, query: &Query, candidate: &Candidate) -> String {
+    let entry = candidate.entry;
+    let mut groups: [(&str, Vec<String>); 5] = [
+        ("name", vec![]),
+        ("text", vec![]),
+        ("parameters", vec![]),
+        ("similar words for", vec![]),
+        ("spelled", vec![]),
+    ];
+    for unit in &query.units {
+        let best = index.met(unit, entry).max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
+        let Some((sense, found)) = best else { continue };
+        let has = |fields: &[Field]| fields.iter().any(|field| found & field.bit() != 0);
+        let group = match sense.kind {
+            Kind::Meant => 3,
+            Kind::Spelled => 4,
+            Kind::Said if has(&[Field::Name, Field::Alias]) => 0,
+            Kind::Said if has(&[Field::Short, Field::Long, Field::Label, Field::Example]) => 1,
+            Kind::Said => 2,
+        };
+        if unit.weight > TELLING && !groups[group].1.contains(&unit.said) {
+            groups[group].1.push(unit.said.clone());
+        }
+    }
+    let parts = groups.iter().filter(|(_, words)| !words.is_empty());
+    let parts =
+        parts.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
+    let mut parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        parts.push(format!("near in meaning ({:.2})", candidate.meaning));
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,577 @@
+//! A query as units: each word with its senses, the terms of entries that may stand for it; its meaning, what it asks to
+//! do, and the names in it.
+
+use std::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
+use strsim::damerau_levenshtein;
+
+use super::actions::{Request, head};
+use super::index::{Index, Term};
+use super::meaning::{Meaning, Sum, is_word};
+use super::thesaurus::{self, MAX_PHRASE, Synonym, is_stop, is_weak};
+use super::words::{is_dense, parts_of, stemmed, words};
+use toolcrib_definition::finding::SlipPolicy;
+
+/// One word or phrase of the query.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// The word or phrase, as written.
+    pub(super) said: String,
+    /// Weight in the order of entries.
+    pub(super) weight: f32,
+    /// Weight in the coverage of the query: objects count fully, actions half, names and values hardly at all.
+    pub(super) topic: f32,
+    /// The terms that stand for it, the most distinctive first.
+    pub(super) senses: Vec<Sense>,
+    /// Range of its words in the query; phrases have several.
+    pub(super) words: Range<usize>,
+    pub(super) meaning: Meaning,
+}
+
+impl Unit {
+    /// A unit of full weight that covers nothing of the query.
+    fn new(said: String, words: Range<usize>, senses: Vec<Sense>) -> Self {
+        Self { said, weight: 1.0, topic: 0.0, senses, words, meaning: Meaning::default() }
+    }
+}
+
+/// A term that stands for a word of the query.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sense {
+    pub(super) term: Term,
+    pub(super) weight: f32,
+    pub(super) kind: Kind,
+}
+
+/// Relation of a term to the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The word itself.
+    Said,
+    /// A configured synonym, or a translation.
+    Meant,
+    /// The word in correct spelling.
+    Spelled,
+}
+
+/// Most units that are read of a query.
+const MAX_UNITS: usize = 96;
+/// Weight of weak words, and of verbs.
+const WEAK_WEIGHT: f32 = 0.45;
+/// Extra weight of the first word; it falls to nothing at the twelfth word.
+const EARLY: f32 = 0.5;
+const LATE: f32 = 12.0;
+/// Weight that a repeated word adds, and the largest weight of a word.
+const AGAIN: f32 = 0.2;
+const MOST: f32 = 1.5;
+/// Weight of the parts of a compound that is known as a whole.
+const PART: f32 = 0.4;
+/// Weight of a compound that the query says in two words, and of each part of one that it says in one.
+const COMPOUND: f32 = 2.0;
+const OF_COMPOUND: f32 = 0.7;
+/// Weight of a word in a path or an address.
+const VALUE: f32 = 0.3;
+/// Weight of the verb of tools for a verb of people.
+const PLAIN: f32 = 0.9;
+/// What a request asks for that asks who may do something.
+pub(super) const PEOPLE: [&str; 2] = ["collaborators", "access"];
+/// Weight of a corrected word.
+const MENDED: f32 = 0.8;
+
+/// The query, read.
+#[derive(Debug, Default)]
+pub(super) struct Query {
+    pub(super) units: Vec<Unit>,
+    /// The meaning of all its words: no word is dropped, since "who am I" has no other.
+    pub(super) meaning: Meaning,
+    /// What it asks to do.
+    pub(super) request: Request,
+    /// Number of its words.
+    pub(super) length: usize,
+    /// The place of its head: of the thing that is asked for.
+    pub(super) head: Option<usize>,
+    /// The groups of entries that it names: servers or categories.
+    pub(super) groups: Vec<u32>,
+}
+
+impl Query {
+    /// Reads a query with the vocabulary of an index.
+    pub(super) fn read(text: &str, index: &Index) -> Self {
+        let (said, wholes) = query_words(text, index);
+        let mut reading = Reading {
+            index,
+            query: Query::default(),
+            sum: Sum::default(),
+            together: Vec::new(),
+            rank: 0,
+            foreign: false,
+        };
+        let plain: Vec<String> = said.iter().map(|word| word.text.clone()).collect();
+        reading.query.request = Request::read(&plain);
+        reading.query.length = said.len();
+        reading.query.head = head(&plain, reading.query.request.verb);
+        reading.query.groups = index.groups_in(text);
+        if reading.query.request.asks_who_may {
+            PEOPLE.iter().for_each(|word| reading.sum.add(&Sum::of_word(word)));
+        }
+        let telling = || said.iter().filter(|word| !word.is_stop);
+        let known = telling().filter(|word| word.term.is_some() || is_weak(&word.stem)).count();
+        reading.foreign = 2 * known <= telling().count();
+        reading.phrases(&said);
+        reading.compounds(&said);
+        for (place, word) in said.iter().enumerate() {
+            let whole = wholes.iter().find(|(words, _)| words.contains(&place));
+            let whole = whole.map(|(words, whole)| (words, QueryWord::new(whole, index)));
+            match whole.filter(|(_, whole)| whole.term.is_some()) {
+                Some((words, whole)) => {
+                    if words.start == place {
+                        reading.word(&whole, 1.0, words.clone());
+                    }
+                    reading.word(word, PART, place..place + 1);
+                }
+                None => {
+                    let is_part = reading.together.iter().any(|words| words.contains(&place));
+                    let counts = if word.is_value { VALUE } else { 1.0 };
+                    let counts = if is_part { PART } else { counts };
+                    reading.word(word, counts, place..place + 1);
+                }
+            }
+        }
+        reading.dense(text, said.len());
+        reading.drop_repeated_senses();
+        reading.query.meaning = reading.sum.meaning();
+        reading.query
+    }
+}
+
+pub struct Reading<'i> {
+    index: &'i Index,
+    query: Query,
+    /// Sum of its words.
+    sum: Sum,
+    /// Words that the catalog writes as one.
+    together: Vec<Range<usize>>,
+    rank: usize,
+    /// Whether few of its words are of the catalog.
+    foreign: bool,
+}
+
+impl Reading<'_> {
+    fn sense(&self, meaning: Synonym<'_>, senses: &mut Vec<Sense>) {
+        let Some(term) = self.index.term(meaning.stem) else { return };
+        match senses.iter_mut().find(|known| known.term == term) {
+            Some(known) => known.weight = known.weight.max(meaning.weight),
+            None => senses.push(Sense { term, weight: meaning.weight, kind: Kind::Meant }),
+        }
+    }
+
+    /// Configured phrases: words with a meaning together.
+    fn phrases(&mut self, said: &[QueryWord]) {
+        for length in (2..=MAX_PHRASE).rev() {
+            for (place, window) in said.windows(length).enumerate() {
+                if !window.first().is_some_and(|word| self.index.synonyms.begins(&word.stem)) {
+                    continue;
+                }
+                let key = window.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
+                let mut senses = Vec::new();
+                self.index.synonyms.of(&key).for_each(|meaning| self.sense(meaning, &mut senses));
+                if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
+                    let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+                    self.index.synonyms.words_of(&key).for_each(|word| self.sum.add(&Sum::of_word(word)));
+                    self.query.units.push(Unit::new(said, place..place + length, senses));
+                }
+            }
+        }
+    }
+
+    /// Words that the catalog writes as one: "watch list" for `watchlist`.
+    fn compounds(&mut self, said: &[QueryWord]) {
+        let mut whole = String::new();
+        for (place, pair) in said.windows(2).enumerate() {
+            let [one, other] = pair else { continue };
+            whole.clear();
+            if !one.is_part() || !other.is_part() {
+                continue;
+            }
+            whole.extend([one.text.as_str(), other.stem.as_str()]);
+            let term = self.index.term(&whole);
+            if let Some(term) = term.filter(|_| self.query.units.len() < MAX_UNITS) {
+                let said = format!("{} {}", one.text, other.text);
+                let senses = vec![Sense { term, weight: 1.0, kind: Kind::Said }];
+                let sum = Sum::of_word(&whole);
+                self.sum.add(&sum);
+                let unit = Unit::new(said, place..place + 2, senses);
+                let meaning = sum.meaning();
+                self.query.units.push(Unit { weight: COMPOUND, topic: 1.0, meaning, ..unit });
+                self.together.push(place..place + 2);
+            }
+        }
+    }
+
+    fn word(&mut self, word: &QueryWord, counts: f32, words: Range<usize>) {
+        let QueryWord { text, stem, term: own, is_stop, is_name, .. } = word;
+        let (own, is_name) = (*own, *is_name);
+        let is_alone = words.len() == 1 && !self.together.iter().any(|both| both.contains(&words.start));
+        let mut sum = Sum::of_word(text);
+        if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
+            self.sum.add(&sum);
+            return;
+        }
+        let is_verb = self.query.request.verb == Some(words.start);
+        let plain = self.query.request.plain.filter(|plain| is_verb && plain != text);
+        let weak = is_weak(stem) || plain.is_some();
+        let weight = counts * if weak { WEAK_WEIGHT } else { 1.0 };
+        if let Some(before) =
+            self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text)
+        {
+            before.weight = (before.weight.max(weight) + AGAIN).min(MOST);
+            return;
+        }
+        if self.query.units.len() >= MAX_UNITS {
+            return;
+        }
+        self.rank += 1;
+        let weight = weight * (1.0 + EARLY * (0.5 - (self.rank as f32 / LATE).min(1.0)));
+        let mut senses = Vec::new();
+        senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
+        // A word that the catalog writes as two: "watchlist" for `watch list`.
+        let knows = |part: &str| self.index.term(&stemmed(part)).is_some();
+        let is_whole = own.is_some() || weak || is_name;
+        let parts = if is_whole { Vec::new() } else { parts_of(text, knows) };
+        let parts = if parts.iter().all(|part| knows(part)) { parts } else { Vec::new() };
+        if !parts.is_empty() {
+            sum = Sum::default();
+        }
+        for part in &parts {
+            sum.add(&Sum::of_word(part));
+            let term = self.index.term(&stemmed(part));
+            let sense = term.map(|term| Sense { term, weight: OF_COMPOUND, kind: Kind::Said });
+            let unit = Unit::new(text.clone(), words.clone(), sense.into_iter().collect());
+            self.query.units.push(Unit { weight, ..unit });
+        }
+        self.index.synonyms.of(stem).for_each(|meaning| self.sense(meaning, &mut senses));
+        self.index.synonyms.words_of(stem).for_each(|word| sum.add(&Sum::of_word(word)));
+        let mut topic = match own {
+            _ if weak => 0.1,
+            _ if is_verb => 0.5,
+            _ if is_name => 0.2,
+            Some(term) if !self.index.is_descriptive[term as usize] => 0.3,
+            _ => 1.0,
+        };
+        if own.is_none() && !weak && senses.is_empty() {
+            let meanings = if self.foreign { thesaurus::foreign(text) } else { Vec::new() };
+            for (place, meaning) in meanings.into_iter().enumerate() {
+                if place == 0 {
+                    sum = Sum::of_word(meaning.word);
+                }
+                self.sense(meaning.synonym(), &mut senses);
+                topic = 1.0;
+            }
+            let is_slip =
+                senses.is_empty() && parts.is_empty() && counts == 1.0 && !is_name && !is_word(text);
+            if let Some(meant) = is_slip.then(|| self.index.spelling.nearest(text)).flatten() {
+                let term = self.index.term(&stemmed(meant));
+                senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
+                topic = if senses.is_empty() { topic } else { 0.8 };
+                sum = Sum::of_word(meant);
+            }
+        }
+        if let Some(plain) = plain {
+            sum = Sum::of_word(plain);
+            let term = self.index.term(&stemmed(plain));
+            senses.extend(term.map(|term| Sense { term, weight: PLAIN, kind: Kind::Meant }));
+        }
+        if is_alone && !word.is_value {
+            self.sum.add(&sum);
+        }
+        let unit = Unit::new(text.clone(), words, senses);
+        self.query.units.push(Unit { weight, topic: topic * counts, meaning: sum.meaning(), ..unit });
+    }
+
+    /// Words of scripts without spaces.
+    fn dense(&mut self, text: &str, place: usize) {
+        for (said, meanings) in thesaurus::dense(text) {
+            let mut senses = Vec::new();
+            let sum = meanings.first().map(|first| Sum::of_word(first.word)).unwrap_or_default();
+            meanings.iter().for_each(|meaning| self.sense(meaning.synonym(), &mut senses));
+            if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
+                self.sum.add(&sum);
+                let unit = Unit::new(said, place..place + 1, senses);
+                self.query.units.push(Unit { topic: 1.0, meaning: sum.meaning(), ..unit });
+            }
+        }
+    }
+
+    /// A word counts once: not again as a synonym of another word.
+    fn drop_repeated_senses(&mut self) {
+        let units = self.query.units.iter();
+        let all = units.flat_map(|unit| &unit.senses).filter(|sense| sense.kind == Kind::Said);
+        let said: Vec<Term> = all.map(|sense| sense.term).collect();
+        for unit in &mut self.query.units {
+            unit.senses.retain(|sense| sense.kind == Kind::Said || !said.contains(&sense.term));
+        }
+    }
+}
+
+impl Index {
+    /// The senses of a unit that an entry contains, each with the fields, one bit each.
+    pub(super) fn met<'u>(&self, unit: &'u Unit, entry: u32) -> impl Iterator<Item = (&'u Sense, u8)> {
+        let all = unit.senses.iter().map(move |sense| (sense, self.fields_with(sense.term, entry)));
+        all.filter(|(_, fields)| *fields != 0)
+    }
+}
+
+// The words of a query, each with what its form tells.
+
+/// Most words that are read of a query.
+const MAX_WORDS: usize = 400;
+/// Longest word, in bytes: longer ones are data.
+const MAX_WRITTEN: usize = 120;
+/// Shortest part of a compound.
+pub(super) const MIN_PART: usize = 3;
+
+/// A word of the query.
+pub(super) struct QueryWord {
+    pub(super) text: String,
+    pub(super) stem: String,
+    /// Its term in the index.
+    pub(super) term: Option<Term>,
+    /// Whether it says nothing about the tool that is meant.
+    pub(super) is_stop: bool,
+    /// Whether it stands in a path or an address.
+    pub(super) is_value: bool,
+    /// Whether it is written like a name.
+    pub(super) is_name: bool,
+}
+
+/// Words, and the ranges that are joined to one word.
+pub(super) type JoinedWords = Vec<(Range<usize>, String)>;
+
+/// The words of a query.
+pub(super) fn query_words(text: &str, index: &Index) -> (Vec<QueryWord>, JoinedWords) {
+    let mut list: Vec<QueryWord> = Vec::new();
+    let mut wholes = Vec::new();
+    let mut before = ".";
+    for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN) {
+        if list.len() >= MAX_WORDS {
+            break;
+        }
+        let is_value = is_value(written);
+        let is_name = is_name(written, std::mem::replace(&mut before, written));
+        words(written, |word| {
+            if word.joined {
+                // Its parts are the last words; the lengths of their texts tell how many.
+                let mut start = list.len();
+                let mut left = word.text;
+                while let Some(rest) =
+                    start.checked_sub(1).and_then(|last| left.strip_suffix(list[last].text.as_str()))
+                {
+                    (start, left) = (start - 1, rest);
+                }
+                wholes.push((start..list.len(), word.text.to_string()));
+                return;
+            }
+            list.push(QueryWord { is_value, is_name, ..QueryWord::new(word.text, index) });
+        });
+        // The type of a file says more than its folder.
+        let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
+        if let Some(ending) = list.last_mut().filter(|_| is_value && has_ending) {
+            ending.is_value = false;
+        }
+    }
+    (list, wholes)
+}
+
+/// Whether a word is capitalised within a sentence, and is no abbreviation.
+fn is_name(written: &str, before: &str) -> bool {
+    let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
+    let mut letters = written.chars().filter(|c| c.is_alphabetic());
+    !begins
+        && letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(char::is_lowercase)
+}
+
+/// Whether a word is a value, such as a path or an address.
+fn is_value(written: &str) -> bool {
+    let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
+    bare.starts_with(['/', '~', '\\'])
+        || bare.contains('@')
+        || bare.contains(':') && bare.contains("://")
+        || bare.matches(['/', '\\']).count() > 1
+}
+
+impl QueryWord {
+    /// A word without a form.
+    pub(super) fn new(text: &str, index: &Index) -> Self {
+        let stem = stemmed(text).into_owned();
+        let term = index.term(&stem);
+        Self { text: text.to_string(), stem, term, is_stop: is_stop(text), is_value: false, is_name: false }
+    }
+
+    /// Whether it can be a part of a compound.
+    pub(super) fn is_part(&self) -> bool {
+        self.text.len() >= MIN_PART && !self.is_stop && !self.text.bytes().any(|byte| byte.is_ascii_digit())
+    }
+}
+
+// Spelling: replaces unknown words by the ones that were probably meant.
+
+/// Words that are spelled well, by first character and length, each with the set of its letters.
+#[derive(Debug, Default)]
+pub(super) struct Spelling(HashMap<(char, usize), Vec<WithLetters>>);
+
+/// The set of a word's letters, and the word.
+type WithLetters = (u32, Box<str>);
+
+/// Characters of the shortest word that is corrected.
+const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
+/// Longer ones are no words.
+const MAX_LENGTH: usize = 24;
+
+/// The set of a word's letters, as bits.
+fn letters(word: &str) -> u32 {
+    word.chars().fold(0, |bits, c| bits | 1 << (c as u32 % 32))
+}
+
+impl Spelling {
+    /// Takes these words as correct.
+    pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+        let mut groups: HashMap<_, Vec<_>> = HashMap::new();
+        for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
+            let length = word.chars().count();
+            let first = word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length));
+            if let Some(first) = first {
+                groups.entry((first, length)).or_default().push((letters(word), word.into()));
+            }
+        }
+        Self(groups)
+    }
+
+    /// The words with this first character and length whose letters differ from these in at most so many.
+    fn group(&self, first: char, length: usize, letters: u32, most: u32) -> impl Iterator<Item = &str> {
+        let words = self.0.get(&(first, length)).into_iter().flatten();
+        let near = words.filter(move |(known, _)| (letters ^ known).count_ones() <= most);
+        near.map(|(_, word)| &**word)
+    }
+
+    /// The word that was probably meant; `None` where several are as near.
+    pub(super) fn nearest(&self, word: &str) -> Option<&str> {
+        let length = word.chars().count();
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let allowed = SlipPolicy::QUERY_WORD.max_edits(length);
+        let (first, own) = (word.chars().next()?, letters(word));
+        let mut best: Option<(usize, &str)> = None;
+        let mut is_unique = true;
+        for near in length.saturating_sub(allowed)..=length + allowed {
+            // Each edit changes at most two letters.
+            for known in self.group(first, near, own, 2 * allowed as u32) {
+                let distance = damerau_levenshtein(word, known);
+                match best {
+                    _ if distance > allowed => {}
+                    Some((least, _)) if distance > least => {}
+                    Some((least, _)) if distance == least => is_unique = false,
+                    _ => (best, is_unique) = (Some((distance, known)), true),
+                }
+            }
+        }
+        best.filter(|_| is_unique).map(|(_, word)| word)
+    }
+}
+
+// Tool names in a query: a query with the name of a tool wants that tool, whatever else it says.
+
+/// Longest query that can be a name, in bytes.
+const MAX_NAME: usize = 200;
+/// Most identifiers of a query that are looked up.
+const MAX_IDENTIFIERS: usize = 200;
+
+impl Index {
+    /// Positions of the entries that a query names.
+    pub fn named_in(&self, query: &str) -> impl Iterator<Item = usize> {
+        self.mentioned(query).into_iter().map(|entry| entry as usize)
+    }
+
+    /// The entries that a query names, in its order. The query is the name, or consists of just the words of the
+    /// name, or contains the name where it cannot be an ordinary word.
+    pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
+        let mut all = Vec::new();
+        if query.len() <= MAX_NAME {
+            all.extend(self.named(query.trim()));
+            all.extend(self.named_in_words(query));
+        }
+        for (identifier, is_quoted) in identifiers(query).take(MAX_IDENTIFIERS) {
+            all.extend(self.identified(identifier, is_quoted));
+        }
+        let mut seen = HashSet::new();
+        all.retain(|entry| seen.insert(*entry));
+        all
+    }
+
+    /// The entries that an identifier names: as it stands, or without the prefixes that clients and paths add, as in
+    /// `mcp__server__NAME`, `functions.NAME` and `tools/NAME.md`.
+    fn identified(&self, identifier: &str, is_quoted: bool) -> Vec<u32> {
+        let can_be = |name: &str| match is_quoted || is_no_word(name) {
+            true => self.named(name).to_vec(),
+            false => Vec::new(),
+        };
+        if !is_quoted && !is_no_word(identifier) && !identifier.contains(['_', '.', '-', ':', '/']) {
+            return Vec::new();
+        }
+        let found = can_be(identifier);
+        if !found.is_empty() {
+            return found;
+        }
+        let bare = identifier.strip_suffix(".md").unwrap_or(identifier);
+        let ends =
+            |separator: &'static str| bare.match_indices(separator).map(move |(at, _)| at + separator.len());
+        let endings = ["/", "__", ".", ":"].into_iter().flat_map(ends).map(|at| &bare[at..]);
+        let beginnings = bare.match_indices(['-', ':', '/', '.']).map(|(at, _)| &bare[..at]);
+        let names = std::iter::once(bare).chain(endings).chain(beginnings).map(can_be);
+        names.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+    }
+}
+
+/// Possible names in a text, and whether each is quoted.
+fn identifiers(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/');
+    text.split(move |c: char| !belongs(c)).filter(|run| !run.is_empty()).map(move |run| {
+        let start = run.as_ptr() as usize - text.as_ptr() as usize;
+        let is_quoted = text[..start].ends_with(['`', '"', '\'', '\u{201c}']);
+        (run.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_'), is_quoted)
+    })
+}
+
+/// Whether a word is an identifier and no word of a language.
+fn is_no_word(name: &str) -> bool {
+    let inner = || name.chars().skip(1);
+    inner().any(|c| matches!(c, '_' | '.' | '-' | ':') || c.is_ascii_digit())
+        || name.chars().zip(inner()).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expected: Option<&str>) {
+        let spelling = Spelling::of(
+            ["weather", "directory", "document", "repository", "forecast", "house", "mouse"].into_iter(),
+        );
+        assert_eq!(spelling.nearest(word), expected, "{word}");
+    }
+
+    #[test]
+    fn a_slip_is_mended_and_another_word_is_left() {
+        check("wether", Some("weather"));
+        check("documnet", Some("document"));
+        check("repositroy", Some("repository"));
+        check("direktory", Some("directory"));
+        check("Paris", None);
+        check("horse", Some("house"));
+        check("cat", None);
+        check("x1234567", None);
+    }
+}

@@ -1,0 +1,349 @@
+//! Ranks entries by their fit to a query.
+
+use super::confidence::{self, Features};
+use super::index::{Index, Term};
+use super::query::{Kind, Query, Unit};
+use super::{Field, Hit, SearchRequest, SearchResult, Verdict};
+use toolcrib_definition::Effect;
+
+/// Most entries that are scored in full.
+pub(super) const CANDIDATES: usize = 100;
+/// Share of the largest weight of a word, below which a word is not summed: it is in many entries.
+const MIN_IDF_SHARE: f32 = 0.05;
+/// Most confidence of a hit beside one that the query names.
+const MOST_BESIDE_NAMED: f32 = 0.5;
+/// Fewest hits from which the features of the verdict are made.
+pub(super) const TELLING: usize = 5;
+
+/// Number of features of the order.
+pub(super) const FEATURES: usize = 12;
+/// Weight of each feature in the order, as `lab/search/fit.py` prints them.
+pub(super) const WEIGHTS: [f32; FEATURES] = [1.0, 5.1, 4.2, 2.5, 1.5, 1.2, 0.9, -0.3, 2.1, 2.5, -1.6, 0.9];
+/// Weight of the request's verb in an entry that does something else.
+const OTHER_ACTION: f32 = 0.3;
+/// Cosine from which an entry without a word of the query is a candidate.
+const NEAR: f32 = 0.2;
+/// Cosine from which an entry without a word of the query is worth a look where nothing fits.
+const TELLS_NEAR: f32 = 0.35;
+/// Nearness of the heads of a request and of a name from which they are one thing.
+pub(super) const SAME_THING: f32 = 0.5;
+/// Words of a query up to which it is short, and from which it is long.
+const SHORT: f32 = 6.0;
+const LONG: f32 = 20.0;
+
+/// An entry with the features of its fit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Candidate {
+    pub(super) entry: u32,
+    pub(super) score: f32,
+    /// Sum of the weights of its words.
+    pub(super) words: f32,
+    /// Cosine of its meaning and the query's; the largest one of its phrases.
+    pub(super) meaning: f32,
+    pub(super) phrase: f32,
+    /// Agreement of what it does with what the query asks to do.
+    pub(super) agrees: f32,
+    /// Degree to which its words are near to those of the query.
+    pub(super) near: f32,
+    /// Weight of the nouns of its name that the query does not have; and nearness of its head to the query's.
+    pub(super) extra: f32,
+    pub(super) head: f32,
+    pub(super) features: [f32; FEATURES],
+}
+
+/// Sum of one entry.
+#[derive(Clone, Copy)]
+struct Sum {
+    total: f32,
+    /// The unit that was added last, and its contribution.
+    unit: Option<usize>,
+    counted: f32,
+}
+
+/// Steps into which sums are divided to find the best ones.
+const STEPS: usize = 128;
+
+/// Least sum of the best entries: a lower bound, so that at least `limit` entries reach it.
+fn least(sums: &[(u32, f32)], limit: usize, within: &dyn Fn(u32) -> bool) -> f32 {
+    let best = sums.iter().map(|(_, total)| *total).fold(0.0, f32::max);
+    if sums.len() <= limit || best <= 0.0 {
+        return 0.0;
+    }
+    let mut steps = [0_usize; STEPS + 1];
+    for (_, total) in sums.iter().filter(|(entry, _)| within(*entry)) {
+        steps[(total / best * STEPS as f32) as usize] += 1;
+    }
+    let mut count = 0;
+    let step = (0..=STEPS).rev().find(|&step| {
+        count += steps[step];
+        count >= limit
+    });
+    step.unwrap_or(0) as f32 / STEPS as f32 * best
+}
+
+/// Features of a query's candidates, for the programs in `lab/search`.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Terms of the likelihood that anything fits.
+    pub query: Vec<confidence::Term>,
+    /// For each candidate, best first, its entry and its features in the order.
+    pub order: Vec<(usize, Vec<f32>)>,
+    /// For each of the first hits, its entry and the terms of the probability that it is right.
+    pub hits: Vec<(usize, Vec<confidence::Term>)>,
+}
+
+impl Index {
+    /// Ranks the entries for a request with the query as a whole; this many are scored in full.
+    pub(super) fn find_whole(&self, request: SearchRequest<'_>, scored: usize) -> SearchResult {
+        let query = Query::read(request.query, self);
+        let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
+        let named: Vec<u32> =
+            self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
+        let mut ranked = self.ranked(&query, &within, request.limit.max(scored));
+        ranked.retain(|candidate| !named.contains(&candidate.entry));
+        let best = ranked.first().map_or(0.0, |first| first.score);
+        let left = request.limit.saturating_sub(named.len());
+        let first = self.first_features(&query, &ranked, left.max(TELLING));
+        let telling = &first[..first.len().min(TELLING)];
+        let (fit, most) = match named.is_empty() {
+            true => (self.match_likelihood(&query, telling), 1.0),
+            false => (1.0, MOST_BESIDE_NAMED),
+        };
+        let named = named.iter().take(request.limit).map(|&entry| Hit {
+            entry: entry as usize,
+            score: best.max(1.0) * 2.0,
+            confidence: confidence::NAMED,
+            reason: "the query names it".into(),
+        });
+        let fitting = ranked.iter().zip(&first).take(left).map(|(candidate, features)| Hit {
+            entry: candidate.entry as usize,
+            score: candidate.score,
+            confidence: confidence::of(features, fit).min(most).min(self.most_for(&query, candidate)),
+            reason: confidence::reason(self, &query, candidate),
+        });
+        let mut hits: Vec<Hit> = named.chain(fitting).collect();
+        let verdict = self.verdict(fit, hits.first().map_or(0.0, |first| first.confidence));
+        if verdict == Verdict::NoMatch {
+            let far = |one: &Candidate| one.words == 0.0 && one.meaning < TELLS_NEAR;
+            hits.retain(|hit| !ranked.iter().any(|one| one.entry as usize == hit.entry && far(one)));
+        }
+        SearchResult { verdict, hits }
+    }
+
+    /// The most confidence of a candidate: one that reads does not do what a short request to write asks for, and one that
+    /// deletes another thing must not be called without a look.
+    fn most_for(&self, query: &Query, candidate: &Candidate) -> f32 {
+        let effect = self.effects[candidate.entry as usize];
+        let is_short = query.length as f32 <= SHORT;
+        let only_reads = effect == Some(Effect::Read) && candidate.agrees < 0.0 && query.request.writes();
+        let is_other = effect == Some(Effect::Destructive) && candidate.head < SAME_THING;
+        if is_short && (only_reads || is_other) { confidence::UNSURE / 2.0 } else { 1.0 }
+    }
+
+    /// The verdict for the likelihood that anything fits, and the confidence of the first hit.
+    fn verdict(&self, fit: f32, sure: f32) -> Verdict {
+        match self.min_match_likelihood {
+            least if fit < least => Verdict::NoMatch,
+            least if least > 0.0 && sure < confidence::UNSURE => Verdict::Unsure,
+            _ => Verdict::Match,
+        }
+    }
+
+    /// Features of a query's candidates, for the programs that fit the weights; none where the query names an entry, or
+    /// nothing is found.
+    pub fn observe(&self, query: &str) -> Option<Observation> {
+        let is_named = !self.mentioned(query).is_empty();
+        let query = Query::read(query, self);
+        let ranked = self.ranked(&query, &|_| true, CANDIDATES);
+        let telling = self.first_features(&query, &ranked, TELLING);
+        let _ = telling.first().filter(|_| !is_named)?;
+        let fit = self.match_likelihood(&query, &telling);
+        Some(Observation {
+            query: self.match_terms(&query, &telling).to_vec(),
+            order: ranked.iter().map(|one| (one.entry as usize, one.features.to_vec())).collect(),
+            hits: telling.iter().map(|hit| (hit.entry as usize, hit.terms(fit).to_vec())).collect(),
+        })
+    }
+
+    /// The features of the first of these candidates.
+    fn first_features(&self, query: &Query, ranked: &[Candidate], count: usize) -> Vec<Features> {
+        let scores: Vec<f32> = ranked.iter().take(TELLING).map(|candidate| candidate.score).collect();
+        let features = |(place, candidate)| self.features(query, place, candidate, &scores);
+        ranked.iter().take(count).enumerate().map(features).collect()
+    }
+
+    fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
+        let mut candidates = self.candidates(query, within, limit);
+        for candidate in &mut candidates {
+            let entry = candidate.entry as usize;
+            candidate.agrees = self.does[entry].agrees(&query.request);
+            candidate.near = self.nearness(query, candidate.entry);
+            (candidate.extra, candidate.head) = self.nouns_beside(query, candidate.entry);
+            let near = self.phrases[entry].iter().map(|phrase| phrase.near(&query.meaning));
+            candidate.phrase = near.fold(0.0, f32::max);
+        }
+        let most =
+            |value: fn(&Candidate) -> f32| candidates.iter().map(value).fold(f32::MIN_POSITIVE, f32::max);
+        let (words, meaning, phrase) =
+            (most(|one| one.words), most(|one| one.meaning), most(|one| one.phrase));
+        let long = ((query.length as f32 - SHORT) / (LONG - SHORT)).clamp(0.0, 1.0);
+        for candidate in &mut candidates {
+            let entry = candidate.entry as usize;
+            let (words, meaning, phrase) = (
+                candidate.words / words,
+                candidate.meaning / meaning.max(0.2),
+                candidate.phrase / phrase.max(0.2),
+            );
+            let lists = f32::from(u8::from(self.does[entry].lists));
+            let wants = f32::from(u8::from(query.request.wants_list));
+            let group = self.groups[entry].iter().any(|group| query.groups.contains(group));
+            candidate.features = [
+                words,
+                meaning,
+                meaning * long,
+                phrase,
+                phrase * long,
+                candidate.agrees,
+                lists * wants,
+                lists * (1.0 - wants),
+                candidate.near,
+                f32::from(u8::from(group)),
+                candidate.extra * (1.0 - long),
+                candidate.head,
+            ];
+            candidate.score =
+                candidate.features.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum();
+        }
+        candidates.sort_unstable_by(order);
+        self.keep_writes_from_first(query, &mut candidates);
+        candidates
+    }
+
+    /// A tool that removes something comes first only where the request asks to remove; another destructive tool also where the
+    /// request asks for just what it does; and one that writes, where the request is no question.
+    fn keep_writes_from_first(&self, query: &Query, candidates: &mut [Candidate]) {
+        let is_asked = |one: &Candidate| {
+            let (does, effect) = (&self.does[one.entry as usize], self.effects[one.entry as usize]);
+            let is_harmless = effect != Some(Effect::Destructive) || one.agrees > 0.0;
+            let is_read = effect == Some(Effect::Read) || !does.writes();
+            (query.request.is_destructive || (is_harmless && !does.removes()))
+                && (!query.request.is_question || is_read)
+        };
+        if let Some(place) = candidates.iter().position(is_asked) {
+            let best = candidates[0].score;
+            candidates[..=place].rotate_right(1);
+            candidates[0].score = candidates[0].score.max(best);
+        }
+    }
+
+    /// Weight of the nouns of an entry's name that are not near to any word of a query, and nearness of the two heads.
+    fn nouns_beside(&self, query: &Query, entry: u32) -> (f32, f32) {
+        let near = |unit: &Unit, term: Term| {
+            let said = unit.senses.iter().filter(|sense| sense.term == term).map(|sense| sense.weight);
+            said.fold(self.term_meanings[term as usize].near(&unit.meaning), f32::max)
+        };
+        let units = || {
+            query.units.iter().filter(|unit| unit.topic > 0.0 && query.request.verb != Some(unit.words.start))
+        };
+        let nouns = &self.nouns[entry as usize];
+        let extra = |term: &Term| {
+            let best = units().map(|unit| near(unit, *term)).fold(0.0, f32::max);
+            self.idf(*term) / self.max_idf * (1.0 - best)
+        };
+        let heads =
+            query.units.iter().filter(|unit| query.head.is_some_and(|head| unit.words.contains(&head)));
+        let head = nouns.last().map(|term| heads.map(|unit| near(unit, *term)).fold(0.0, f32::max));
+        (nouns.iter().map(extra).sum(), head.unwrap_or(0.0))
+    }
+
+    /// Degree to which the words of an entry's name and summary are near to the objects and actions of a query.
+    fn nearness(&self, query: &Query, entry: u32) -> f32 {
+        let (mut near, mut all) = (0.0, 0.0);
+        for unit in query.units.iter().filter(|unit| unit.topic > 0.15) {
+            let weight = unit.topic * unit.weight;
+            all += weight;
+            near += weight * self.unit_nearness(unit, entry);
+        }
+        if all > 0.0 { near / all } else { 0.0 }
+    }
+
+    /// Degree to which any word of an entry is near to a unit, from 0 to 1.
+    pub(super) fn unit_nearness(&self, unit: &Unit, entry: u32) -> f32 {
+        let met = self.met(unit, entry).map(|(sense, _)| sense.weight).fold(0.0, f32::max);
+        if met >= 0.8 {
+            return met;
+        }
+        let shown = Field::Name.bit() | Field::Alias.bit() | Field::Short.bit() | Field::Label.bit();
+        let terms = self.entry_terms[entry as usize].iter().filter(|(_, fields)| fields & shown != 0);
+        terms.map(|(term, _)| self.term_meanings[*term as usize].near(&unit.meaning)).fold(met, f32::max)
+    }
+
+    /// The entries that are scored in full: those with the best words and meaning, at least as many as the limit.
+    fn candidates(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
+        let sums = self.accumulate(query);
+        let best = sums
+            .iter()
+            .zip(0..)
+            .filter(|(_, entry)| within(*entry))
+            .map(|(sum, _)| sum.total)
+            .fold(f32::MIN_POSITIVE, f32::max);
+        let known = !query.meaning.is_empty();
+        let met = (0..self.len() as u32).filter(|&entry| within(entry)).filter_map(|entry| {
+            let words = sums[entry as usize].total;
+            let meaning =
+                if known { self.meanings[entry as usize].near(&query.meaning).max(0.0) } else { 0.0 };
+            (words > 0.0 || meaning > NEAR).then_some((entry, words, meaning))
+        });
+        let met: Vec<(u32, f32, f32)> = met.collect();
+        let both = |words: f32, meaning: f32| words / best + meaning;
+        let totals: Vec<(u32, f32)> =
+            met.iter().map(|(entry, words, meaning)| (*entry, both(*words, *meaning))).collect();
+        let least = least(&totals, limit, &|_| true);
+        let mut best: Vec<(u32, f32, f32)> =
+            met.into_iter().filter(|(_, words, meaning)| both(*words, *meaning) >= least).collect();
+        if best.len() > limit {
+            let order = |one: &(u32, f32, f32), other: &(u32, f32, f32)| {
+                both(other.1, other.2).total_cmp(&both(one.1, one.2)).then(one.0.cmp(&other.0))
+            };
+            best.select_nth_unstable_by(limit, order);
+            best.truncate(limit);
+        }
+        best.into_iter()
+            .map(|(entry, words, meaning)| Candidate { entry, words, meaning, ..Candidate::default() })
+            .collect()
+    }
+
+    /// The sum of the query's words for each entry.
+    fn accumulate(&self, query: &Query) -> Vec<Sum> {
+        let mut sums = vec![Sum { total: 0.0, unit: None, counted: 0.0 }; self.len()];
+        for (number, unit) in query.units.iter().enumerate() {
+            let is_verb = query.request.verb == Some(unit.words.start);
+            for sense in &unit.senses {
+                let scale = unit.weight * sense.weight * self.idf(sense.term);
+                if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
+                    continue;
+                }
+                for &(entry, weight) in &self.postings[sense.term as usize] {
+                    // The word of another action in a tool is a state, or a part of something else.
+                    let is_other = is_verb && self.does[entry as usize].agrees(&query.request) < 0.0;
+                    let counts = scale * weight * if is_other { OTHER_ACTION } else { 1.0 };
+                    let sum = &mut sums[entry as usize];
+                    if sum.unit != Some(number) {
+                        (sum.unit, sum.counted) = (Some(number), counts);
+                        sum.total += counts;
+                    } else if counts > sum.counted {
+                        // Several senses of one unit do not add up: only the best counts.
+                        sum.total += counts - sum.counted;
+                        sum.counted = counts;
+                    }
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// Best first; ties in the order of the catalog.
+fn order(one: &Candidate, other: &Candidate) -> std::cmp::Ordering {
+    other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry))
+}

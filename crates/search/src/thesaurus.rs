@@ -1,0 +1,275 @@
+//! Synonyms of a configuration, words of other languages with their English meanings, and words that say little.
+//!
+//! In the lists of `words/`, a word of another language is left of `>`, and its English meanings are at its right.
+
+use std::sync::LazyLock;
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::words::{is_dense, plain, stemmed};
+
+/// Most words of a phrase that is looked up.
+pub(super) const MAX_PHRASE: usize = 3;
+/// Factor for each word of a phrase.
+const OF_PHRASE: f32 = 0.6;
+/// Weight of a configured synonym: it was written for this catalog.
+const CONFIGURED: f32 = 0.9;
+/// Weight of the first meaning of a word of another language, and the factor from each to the next.
+const FIRST: f32 = 0.9;
+const FURTHER: f32 = 0.8;
+
+/// Abbreviations that people type, and what they stand for.
+const ABBREVIATIONS: &str = "\
+admin > administrator
+app > application
+auth > authentication
+cal > calendar
+changelog > file
+config > configuration
+convo > conversation
+db > database
+dir > directory
+dm > direct message
+doc > document
+env > environment
+fav > favorite
+img > image
+info > information
+msg > message
+notif > notification
+org > organization
+param > parameter
+pic > picture
+pr > pull request
+profile pic > avatar
+proj > project
+pw > password
+readme > file
+repo > repository
+spec > specification
+sub > subscription
+temp > temperature
+tix > ticket
+txn > transaction
+var > variable
+vid > video
+who am i > me";
+
+/// The synonyms of a configuration: by a stem, or stems with a space between them, the stems that they mean.
+#[derive(Debug, Default)]
+pub(super) struct Synonyms {
+    meanings: HashMap<String, Vec<(String, f32)>>,
+    /// The words of all meanings of a key, for their vectors.
+    words: HashMap<String, Vec<String>>,
+    /// First stems of phrases.
+    begins: HashSet<String>,
+}
+
+/// A word as its stem, with its weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Synonym<'t> {
+    pub(super) stem: &'t str,
+    pub(super) weight: f32,
+}
+
+/// A text as the stems of its words.
+fn phrase(text: &str) -> String {
+    plain(text).iter().map(|word| stemmed(word)).collect::<Vec<_>>().join(" ")
+}
+
+impl Synonyms {
+    /// The synonyms of a configuration, and common abbreviations.
+    pub(super) fn configured<'s>(synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>) -> Self {
+        let mut all = Self::default();
+        let short = ABBREVIATIONS.lines().filter_map(|line| line.split_once(" > "));
+        let short = short.map(|(left, right)| (left, vec![right]));
+        let own = synonyms
+            .into_iter()
+            .map(|(left, rights)| (left.as_str(), rights.iter().map(String::as_str).collect()));
+        for (left, rights) in short.chain(own) {
+            let key = phrase(left);
+            let rights = rights.iter().map(|right| (right, phrase(right)));
+            for (written, right) in rights.filter(|(_, right)| !key.is_empty() && *right != key) {
+                if let Some((first, _)) = key.split_once(' ') {
+                    all.begins.insert(first.to_string());
+                }
+                let weight = if right.contains(' ') { CONFIGURED * OF_PHRASE } else { CONFIGURED };
+                all.words.entry(key.clone()).or_default().extend(plain(written));
+                let meanings = all.meanings.entry(key.clone()).or_default();
+                meanings.extend(right.split(' ').map(|stem| (stem.to_string(), weight)));
+            }
+        }
+        all
+    }
+
+    /// The meanings of a stem, or of stems with a space between them.
+    pub(super) fn of(&self, key: &str) -> impl Iterator<Item = Synonym<'_>> {
+        let meanings = self.meanings.get(key).into_iter().flatten();
+        meanings.map(|(stem, weight)| Synonym { stem, weight: *weight })
+    }
+
+    /// The words that a key means.
+    pub(super) fn words_of(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.words.get(key).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Every key with its meanings and their words, sorted.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &[(String, f32)], &[String])> {
+        let mut keys: Vec<&String> = self.meanings.keys().collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|key| {
+            (key.as_str(), &*self.meanings[key], self.words.get(key).map_or(&[][..], Vec::as_slice))
+        })
+    }
+
+    /// Whether any longer key begins with this stem.
+    pub(super) fn begins(&self, stem: &str) -> bool {
+        self.begins.contains(stem)
+    }
+}
+
+// Words that say nothing, or little, about the tool that is meant.
+
+fn listed(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
+}
+
+static STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("words/stop.txt")).collect());
+static WEAK: LazyLock<HashSet<String>> =
+    LazyLock::new(|| listed(include_str!("words/weak.txt")).map(|word| stemmed(word).into_owned()).collect());
+
+/// Every word that says nothing about the tool that is meant, with spaces between them.
+pub(super) fn stop_words() -> String {
+    listed(include_str!("words/stop.txt")).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word says nothing about the tool that is meant.
+pub(super) fn is_stop(word: &str) -> bool {
+    STOP.contains(word)
+}
+
+/// Whether a stem is a weak word.
+pub(super) fn is_weak(stem: &str) -> bool {
+    WEAK.contains(stem)
+}
+
+// Words of other languages (`words/*.txt`). Each list is read at its first use.
+
+/// An English meaning of a word of another language.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Translation {
+    pub(super) word: &'static str,
+    stem: &'static str,
+    weight: f32,
+}
+
+impl Translation {
+    /// Its stem, with its weight.
+    pub(super) fn synonym(&self) -> Synonym<'static> {
+        Synonym { stem: self.stem, weight: self.weight }
+    }
+}
+
+/// English meanings by word.
+type Dictionary = HashMap<String, Vec<(&'static str, String)>>;
+
+/// The dictionaries of languages with spaces, with the stemmer of each.
+const SPACED: [(&str, Option<Algorithm>); 7] = [
+    (include_str!("words/de.txt"), Some(Algorithm::German)),
+    (include_str!("words/fr.txt"), Some(Algorithm::French)),
+    (include_str!("words/es.txt"), Some(Algorithm::Spanish)),
+    (include_str!("words/pt.txt"), Some(Algorithm::Portuguese)),
+    (include_str!("words/it.txt"), Some(Algorithm::Italian)),
+    (include_str!("words/ru.txt"), Some(Algorithm::Russian)),
+    (include_str!("words/uk.txt"), None),
+];
+
+fn dictionary(text: &'static str, key: impl Fn(&str) -> String) -> Dictionary {
+    let mut all = Dictionary::new();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    for (word, meanings) in lines.filter_map(|line| line.split_once(" > ")) {
+        let known = all.entry(key(word)).or_default();
+        for meaning in meanings.split(", ") {
+            known.push((meaning, phrase(meaning)));
+        }
+    }
+    all
+}
+
+fn foreign_stem(word: &str, algorithm: Option<Algorithm>) -> String {
+    algorithm.map_or_else(|| word.to_string(), |algorithm| Stemmer::create(algorithm).stem(word).into_owned())
+}
+
+static SPACED_WORDS: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
+    let read = |(list, algorithm)| dictionary(list, |word| foreign_stem(&plain(word).join(" "), algorithm));
+    SPACED.into_par_iter().map(read).collect()
+});
+
+/// Words of scripts without spaces, looked up wherever they stand.
+static DENSE: LazyLock<Dictionary> = LazyLock::new(|| {
+    dictionary(
+        concat!(include_str!("words/zh.txt"), include_str!("words/ja.txt"), include_str!("words/ko.txt")),
+        str::to_string,
+    )
+});
+/// Length of the longest of them, in characters.
+const MAX_DENSE: usize = 8;
+
+fn translations(dictionary: &'static Dictionary, word: &str) -> impl Iterator<Item = Translation> + use<> {
+    let known = dictionary.get(word).into_iter().flatten();
+    known.scan(FIRST, |weight, (word, stem)| {
+        let one = Translation { word, stem, weight: *weight };
+        *weight *= FURTHER;
+        Some(one)
+    })
+}
+
+/// The meanings of a word of another language; the word is in lower case, without accents.
+pub(super) fn foreign(word: &str) -> Vec<Translation> {
+    let all = SPACED_WORDS.iter().zip(SPACED);
+    all.flat_map(|(known, (_, algorithm))| translations(known, &foreign_stem(word, algorithm))).collect()
+}
+
+/// Words of scripts without spaces in a text, the longest first where they overlap, with their meanings.
+pub(super) fn dense(text: &str) -> Vec<(String, Vec<Translation>)> {
+    let mut found = Vec::new();
+    let places: Vec<(usize, char)> = text.char_indices().collect();
+    let mut at = 0;
+    while let Some(&(start, c)) = places.get(at) {
+        let longest = is_dense(c.encode_utf8(&mut [0; 4])).then(|| {
+            (1..=MAX_DENSE.min(places.len() - at)).rev().find_map(|length| {
+                let end = places.get(at + length).map_or(text.len(), |(place, _)| *place);
+                let word = &text[start..end];
+                let meanings: Vec<_> = translations(&DENSE, word).collect();
+                (!meanings.is_empty()).then_some((length, word, meanings))
+            })
+        });
+        match longest.flatten() {
+            Some((length, word, meanings)) => {
+                found.push((word.to_string(), meanings));
+                at += length;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(meanings: &[Translation]) -> Vec<&str> {
+        meanings.iter().map(|meaning| meaning.word).collect()
+    }
+
+    #[test]
+    fn other_languages_find_english_words() {
+        assert!(words(&foreign("wetter")).contains(&"weather"));
+        assert!(words(&foreign("погода")).contains(&"weather"));
+        let found = dense("明天的天气怎么样");
+        assert!(found.iter().any(|(_, meanings)| words(meanings).contains(&"weather")), "{found:?}");
+    }
+}

@@ -1,0 +1,371 @@
+//! Docs, pages for people, and files about the whole catalog. `/tools/NAME.md` is a doc, `/tools/NAME.html` a page, and `/tools/NAME`
+//! the form that the client prefers; `/registry.json`, `/llms.txt` and `/llms-full.txt` are about all tools. Pages that `site` makes
+//! are made anew for each request, since people read few of them; docs and the assets of pages are cached.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, LOCATION};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::{Map, Value, json};
+
+use super::sign_in::{Browser, Visitor};
+use super::{RequestContext, Response};
+use crate::RequestCatalog;
+use crate::response::{
+    Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, negotiated, no_store, preferred,
+    reads_pages, with,
+};
+use crate::site::{Attempt, Connect, MAX_QUERY, Person, Site, asset_type};
+use toolcrib_catalog::{Record, Tool};
+use toolcrib_definition::finding::Finding;
+use toolcrib_gateway::exec::Caller;
+use toolcrib_gateway::functions::Function;
+
+/// The endings of an address: markdown, a page, and the form that the client prefers.
+const MARKDOWN: &str = ".md";
+const PAGE: &str = ".html";
+const NEGOTIATED: &str = "";
+
+/// Most hits on a search page.
+const MAX_HITS: usize = 20;
+
+/// A doc, a page for people, and every address without content. What is not cached is made when its turn comes; a browser
+/// that asks for a missing page gets a page with a search.
+pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let path = request.uri.path().strip_prefix('/').unwrap_or_default();
+    if is_read(&request.method)
+        && let Some(cached) = catalog.cache(&caller).cached(path)
+    {
+        return Ok(cached);
+    }
+    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
+    let prepared = Prepared::of(browser, &caller).await?;
+    let making = move || {
+        let pages = Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared };
+        match pages.answer() {
+            Err(problem) if problem.code == ProblemCode::NotFound && reads_pages(&request.headers) => {
+                pages.missing(&address(&request)?)
+            }
+            answer => answer,
+        }
+    };
+    shared.slowly(making).await?
+}
+
+/// A file that pages load, such as their style sheet. The answer for any other name shows nothing of the catalog, since the
+/// request needs no token.
+pub(super) async fn asset(context: RequestContext) -> Result<Response, Problem> {
+    let path = address(&context.request)?;
+    let view = context.catalog.unrestricted_view();
+    let body = view.templates().assets().get(&*path);
+    let missing = || Problem::new(ProblemCode::NotFound, "there is no such asset");
+    let body = Bytes::from(body.ok_or_else(missing)?.clone());
+    Ok(Tagged::of_type(body, asset_type(&path)).answer())
+}
+
+/// The path, from the root of the site.
+fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
+    decoded_address(request.uri.path().trim_start_matches('/'))
+}
+
+fn is_read(method: &Method) -> bool {
+    method == Method::GET || method == Method::HEAD
+}
+
+/// What a page needs beside the catalog.
+#[derive(Debug, Default)]
+pub(super) struct Prepared {
+    connect: Connect,
+    /// The value in the forms of the page; empty where it has none.
+    csrf: String,
+    pub(super) attempt: Attempt,
+    /// The query of a search page, and the answer of `tool_search`.
+    search: Option<(String, Map<String, Value>)>,
+}
+
+impl Prepared {
+    pub(super) async fn of(browser: Browser<'_>, caller: &Caller) -> Result<Self, Problem> {
+        let Browser { shared, catalog, request } = browser;
+        let path = request.uri.path();
+        // Without state, a page is shown without its form.
+        let csrf = if path.starts_with("/tools/") {
+            browser.csrf(caller).await.unwrap_or_default()
+        } else {
+            String::new()
+        };
+        let http = format!("{}{}", browser.address(), catalog.root());
+        let connect =
+            Connect { mcp: format!("{http}/mcp"), http, needs_token: !shared.authenticator.is_open() };
+        let query = request.uri.query().filter(|_| is_read(&request.method) && path.starts_with("/search."));
+        let query = query.and_then(searched).transpose()?.filter(|query| !query.trim().is_empty());
+        let Some(query) = query else { return Ok(Self { connect, csrf, ..Self::default() }) };
+        let function = Function::tool_search();
+        let limit: String = query.chars().take(MAX_QUERY).collect();
+        let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
+        let answer = shared.call_limiter.acquire(function)?.call(&catalog.context(caller), call).await?;
+        Ok(Self { connect, csrf, search: Some((query, answer.body().clone())), ..Self::default() })
+    }
+}
+
+/// Docs and pages as one caller sees them.
+#[derive(Clone, Copy)]
+pub(super) struct Pages<'v> {
+    pub(super) catalog: &'v RequestCatalog,
+    pub(super) caller: &'v Caller,
+    pub(super) request: &'v Parts,
+    pub(super) prepared: &'v Prepared,
+}
+
+impl<'v> Pages<'v> {
+    fn cache(self) -> &'v ResponseCache {
+        self.catalog.cache(self.caller)
+    }
+
+    fn answer(self) -> Result<Response, Problem> {
+        let request = self.request;
+        if let Some(path) = request.uri.path().strip_prefix("/tools/") {
+            return self.doc(&decoded_address(path)?);
+        }
+        let found = self.page(&address(request)?)?;
+        if !is_read(&request.method) && found.is_some() {
+            let allow = [(ALLOW, HeaderValue::from_static("GET,HEAD"))];
+            return Err(Problem::new(ProblemCode::MethodNotAllowed, "pages are read").header(allow));
+        }
+        found.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is nothing at this address"))
+    }
+
+    /// The answer at a path below `/tools/`.
+    fn doc(self, path: &str) -> Result<Response, Problem> {
+        let cache = self.cache();
+        let path = if path.is_empty() { "README.md" } else { path };
+        if path == "README.md" || path.starts_with("categories/") {
+            return cache.answer(&format!("tools/{path}"), || {
+                let pages = cache.view().index().as_ref().map_err(internal)?;
+                let page = pages.iter().find(|page| page.path == path);
+                let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
+                Ok(Tagged::new(page.ok_or_else(missing)?.markdown.clone(), Media::Markdown))
+            });
+        }
+        let mut forms = [MARKDOWN, PAGE].into_iter();
+        let named = forms.find_map(|form| Some((form, path.strip_suffix(form)?)));
+        let (form, name) = named.unwrap_or((NEGOTIATED, path));
+        let (form, index) = match find(cache, name) {
+            Ok(index) => (form, index),
+            Err(problem) if form == NEGOTIATED => return Err(problem),
+            // The ending may be part of the name.
+            Err(problem) => (NEGOTIATED, find(cache, path).map_err(|_| problem)?),
+        };
+        let Some(tool) = cache.view().catalog().tools.get(index) else { return Err(no_place()) };
+        if tool.safe_name != name {
+            return Ok(redirect(&format!("{}/tools/{}{}", self.catalog.root(), tool.safe_name, form)));
+        }
+        if cache.view().is_forbidden(index) {
+            return Err(Problem::forbidden(&tool.safe_name));
+        }
+        match form {
+            MARKDOWN => self.markdown(index, tool, Media::Markdown),
+            PAGE => self.page_of(tool),
+            _ => self.negotiated(index, tool).map(by_accept),
+        }
+    }
+
+    fn markdown(self, index: usize, tool: &Tool, media: Media) -> Result<Response, Problem> {
+        let make = || {
+            let page = self.cache().view().page(index).ok_or_else(no_place)?;
+            Ok(Tagged::new(page.as_ref().map_err(internal)?.markdown.clone(), media))
+        };
+        match media {
+            Media::Markdown => self.cache().answer(&format!("tools/{}.md", tool.safe_name), make),
+            _ => Ok(make()?.answer()),
+        }
+    }
+
+    pub(super) fn page_of(self, tool: &Tool) -> Result<Response, Problem> {
+        let page = self.page(&format!("tools/{}.html", tool.safe_name))?;
+        page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
+    }
+
+    fn negotiated(self, index: usize, tool: &Tool) -> Result<Response, Problem> {
+        let offered = [Media::Markdown, Media::Html, Media::Json, Media::Text];
+        match preferred(&self.request.headers, &offered) {
+            None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
+            Some(Media::Json) => {
+                let view = self.cache().view();
+                let mut record = serde_json::to_value(Record::of(tool, view.mode(index))).unwrap_or_default();
+                if let (Value::Object(fields), Some(Ok(page))) = (&mut record, view.page(index)) {
+                    fields.insert("doc_version".into(), page.version.as_str().into());
+                    fields.insert("registry_version".into(), view.catalog().version.as_str().into());
+                }
+                Ok(Tagged::new(format!("{record}\n"), Media::Json).answer())
+            }
+            Some(Media::Html) => self.page_of(tool),
+            Some(media) => self.markdown(index, tool, media),
+        }
+    }
+
+    /// The page at a path such as `tools/NAME.html`.
+    fn page(self, path: &str) -> Result<Option<Response>, Problem> {
+        self.refuse_forbidden(path)?;
+        let cache = self.cache();
+        let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
+        let listed = self.listed(path);
+        let site = self.personal(cache.site()).with_notice(notice.as_deref());
+        let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
+        let made = match &self.prepared.search {
+            Some((_, answer)) if path == "search.json" => {
+                let body = format!("{}\n", site.results(answer));
+                return Ok(Some(no_store(StatusCode::OK, Media::Json.content_type(), body)));
+            }
+            Some((query, answer)) if path == "search.html" => Some(site.search(query, answer)),
+            _ => site.page(path),
+        };
+        let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };
+        let body = Tagged::of_type(Bytes::from(page.body), page.content_type);
+        let is_asset = path == "search-index.js" || cache.view().templates().assets().contains_key(path);
+        match is_asset {
+            true => cache.answer(path, || Ok(body)).map(Some),
+            false => Ok(Some(body.answer())),
+        }
+    }
+
+    /// The site for the person who reads it.
+    fn personal<'s>(self, site: Site<'s>) -> Site<'s>
+    where
+        'v: 's,
+    {
+        let visitor = self.request.extensions.get::<Visitor>();
+        let person = visitor.map(|visitor| Person { name: &visitor.name, csrf: &visitor.csrf });
+        let Prepared { connect, csrf, attempt, .. } = self.prepared;
+        let site = site.with_operator(self.caller.sees_everything());
+        let site = site.with_person(person).with_connect(connect);
+        if csrf.is_empty() { site } else { site.with_attempt(csrf, attempt) }
+    }
+
+    /// Refuses the payloads of a tool that the caller may see but not use.
+    fn refuse_forbidden(self, path: &str) -> Result<(), Problem> {
+        let view = self.cache().view();
+        if let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json"))
+            && let Some(index) = view.catalog().tools.iter().position(|tool| tool.safe_name == name)
+            && view.is_forbidden(index)
+        {
+            return Err(Problem::forbidden(name));
+        }
+        Ok(())
+    }
+
+    /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
+    fn listed(self, path: &str) -> Option<Vec<Finding>> {
+        let stale =
+            self.catalog.live.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
+        let shown = self.cache().findings();
+        let mut listed = stale.to_vec();
+        listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
+        Some(listed)
+    }
+
+    /// The page for an address without content.
+    fn missing(self, path: &str) -> Result<Response, Problem> {
+        let page = self.personal(self.cache().site()).not_found(path).map_err(internal)?;
+        Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
+    }
+}
+
+/// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
+pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
+    let view = cache.view();
+    let found = match view.resolve(name) {
+        Ok(index) => return Ok(index),
+        Err(found) => found,
+    };
+    let unresolved = view.catalog().explain(name, found);
+    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.safe_name == name);
+    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
+        return Ok(index);
+    }
+    let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
+    let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
+    let problem = Problem::new(code, unresolved.message).nearest(near);
+    Err(match unresolved.near.first() {
+        _ if unresolved.is_ambiguous => problem,
+        Some(near) => problem.next(format!(
+            "read {{root}}/tools/{}.md, or find the tool by what it does in {{root}}/tools/README.md",
+            near.safe_name
+        )),
+        None => problem.next("find the tool by what it does in {root}/tools/README.md"),
+    })
+}
+
+/// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
+pub(super) fn redirect(path: &str) -> Response {
+    let mut headers = HeaderMap::new();
+    headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
+}
+
+/// `GET /registry.json`.
+pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
+    made(context, ResponseCache::registry).await
+}
+
+/// `GET /llms.txt`.
+pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
+    made(context, |cache| Ok(Tagged::new(cache.llms().brief(cache.view().catalog()), Media::Text).answer()))
+        .await
+}
+
+/// `GET /llms-full.txt`.
+pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
+    let full = |cache: &ResponseCache| cache.llms().full(|index| cache.view().markdown(index));
+    made(context, move |cache| Ok(Tagged::new(full(cache), Media::Text).answer())).await
+}
+
+async fn made(
+    RequestContext { shared, catalog, caller, .. }: RequestContext,
+    make: impl FnOnce(&ResponseCache) -> Result<Response, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    shared.slowly(move || make(catalog.cache(&caller))).await?
+}
+
+/// The value of `q=`.
+fn searched(query: &str) -> Option<Result<String, Problem>> {
+    let words = query.split('&').find_map(|pair| pair.strip_prefix("q="))?;
+    Some(decoded_address(&words.replace('+', " ")).map(|words| words.into_owned()))
+}
+
+fn internal(error: impl ToString) -> Problem {
+    Problem::new(ProblemCode::Internal, error.to_string())
+}
+
+fn no_place() -> Problem {
+    Problem::new(ProblemCode::Internal, "this tool has no place")
+}
+
+// Names in addresses: percent-encoded, and back.
+
+/// Characters to escape in a segment: all but the unreserved ones of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A name as a segment of an address.
+pub(super) fn encoded_address(name: &str) -> String {
+    utf8_percent_encode(name, RESERVED).to_string()
+}
+
+/// A path without its escapes. Each `%` has two digits after it.
+pub(super) fn decoded_address(path: &str) -> Result<Cow<'_, str>, Problem> {
+    let is_escape =
+        |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    match path.split('%').skip(1).all(is_escape) {
+        true => percent_decode_str(path).decode_utf8().map_err(|_| badly_encoded()),
+        false => Err(badly_encoded()),
+    }
+}
+
+fn badly_encoded() -> Problem {
+    Problem::new(ProblemCode::BadRequest, "the address is not encoded as UTF-8 with percent signs")
+}

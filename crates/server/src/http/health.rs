@@ -1,0 +1,155 @@
+//! `/healthz`, `/readyz`, `/metrics`, `/v1/reload`: whether the process is alive, whether it has a catalog to serve, its
+//! counters, and the request for another catalog.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{RequestContext, Response, caller};
+use crate::auth::Resource;
+use crate::response::{Media, Problem, ProblemCode, no_store, preferred};
+use crate::{RequestCatalog, metrics};
+use toolcrib_catalog::Findings;
+use toolcrib_catalog::sources::LIVE;
+use toolcrib_definition::finding::{Finding, Severity};
+use toolcrib_front::address::AddressState;
+use toolcrib_front::mcp::{ServerState, Status};
+use toolcrib_gateway::exec::Caller;
+use toolcrib_gateway::state::Health;
+
+/// `GET /healthz`: the process is alive.
+pub(super) async fn alive() -> Response {
+    no_store(StatusCode::OK, Media::Text.content_type(), "ok\n")
+}
+
+/// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
+pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, request, .. } = context;
+    let is_ready = !catalog.unrestricted_view().catalog().tools.is_empty();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let verbose =
+        request.uri.query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
+    let media = preferred(&request.headers, &[Media::Text, Media::Json]).unwrap_or(Media::Text);
+    if !verbose && media == Media::Text {
+        return match is_ready {
+            true => Ok(no_store(status, Media::Text.content_type(), "ready\n")),
+            false => Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools")),
+        };
+    }
+    // Findings of the catalog are for callers who may read them.
+    let resource = Resource { root: catalog.root(), is_mcp: false };
+    let found = shared.authenticator.caller(&request, resource).await;
+    let caller = found.map_err(|refused| caller::problem(&shared, refused, resource))?;
+    let detail = detail(&catalog, &caller, is_ready);
+    Ok(no_store(status, Media::Json.content_type(), format!("{detail:#}\n")))
+}
+
+fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
+    let (generation, view) = (catalog.generation(), catalog.view(caller));
+    let mut detail = json!({
+        "ready": is_ready,
+        "registry_version": view.version(),
+        "tools": view.catalog().tools.len(),
+        "search": if view.is_indexed() { "ready" } else { "being made" },
+        "state": state(&catalog.services().state.health()),
+    });
+    // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
+    if caller.sees_everything() {
+        let stale = catalog.live.stale();
+        detail["complete"] = generation.complete.into();
+        let addresses: Vec<_> = catalog.addresses().collect();
+        let is_current = stale.is_none() && addresses.iter().all(|(state, _)| state.problem.is_none());
+        detail["current"] = is_current.into();
+        if !addresses.is_empty() {
+            let entry = |(state, version): &(AddressState, Option<&str>)| json!({ "address": state.address, "registry_version": version, "problem": state.problem });
+            detail["addresses"] = addresses.iter().map(entry).collect();
+        }
+        let count = |severity| generation.findings.count(severity);
+        detail["findings"] =
+            json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
+        detail["semantic"] = catalog.services().semantic.status().to_string().into();
+        let connections = catalog.services().backends.connections();
+        let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
+        if !servers.is_empty() {
+            let server = |state: &ServerState| server(state, &generation.findings);
+            detail["servers"] = servers.iter().map(server).collect();
+        }
+        if let Some(problem) = catalog.services().state.health().problem {
+            detail["state_problem"] = problem.into();
+        }
+        if let Some(stale) = stale {
+            detail["trouble"] = json!({ "findings": &*stale, "count": stale.len() });
+        }
+    }
+    detail
+}
+
+/// Most findings on the definitions of one server.
+const MAX_FINDINGS: usize = 20;
+
+/// The state of a live server.
+fn server(server: &ServerState, findings: &Findings) -> Value {
+    let status = match &server.status {
+        Status::NotStarted => "not started",
+        Status::Starting => "starting",
+        Status::Ready => "ready",
+        Status::Failed(_) => "failed",
+    };
+    let mut state = json!({
+        "name": server.name,
+        "status": status,
+        "since_seconds": server.since.as_secs(),
+        "transport": server.transport(),
+        "tools": server.tools,
+    });
+    let of_server = findings_of(server, findings);
+    if !of_server.is_empty() {
+        let shown = of_server.iter().take(MAX_FINDINGS);
+        state["definitions"] =
+            shown.map(|finding| json!({ "code": finding.code, "message": finding.message })).collect();
+        state["definitions_count"] = of_server.len().into();
+    }
+    if let Status::Failed(problem) = &server.status {
+        state["reason"] = problem.reason.as_str().into();
+        state["next_action"] = problem.advice().into();
+        state["retry_after_seconds"] = problem.retry_after().map(|left| left.as_secs() + 1).into();
+    }
+    state
+}
+
+/// What was repaired, renamed or left out in the definitions of a server.
+pub(super) fn findings_of<'f>(server: &ServerState, findings: &'f Findings) -> Vec<&'f Finding> {
+    let file = format!("{LIVE}{}", server.name);
+    let is_of = |finding: &&Finding| finding.place.as_ref().is_some_and(|place| place.file == file);
+    findings.definitions().filter(is_of).collect()
+}
+
+/// `GET /metrics`: counters in the text format of Prometheus.
+pub(super) async fn counters(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
+    let text = metrics::text(&catalog, &caller, Arc::strong_count(&shared.connections) - 1);
+    no_store(StatusCode::OK, Media::Metrics.content_type(), text)
+}
+
+/// `POST /v1/reload`: the server looks at once whether there is another catalog. For callers who see everything. Answers before the new catalog is there; `/readyz` says when it is served.
+pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, .. } = context;
+    if !caller.sees_everything() {
+        let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator may ask for a reload");
+        return Err(problem.next("use a token with `roles = [\"*\"]`"));
+    }
+    if !catalog.live.nudge() {
+        return Err(Problem::new(ProblemCode::NotFound, "this server follows no catalog"));
+    }
+    let body = json!({ "ok": true, "meta": { "registry_version": catalog.generation().version } });
+    Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
+}
+
+/// Whether traces can be written.
+fn state(health: &Health) -> &'static str {
+    match (&health.problem, health.is_volatile) {
+        (Some(_), _) => "cannot be written",
+        (None, true) => "in memory",
+        (None, false) => "on",
+    }
+}

@@ -1,0 +1,418 @@
+//! Our own resources: the docs at `toolcrib://tools/...` (the index, its pages, then each tool, in an order that does not
+//! depend on their sources), and skills at `skill://NAME/...` (the extension `io.modelcontextprotocol/skills`, SEP-2640).
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CompleteRequestParams, CompleteResult, CompletionInfo, DIRECTORY_MIME_TYPE, ErrorCode, GetSkillResult,
+    JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, MetaObject,
+    PaginatedRequestParams, ReadResourceDirectoryResult, ReadResourceResult, Reference, Resource,
+    ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
+};
+use serde_json::json;
+
+use super::service::Requester;
+use super::{FRESH_FOR, McpResult};
+use toolcrib_definition::{clean_line, quoted};
+use toolcrib_docs::{REFERENCES, SKILL, TemplateError};
+use toolcrib_gateway::functions::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
+
+/// The root of all docs.
+pub(super) const ROOT: &str = "toolcrib://tools/";
+
+/// The root of all files of skills.
+const SKILLS: &str = "skill://";
+
+/// The address of the doc of a tool whose name stands for `{name}`.
+const TEMPLATE: &str = "toolcrib://tools/{name}.md";
+
+/// Most resources in one answer.
+const PER_PAGE: usize = 200;
+
+/// Most skills in one answer.
+const SKILLS_PER_PAGE: usize = 20;
+
+const MARKDOWN: &str = "text/markdown";
+
+/// Whether an address is one of a doc.
+pub(super) fn is_ours(uri: &str) -> bool {
+    uri.starts_with(ROOT)
+}
+
+/// Sets how long and by whom a result may be cached, and the registry version that it belongs to.
+macro_rules! cacheable {
+    ($result:expr, $requester:expr) => {{
+        let mut result = $result;
+        result.ttl_ms = Some(FRESH_FOR);
+        result.cache_scope = Some($requester.scope());
+        result.meta = Some($requester.meta());
+        result
+    }};
+}
+
+/// Target of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DocResource {
+    /// A page of the index, by its position; the first is the index itself.
+    Index(usize),
+    /// The doc of a tool, by the tool's position in the catalog.
+    Doc(usize),
+}
+
+/// The doc at an address, if there is one, by any name of the tool.
+fn lookup(view: &CatalogView, uri: &str) -> Option<DocResource> {
+    let path = uri.strip_prefix(ROOT)?;
+    let pages = index_pages(view).ok()?;
+    let index = pages.iter().position(|page| page.path == path).map(DocResource::Index);
+    index.or_else(|| {
+        let tool = view.catalog().find(&decoded(path.strip_suffix(".md").unwrap_or(path)))?;
+        view.catalog().position(&tool.name).map(DocResource::Doc)
+    })
+}
+
+/// The doc at an address; the error has the nearest names.
+pub(super) fn find(view: &CatalogView, uri: &str) -> McpResult<DocResource> {
+    if let Some(place) = lookup(view, uri) {
+        return Ok(place);
+    }
+    let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
+    index_pages(view)?;
+    let name = path.strip_suffix(".md").unwrap_or(path);
+    view.resolve(&decoded(name)).map(DocResource::Doc).map_err(|found| {
+        let near = view.catalog().explain(name, found).near;
+        unknown(uri, near.iter().map(|tool| address(&tool.safe_name)).collect())
+    })
+}
+
+/// The address of the doc of the tool with this safe name.
+fn address(safe_name: &str) -> String {
+    format!("{ROOT}{safe_name}.md")
+}
+
+/// The error for an address without a resource, with the code of the older protocol; the SDK sends the newer one where it
+/// applies.
+pub(super) fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
+    let shown: String = uri.chars().take(200).collect();
+    let shown = clean_line(&shown);
+    let mut message = format!("there is no resource {shown}");
+    if let Some(first) = near.first() {
+        message.push_str(&format!("; did you mean {first}?"));
+    }
+    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message, Some(json!({"uri": shown, "nearest": near})))
+}
+
+/// The index and its pages.
+fn index_pages(view: &CatalogView) -> McpResult<&[IndexPage]> {
+    view.index().as_ref().map(Vec::as_slice).map_err(broken)
+}
+
+/// The doc of a tool.
+fn page(view: &CatalogView, index: usize) -> McpResult<&DocPage> {
+    match view.page(index) {
+        Some(Ok(page)) => Ok(page),
+        Some(Err(problem)) => Err(broken(problem)),
+        None => Err(ErrorData::internal_error("the catalog changed under us", None)),
+    }
+}
+
+/// The error for a template of the operator that does not render.
+fn broken(problem: &TemplateError) -> ErrorData {
+    ErrorData::internal_error(format!("the docs cannot be written: {problem}"), None)
+}
+
+/// Text with percent-encoding decoded, such as `%2F`.
+pub fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
+}
+
+/// One page of the list.
+pub(super) fn list(requester: &Requester, after: Option<&str>) -> McpResult<ListResourcesResult> {
+    let view = requester.view();
+    let places = places(view)?;
+    let from = after.map_or(0, |after| {
+        let last = key(after);
+        places.partition_point(|(address, _)| key(address) <= last)
+    });
+    let (shown, next_cursor) = page_of(&places, from, PER_PAGE, |_, (address, _)| address.clone());
+    let resources: McpResult<Vec<Resource>> =
+        shown.iter().map(|(address, place)| resource(view, address, *place)).collect();
+    let result = ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources?) };
+    Ok(cacheable!(result, requester))
+}
+
+/// Every resource: pages of the index first, then docs by address.
+fn places(view: &CatalogView) -> McpResult<Vec<(String, DocResource)>> {
+    let pages = index_pages(view)?.iter().enumerate();
+    let mut places: Vec<(String, DocResource)> =
+        pages.map(|(index, page)| (format!("{ROOT}{}", page.path), DocResource::Index(index))).collect();
+    let tools = view.catalog().tools.iter().enumerate();
+    places.extend(tools.map(|(index, tool)| (address(&tool.safe_name), DocResource::Doc(index))));
+    places.sort_by(|(left, _), (right, _)| key(left).cmp(&key(right)));
+    Ok(places)
+}
+
+/// Sort key of the list.
+fn key(address: &str) -> (u8, &str) {
+    let path = address.strip_prefix(ROOT).unwrap_or(address);
+    let rank = match path {
+        "README.md" => 0,
+        _ if path.contains('/') => 1,
+        _ => 2,
+    };
+    (rank, path)
+}
+
+fn resource(view: &CatalogView, address: &str, place: DocResource) -> McpResult<Resource> {
+    let listed = match place {
+        DocResource::Index(index) => {
+            let page = &index_pages(view)?[index];
+            let description = match index {
+                0 => "One line per tool, by category: its purpose and its name",
+                _ => "The tools of one category, one line each",
+            };
+            Resource::new(address, page.path.as_str())
+                .with_title(clean_line(&page.title))
+                .with_description(description)
+                .with_size(page.markdown.len() as u64)
+        }
+        DocResource::Doc(index) => {
+            let tool = &view.catalog().tools[index];
+            let title = tool.definition.title.as_deref().unwrap_or(&tool.name);
+            let listed = Resource::new(address, clean_line(&tool.name))
+                .with_title(clean_line(title))
+                .with_description(clean_line(&tool.short));
+            match view.is_forbidden(index) {
+                true => listed,
+                false => listed.with_size(page(view, index)?.markdown.len() as u64),
+            }
+        }
+    };
+    Ok(listed.with_mime_type(MARKDOWN))
+}
+
+/// The one template: the doc of a tool by any of its names.
+pub(super) fn templates(requester: &Requester) -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(TEMPLATE, "tool documentation")
+        .with_title("Documentation of a tool")
+        .with_description(
+            "By its name, op or alias, as the index lists them: arguments, rules, a ready-made call",
+        )
+        .with_mime_type(MARKDOWN);
+    cacheable!(ListResourceTemplatesResult::with_all_items(vec![template]), requester)
+}
+
+/// The resource at an address.
+pub(super) fn read(requester: &Requester, address: &str) -> McpResult<ReadResourceResult> {
+    let view = requester.view();
+    let (markdown, about) = match find(view, address)? {
+        DocResource::Index(index) => (&index_pages(view)?[index].markdown, None),
+        DocResource::Doc(index) if view.is_forbidden(index) => {
+            let message = "you may not use this tool: it needs a role that you do not have";
+            let data = json!({ "uri": address, "code": "NOT_AUTHORIZED" });
+            return Err(ErrorData::invalid_params(message, Some(data)));
+        }
+        DocResource::Doc(index) => {
+            let page = page(view, index)?;
+            let version = ("toolcrib/doc_version".to_string(), page.version.as_str().into());
+            (&page.markdown, Some(MetaObject(JsonObject::from_iter([version]))))
+        }
+    };
+    let text = String::from_utf8_lossy(markdown).into_owned();
+    let mut contents = ResourceContents::text(text, address).with_mime_type(MARKDOWN);
+    if let Some(about) = about {
+        contents = contents.with_meta(about);
+    }
+    Ok(cacheable!(ReadResourceResult::new(vec![contents]), requester))
+}
+
+/// The version of the text at an address; `None` where there is no text.
+pub(super) fn version(view: &CatalogView, address: &str) -> Option<String> {
+    match lookup(view, address)? {
+        DocResource::Index(_) => Some(view.catalog().version.clone()),
+        DocResource::Doc(index) => page(view, index).ok().map(|page| page.version.clone()),
+    }
+}
+
+/// Names that begin with what was typed, then names that contain it.
+pub(super) fn complete(view: &CatalogView, request: &CompleteRequestParams) -> CompleteResult {
+    let is_name = matches!(&request.r#ref, Reference::Resource(resource) if resource.uri == TEMPLATE)
+        && request.argument.name == "name";
+    let typed = request.argument.value.to_lowercase();
+    let mut found: Vec<(bool, &str)> = Vec::new();
+    if is_name {
+        let names = view.catalog().tools.iter().map(|tool| tool.safe_name.as_str());
+        let places = names.filter_map(|name| Some((name.to_lowercase().find(&typed)? > 0, name)));
+        found.extend(places);
+        found.sort_unstable();
+    }
+    let total = found.len();
+    let shown: Vec<String> =
+        found.into_iter().take(CompletionInfo::MAX_VALUES).map(|(_, name)| name.to_string()).collect();
+    let has_more = shown.len() < total;
+    let info = CompletionInfo::with_pagination(shown, u32::try_from(total).ok(), has_more);
+    CompleteResult::new(info.unwrap_or_default())
+}
+
+// Pages of lists: a cursor is the address of the last entry, in hexadecimal digits.
+
+/// The entries of one page, and the cursor of the next. `address` makes an address of an entry and the index after it.
+pub(super) fn page_of<T>(
+    all: &[T],
+    from: usize,
+    most: usize,
+    address: impl Fn(usize, &T) -> String,
+) -> (&[T], Option<String>) {
+    let to = all.len().min(from + most);
+    let shown = all.get(from..to).unwrap_or_default();
+    let last = shown.last().filter(|_| to < all.len());
+    (shown, last.map(|last| cursor_after(&address(to, last))))
+}
+
+/// The address after which a list continues; `None` at its beginning.
+pub(super) fn after_cursor(request: Option<PaginatedRequestParams>) -> McpResult<Option<String>> {
+    match request.and_then(|request| request.cursor).filter(|cursor| !cursor.is_empty()) {
+        Some(cursor) => read_cursor(&cursor).map(Some).ok_or_else(invalid_cursor),
+        None => Ok(None),
+    }
+}
+
+/// Refuses a cursor for a list that has one page.
+pub(super) fn one_page(request: Option<PaginatedRequestParams>) -> McpResult<()> {
+    match request.and_then(|request| request.cursor) {
+        Some(cursor) if !cursor.is_empty() => Err(invalid_cursor()),
+        _ => Ok(()),
+    }
+}
+
+fn cursor_after(address: &str) -> String {
+    address.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_cursor(cursor: &str) -> Option<String> {
+    let digits = cursor.as_bytes();
+    if digits.len() > 8_192 || !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => {
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            Some((digit(*high)? * 16 + digit(*low)?) as u8)
+        }
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    let address = String::from_utf8(bytes?).ok()?;
+    [ROOT, SKILLS].iter().any(|root| address.starts_with(root)).then_some(address)
+}
+
+pub(super) fn invalid_cursor() -> ErrorData {
+    ErrorData::invalid_params("this cursor is not one of ours; start again without a cursor", None)
+}
+
+// Skills: `skills/list`, `skills/get` and `resources/directory/read`, and their files.
+
+/// The file of a skill at an address; `None` where there is no such file.
+pub(super) fn read_skill(requester: &Requester, uri: &str) -> Option<ReadResourceResult> {
+    let (name, path) = uri.strip_prefix(SKILLS)?.split_once('/')?;
+    let skill = requester.view().skills().as_ref().ok()?.iter().find(|skill| skill.name == name)?;
+    let file = skill.files.iter().find(|file| file.path == path)?;
+    let text = String::from_utf8_lossy(&file.markdown).into_owned();
+    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
+    Some(cacheable!(ReadResourceResult::new(vec![contents]), requester))
+}
+
+/// One page of the list of skills.
+pub(super) fn list_skills(requester: &Requester, after: Option<&str>) -> McpResult<ListSkillsResult> {
+    let skills = skills(requester.view())?;
+    let from = match after {
+        None => 0,
+        Some(last) => {
+            let place = skills.iter().position(|skill| skill_address(skill) == last);
+            place.ok_or_else(invalid_cursor)? + 1
+        }
+    };
+    let (shown, next_cursor) = page_of(skills, from, SKILLS_PER_PAGE, |_, skill| skill_address(skill));
+    let entries = shown.iter().map(skill_entry).collect();
+    let result = ListSkillsResult { next_cursor, ..ListSkillsResult::with_all_items(entries) };
+    Ok(cacheable!(result, requester))
+}
+
+/// The skill at an address.
+pub(super) fn skill(requester: &Requester, uri: &str) -> McpResult<GetSkillResult> {
+    let skill = skills(requester.view())?.iter().find(|skill| skill_address(skill) == uri);
+    let missing = || refused(format!("there is no skill {}; skills/list has all", quoted(uri)));
+    Ok(cacheable!(GetSkillResult::new(skill_entry(skill.ok_or_else(missing)?)), requester))
+}
+
+/// The children of a folder: the root of a skill, or its references.
+pub(super) fn skill_folder(requester: &Requester, uri: &str) -> McpResult<ReadResourceDirectoryResult> {
+    let missing = || refused(format!("there is no folder {}", quoted(uri)));
+    let path = uri.trim_end_matches('/').strip_prefix(SKILLS).ok_or_else(missing)?;
+    let (name, below) = path.split_once('/').unwrap_or((path, ""));
+    let skill = skills(requester.view())?.iter().find(|skill| skill.name == name).ok_or_else(missing)?;
+    let files = skill.files.iter().filter(|file| file.path.contains('/') != below.is_empty());
+    let child = |file: &SkillFile| {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        let resource = Resource::new(format!("{SKILLS}{}/{}", skill.name, file.path), name);
+        resource.with_mime_type(MARKDOWN).with_size(file.markdown.len() as u64)
+    };
+    let mut children: Vec<Resource> = files.map(child).collect();
+    match below {
+        "" => {
+            let references = Resource::new(format!("{SKILLS}{name}/{REFERENCES}"), REFERENCES);
+            children.push(references.with_mime_type(DIRECTORY_MIME_TYPE));
+        }
+        REFERENCES => {}
+        _ => return Err(missing()),
+    }
+    Ok(cacheable!(ReadResourceDirectoryResult::with_all_items(children), requester))
+}
+
+/// A skill with all its files.
+fn skill_entry(skill: &ServedSkill) -> Skill {
+    let file = |file: &SkillFile| {
+        let uri = format!("{SKILLS}{}/{}", skill.name, file.path);
+        SkillResource::new(uri, &file.digest, file.markdown.len() as u64)
+    };
+    let frontmatter = SkillFrontmatter::new(&skill.name, &skill.description);
+    let files = SkillResources::Files(skill.files.iter().map(file).collect());
+    Skill::new(skill_address(skill), frontmatter, files)
+}
+
+fn skill_address(skill: &ServedSkill) -> String {
+    format!("{SKILLS}{}/{SKILL}", skill.name)
+}
+
+fn skills(view: &CatalogView) -> McpResult<&[ServedSkill]> {
+    view.skills().as_ref().map(Vec::as_slice).map_err(broken)
+}
+
+fn refused(message: String) -> ErrorData {
+    ErrorData::invalid_params(message, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_read_and_what_is_none_stays() {
+        assert_eq!(decoded("files%2Fread"), "files/read");
+        assert_eq!(decoded("100%"), "100%");
+        assert_eq!(decoded("%zz%4"), "%zz%4");
+        assert_eq!(decoded("%ff"), "%ff");
+        assert_eq!(decoded("%E9%95%BF"), "长");
+    }
+
+    #[test]
+    fn a_cursor_is_read_back_and_a_made_up_one_is_refused() {
+        let address = "toolcrib://tools/math_factorial.md";
+        let cursor = cursor_after(address);
+        assert_eq!(read_cursor(&cursor).as_deref(), Some(address));
+        for bad in ["x", "zz", "0", "ff", "6869", "\u{e9}\u{e9}", &"66".repeat(9_000)] {
+            assert_eq!(read_cursor(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! The state behind all answers: of one connection over stdio, of one session over HTTP, or of single requests.
+#![expect(deprecated, reason = "the older protocol has levels of log messages")]
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientResult, Implementation,
+    LoggingLevel, MetaObject, ProgressToken, SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
+    ServerNotification, ServerRequest, SubscribeRequestMethod, SubscriptionFilter,
+};
+use rmcp::service::{RequestContext, ServiceError};
+use rmcp::{ErrorData, Peer, RoleServer};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+use super::McpResult;
+use super::notifications::{Follower, Recipient, Subscriptions, end};
+use super::tools::{self, NotesBySession};
+use crate::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};
+use toolcrib_definition::guard::{MISTAKE, guarded, locked};
+use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, ServerMessage, to_client};
+use toolcrib_front::telemetry::{self, Operation};
+use toolcrib_gateway::exec::Caller;
+use toolcrib_gateway::functions::{CatalogView, Function};
+use toolcrib_gateway::state::{Session, random_id};
+
+/// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Key of the session in the `_meta` of a request.
+const SESSION: &str = "toolcrib/session";
+
+/// Most resources that one client may subscribe to.
+pub(super) const MAX_WATCHED: usize = 1_000;
+
+/// Most subscriptions of one connection.
+const MAX_SUBSCRIPTIONS: usize = 64;
+
+/// Answers MCP requests: those of one connection, or single requests, between which nothing is kept.
+#[derive(Clone, Debug)]
+pub struct McpService {
+    pub(super) live: Arc<LiveCatalog>,
+    /// Places for subscriptions.
+    pub(super) permits: Arc<Semaphore>,
+    /// The limiter of calls where the HTTP layer has none for them.
+    limiter: Arc<CallLimiter>,
+    /// The notes on calls that sessions have got.
+    notes: Arc<NotesBySession>,
+    /// `None` for single requests.
+    pub(super) connection: Option<Arc<ClientConnection>>,
+}
+
+/// The state of a connection over stdio, or of a session over HTTP.
+#[derive(Debug)]
+pub(super) struct ClientConnection {
+    /// Turns true, or loses its sender, when the connection ends.
+    pub(super) ended: watch::Receiver<bool>,
+    /// The sender of `ended` for a session over HTTP, which ends with its handler.
+    end: Option<watch::Sender<bool>>,
+    /// The session of calls without one.
+    session: Option<Arc<str>>,
+    /// The client, where servers can ask it.
+    client: OnceLock<Arc<ClientSession>>,
+    /// The catalog and the caller of the handshake.
+    owner: OnceLock<(SessionCatalog, Caller)>,
+    /// The level of log messages that the client has set.
+    level: Mutex<Option<LoggingLevel>>,
+    /// Docs that a client of the older protocol subscribed to, with the versions it knows.
+    pub(super) watched: Arc<Mutex<Subscriptions>>,
+    /// Resources of live servers that the client subscribed to; a subscription ends when its sender is dropped.
+    subscribed: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    /// Whether the client gets notifications of the catalog, and of the lists of live servers.
+    is_notified: AtomicBool,
+    follows_lists: AtomicBool,
+}
+
+impl ClientConnection {
+    fn new(
+        ended: watch::Receiver<bool>,
+        end: Option<watch::Sender<bool>>,
+        session: Option<Arc<str>>,
+    ) -> Self {
+        Self {
+            ended,
+            end,
+            session,
+            client: OnceLock::new(),
+            owner: OnceLock::new(),
+            level: Mutex::default(),
+            watched: Arc::default(),
+            subscribed: Mutex::default(),
+            is_notified: AtomicBool::default(),
+            follows_lists: AtomicBool::default(),
+        }
+    }
+
+    /// The client of the handshake, which follows changes.
+    fn follower(&self, client: &Peer<RoleServer>) -> Option<Follower> {
+        let (catalog, caller) = self.owner.get()?.clone();
+        let origin = Arc::new(RequestOrigin::of_session(self.client.get().cloned()));
+        let caller = Caller { origin: Some(origin), ..caller };
+        Some(Follower { catalog, caller, recipient: Recipient::Connection(client.clone()) })
+    }
+
+    /// Announces each new catalog to a client of the older protocol.
+    pub(super) fn notify(&self, client: &Peer<RoleServer>) {
+        let Some(follower) = self.follower(client) else { return };
+        let Some(first) = follower.now() else { return };
+        if client.peer_info().is_some() && !self.is_notified.swap(true, Relaxed) {
+            let watched = Arc::clone(&self.watched);
+            let lists = SubscriptionFilter::builder().tools_list_changed().resources_list_changed().build();
+            self.spawn(async move { follower.announce(first, &lists, &watched).await });
+        }
+    }
+
+    /// Follows the lists of live servers, once the client of the older protocol has asked for one.
+    pub(super) fn follow_lists(&self, client: &Peer<RoleServer>) {
+        let Some(follower) = self.follower(client) else { return };
+        if !self.follows_lists.swap(true, Relaxed) {
+            let lists = SubscriptionFilter::builder().prompts_list_changed().resources_list_changed().build();
+            self.spawn(follower.follow(lists));
+        }
+    }
+
+    /// Runs a task until it ends, or the connection does.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let ended = self.ended.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = task => {}
+                () = end(Some(ended)) => {}
+            }
+        });
+    }
+
+    /// Subscribes a client of the older protocol to a resource of a live server.
+    pub(super) async fn follow_resource(&self, uri: String, client: &Peer<RoleServer>) -> McpResult<()> {
+        let not_found = ErrorData::method_not_found::<SubscribeRequestMethod>;
+        let follower = self.follower(client).ok_or_else(not_found)?;
+        if locked(&self.subscribed).len() >= MAX_WATCHED {
+            return Err(too_many_watched());
+        }
+        let (stop, stopped) = oneshot::channel();
+        follower.subscribe(uri.clone(), stopped).await?;
+        locked(&self.subscribed).insert(uri, stop);
+        Ok(())
+    }
+
+    /// Ends the subscription to a resource.
+    pub(super) fn forget_resource(&self, uri: &str) {
+        locked(&self.watched).remove(uri);
+        locked(&self.subscribed).remove(uri);
+    }
+
+    /// Sets the level of log messages for the client.
+    pub(super) fn set_level(&self, level: LoggingLevel) {
+        *locked(&self.level) = Some(level);
+        if let Some(client) = self.client.get() {
+            client.set_level(level);
+        }
+    }
+}
+
+/// One request, with the catalog and the caller that it is answered for.
+pub(super) struct Requester {
+    pub(super) catalog: RequestCatalog,
+    pub(super) caller: Caller,
+}
+
+impl Requester {
+    /// The catalog view of the caller.
+    pub(super) fn view(&self) -> &Arc<CatalogView> {
+        self.catalog.view(&self.caller)
+    }
+
+    /// The scope in which the answer may be cached.
+    pub(super) fn scope(&self) -> CacheScope {
+        let is_public = self.caller.roles.is_none() && self.catalog.is_shared();
+        if is_public { CacheScope::Public } else { CacheScope::Private }
+    }
+
+    /// Metadata of results: the registry version of their catalog.
+    pub(super) fn meta(&self) -> MetaObject {
+        let version = self.view().catalog().version.as_str();
+        MetaObject([("toolcrib/registry_version".to_string(), version.into())].into_iter().collect())
+    }
+}
+
+impl McpService {
+    /// A handler for single requests, which share places for so many subscriptions.
+    pub(super) fn stateless(live: Arc<LiveCatalog>, subscriptions: usize) -> Self {
+        let generation = live.current();
+        let limits = &generation.unrestricted_view().catalog().config.serve.limits;
+        let limiter = Arc::new(CallLimiter::new(limits, Arc::clone(live.services())));
+        let permits = Arc::new(Semaphore::new(subscriptions));
+        Self { live, permits, limiter, notes: Arc::default(), connection: None }
+    }
+
+    /// A handler for one connection over stdio.
+    pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
+        let connection = ClientConnection::new(ended, None, Some(random_id("s").into()));
+        Self { connection: Some(Arc::new(connection)), ..Self::stateless(live, MAX_SUBSCRIPTIONS) }
+    }
+
+    /// The same handler for a session over HTTP, which ends with it.
+    pub(super) fn in_session(&self) -> Self {
+        let (end, ended) = watch::channel(false);
+        let connection = Some(Arc::new(ClientConnection::new(ended, Some(end), None)));
+        Self { connection, permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)), ..self.clone() }
+    }
+
+    /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
+    fn call_limiter<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
+        let parts = context.extensions.get::<http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.limiter)
+    }
+
+    /// The catalog and the caller of a request: as the HTTP layer has found them, else the current catalog, and the client
+    /// that has started this process for its person.
+    pub(super) fn requester(&self, context: &RequestContext<RoleServer>) -> Requester {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let loaded = parts.and_then(|parts| parts.extensions.get::<RequestCatalog>()).cloned();
+        let caller = match parts {
+            Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_default(),
+            None => Caller { is_own_client: true, ..Caller::default() },
+        };
+        Requester { catalog: loaded.unwrap_or_else(|| self.live.for_request()), caller }
+    }
+
+    /// Does the work for a request, and passes on what live servers say to its client meanwhile. A panic is an error:
+    /// without an answer the client would wait forever.
+    pub(super) async fn answer<T>(
+        &self,
+        (method, tool): (&'static str, Option<&str>),
+        context: &RequestContext<RoleServer>,
+        input: ClientInput,
+        work: impl AsyncFnOnce(Requester) -> McpResult<T>,
+        is_error: fn(&T) -> bool,
+    ) -> McpResult<T> {
+        let connection = self.connection.as_deref();
+        let (messages, received) = to_client();
+        let mut meta = context.meta.clone();
+        if let Some(level) = connection.and_then(|connection| *locked(&connection.level)) {
+            // A client of the older protocol sets its level once.
+            meta.set_log_level(level);
+        }
+        let client = connection.and_then(|connection| connection.client.get().cloned());
+        let mut requester = self.requester(context);
+        let origin = RequestOrigin::new(meta, client, messages).of_caller(&requester.caller.name);
+        let origin = Arc::new(origin.with_input(input));
+        requester.caller.origin = Some(Arc::clone(&origin));
+        // Only known names become labels of metrics.
+        let tool = tool.filter(|tool| {
+            Function::spelled(tool).is_some() || requester.view().catalog().named(tool).is_some()
+        });
+        let operation = Operation::mcp_request(method, tool, parent_of(context));
+        let work = async {
+            tokio::select! {
+                // Boxed: rmcp's own future would hold this large one several times, on a stack of 2 MiB.
+                answer = Box::pin(work(requester)) => answer,
+                () = context.ct.cancelled() => {
+                    // Over HTTP the client may be gone without a wish, and a write goes on in its own task.
+                    if connection.is_some() {
+                        origin.cancel();
+                    }
+                    Err(ErrorData::internal_error("the request was cancelled", None))
+                }
+            }
+        };
+        let error = |answer: &McpResult<T>| match answer {
+            Ok(answer) => is_error(answer).then(|| "tool_error".into()),
+            Err(error) => Some(error.code.0.to_string()),
+        };
+        operation.observe(answered(with_messages(context, received, work)), error).await
+    }
+
+    /// The same for a request in which the client gives no input.
+    pub(super) async fn answer_plain<T>(
+        &self,
+        method: &'static str,
+        context: &RequestContext<RoleServer>,
+        work: impl AsyncFnOnce(Requester) -> McpResult<T>,
+    ) -> McpResult<T> {
+        self.answer((method, None), context, ClientInput::default(), work, |_| false).await
+    }
+
+    /// The request with the whole catalog, once the live servers have listed their tools, or have had this time for it.
+    pub(super) async fn with_all_listed(&self, requester: Requester, patience: Duration) -> Requester {
+        self.live.listed_within(patience).await;
+        match requester.catalog.generation().awaited {
+            Some(_) => {
+                let catalog = requester.catalog.for_session().now().unwrap_or(requester.catalog);
+                Requester { catalog, ..requester }
+            }
+            None => requester,
+        }
+    }
+
+    /// The instructions that a model gets when it connects.
+    pub(super) async fn instructions(&self, requester: Requester) -> String {
+        let Requester { catalog, caller } = &self.with_all_listed(requester, PATIENCE).await;
+        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
+        tools::instructions(catalog.view(caller), catalog.cache(caller).listing(), awaited)
+    }
+
+    /// Runs the tool or function of a call.
+    pub(super) async fn run_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> McpResult<CallToolResponse> {
+        let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
+        let own_session = self.connection.as_ref().and_then(|connection| connection.session.clone());
+        let name = request.name.clone();
+        let call = async |mut requester: Requester| {
+            requester.caller.session = match context.meta.0.get(SESSION) {
+                Some(id) => {
+                    let invalid = |why| {
+                        let message = format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {why}");
+                        ErrorData::invalid_params(message, None)
+                    };
+                    Some(Session::named(id.as_str().unwrap_or_default()).map_err(invalid)?)
+                }
+                None => requester.caller.session.or(own_session),
+            };
+            let origin = requester.caller.origin.clone();
+            if Function::spelled(&request.name).is_some_and(Function::runs_several_tools) {
+                origin.iter().for_each(|origin| origin.refuse_input());
+            }
+            let limits = (self.call_limiter(&context), &*self.notes);
+            let answer = tools::call(&requester, limits, request).await;
+            match origin.and_then(|origin| origin.take_required_input()) {
+                Some(question) => Ok(question.into()),
+                None => answer.map(Into::into),
+            }
+        };
+        let is_error = |answer: &CallToolResponse| matches!(answer, CallToolResponse::Complete(result) if result.is_error == Some(true));
+        self.answer(("tools/call", Some(&name)), &context, input, call, is_error).await
+    }
+
+    /// Begins a session of the older protocol. Over stdio all connections are for its client; over HTTP a client that
+    /// servers can ask gets connections of its own.
+    pub(super) fn begin_session(
+        &self,
+        capabilities: &ClientCapabilities,
+        peer: &Peer<RoleServer>,
+        requester: &Requester,
+    ) {
+        let Some(connection) = &self.connection else { return };
+        let is_only = connection.end.is_none();
+        let (messages, received) = to_client();
+        let client = Arc::new(ClientSession::new(capabilities.clone(), messages, is_only));
+        if (is_only || client.can_answer()) && connection.client.set(Arc::clone(&client)).is_ok() {
+            tokio::spawn(forward_all(peer.clone(), received));
+            if is_only {
+                requester.catalog.services().backends.serve_client(&client);
+            }
+        }
+        let caller = Caller { origin: None, ..requester.caller.clone() };
+        let _ = connection.owner.set((requester.catalog.for_session(), caller));
+    }
+
+    /// Our name, and our capabilities together with those that a live server may have.
+    pub(super) fn config(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_completions()
+            // Without live servers there are no prompts; but clients ask for them, and every client accepts an empty list.
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .build();
+        let skills = [("directoryRead".to_string(), true.into())].into_iter().collect();
+        capabilities.extensions = Some([(SKILLS_EXTENSION_ID.to_string(), skills)].into());
+        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
+            tools.list_changed = Some(true);
+        }
+        if self.has_live_servers() {
+            if let Some(prompts) = capabilities.prompts.as_mut() {
+                prompts.list_changed = Some(true);
+            }
+            capabilities.logging = Some(Default::default());
+        }
+        let server = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"))
+            .with_title("toolcrib")
+            .with_description("Tool documentation, read when it is needed");
+        ServerConfig::new(capabilities).with_server_info(server)
+    }
+
+    pub(super) fn has_live_servers(&self) -> bool {
+        let generation = self.live.current();
+        generation.unrestricted_view().catalog().config.live_sources().next().is_some()
+    }
+}
+
+/// The trace that a request belongs to, by its `_meta` or its header.
+fn parent_of(context: &RequestContext<RoleServer>) -> Option<String> {
+    let told = context.meta.0.get("traceparent").and_then(|told| told.as_str());
+    let header = || telemetry::parent_of(&context.extensions.get::<http::request::Parts>()?.headers);
+    told.map(str::to_string).or_else(header)
+}
+
+/// The error for one subscription too many.
+pub(super) fn too_many_watched() -> ErrorData {
+    ErrorData::invalid_params("one client watches at most 1,000 resources", None)
+}
+
+/// The answer of some work, also after a panic.
+pub(super) async fn answered<T>(work: impl Future<Output = McpResult<T>>) -> McpResult<T> {
+    let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
+    guarded(work).await.unwrap_or_else(mistake)
+}
+
+// Messages of live servers, passed on to a client.
+
+/// Does the work for a request, and passes on the messages that it causes.
+async fn with_messages<T>(
+    context: &RequestContext<RoleServer>,
+    mut received: mpsc::Receiver<ServerMessage>,
+    work: impl Future<Output = T>,
+) -> T {
+    let (client, token) = (&context.peer, context.meta.get_progress_token());
+    let mut work = std::pin::pin!(work);
+    let mut questions = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            // Comes first: messages without end must not keep the work from its timeout.
+            done = &mut work => {
+                while let Ok(ServerMessage::Notification(notification)) = received.try_recv() {
+                    notify(client, *notification, token.as_ref()).await;
+                }
+                return done;
+            }
+            Some(message) = received.recv() => match message {
+                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
+                ServerMessage::Request(question, answer) => {
+                    questions.spawn(ask(client.clone(), *question, answer));
+                }
+            },
+        }
+    }
+}
+
+/// Passes on messages that belong to no request, as long as there is somebody to send any.
+async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Receiver<ServerMessage>) {
+    while let Some(message) = received.recv().await {
+        match message {
+            ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
+            ServerMessage::Request(question, answer) => {
+                tokio::spawn(ask(client.clone(), *question, answer));
+            }
+        }
+    }
+}
+
+/// Sends a notification to the client. Progress is for the token of the client's own request.
+async fn notify(
+    client: &Peer<RoleServer>,
+    mut notification: ServerNotification,
+    token: Option<&ProgressToken>,
+) {
+    if let ServerNotification::ProgressNotification(progress) = &mut notification {
+        let Some(token) = token else { return };
+        progress.params.progress_token = token.clone();
+    }
+    let _ = client.send_notification(notification).await;
+}
+
+/// Asks the client a question of a server.
+pub async fn ask(
+    client: Peer<RoleServer>,
+    question: ServerRequest,
+    answer: oneshot::Sender<McpResult<ClientResult>>,
+) {
+    let given = client.send_request(question).await.map_err(|error| match error {
+        ServiceError::McpError(error) => error,
+        other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
+    });
+    let _ = answer.send(given);
+}

@@ -1,0 +1,232 @@
+//! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that
+//! answers the request gets the catalog only from here, so that no reload comes between two steps.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::listed_tools::Listings;
+use super::live::{Generation, LiveCatalog};
+use super::response::ResponseCache;
+use toolcrib_catalog::{Catalog, Findings, UnknownProfile};
+use toolcrib_docs::Templates;
+use toolcrib_front::address::AddressState;
+use toolcrib_gateway::exec::Caller;
+use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace};
+
+/// The catalog of one request.
+#[derive(Clone, Debug)]
+pub struct RequestCatalog {
+    /// The running catalog.
+    pub live: Arc<LiveCatalog>,
+    generation: Arc<Generation>,
+    /// Position of the profile in the generation.
+    profile: usize,
+    way: Way,
+}
+
+/// The way by which a request came to its profile.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    /// The path below which the profile is served, such as `/p/creator`; empty for a request at the root of the server.
+    pub(super) root: Arc<str>,
+    /// Whether a header of the request chose the profile.
+    pub(super) is_by_header: bool,
+}
+
+impl LiveCatalog {
+    /// The current generation, for one request.
+    pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
+        RequestCatalog { live: Arc::clone(self), generation: self.current(), profile: 0, way: Way::default() }
+    }
+}
+
+impl RequestCatalog {
+    /// The generation.
+    pub fn generation(&self) -> &Generation {
+        &self.generation
+    }
+
+    /// The same generation with another profile, if it can be chosen.
+    pub(super) fn in_profile(self, name: Option<&str>) -> Option<Self> {
+        Some(Self { profile: self.generation.position(name)?, ..self })
+    }
+
+    /// The same catalog, for a request that came by this way.
+    pub(super) fn with_way(self, way: Way) -> Self {
+        Self { way, ..self }
+    }
+
+    /// The catalog of the session that this request belongs to.
+    pub(super) fn for_session(&self) -> SessionCatalog {
+        let profile = self.profile_name().map(str::to_owned);
+        SessionCatalog { live: Arc::clone(&self.live), profile, way: self.way.clone() }
+    }
+
+    /// The name of the profile; `None` for the whole catalog.
+    pub fn profile_name(&self) -> Option<&str> {
+        self.generation.profile(self.profile).name.as_deref()
+    }
+
+    /// The path before all addresses of this profile; empty at the root of the server.
+    pub fn root(&self) -> &str {
+        &self.way.root
+    }
+
+    /// Whether another caller without a token gets the same answer at the same address.
+    pub(super) fn is_shared(&self) -> bool {
+        !self.way.is_by_header
+    }
+
+    /// The catalog view of this caller.
+    pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
+        self.cache(caller).view()
+    }
+
+    /// The catalog view with every tool of the profile.
+    pub(super) fn unrestricted_view(&self) -> &Arc<CatalogView> {
+        self.generation.profile(self.profile).whole.view()
+    }
+
+    /// The catalog view of all tools, unless one profile alone is served.
+    pub(super) fn whole_catalog(&self) -> Option<&Arc<CatalogView>> {
+        let usual = self.generation.profile(0);
+        usual.name.is_none().then(|| usual.whole.view())
+    }
+
+    /// The HTTP cache of this caller.
+    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
+        self.generation.profile(self.profile).cache(caller)
+    }
+
+    /// The context of a call by this caller.
+    pub fn context(&self, caller: &Caller) -> FunctionContext {
+        let view = Arc::clone(self.view(caller));
+        let (services, caller) = (Arc::clone(self.services()), Arc::new(caller.clone()));
+        FunctionContext { view, services, caller, trace: Trace::default() }
+    }
+
+    /// The services that all calls share.
+    pub fn services(&self) -> &Arc<Services> {
+        self.live.services()
+    }
+
+    /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
+    pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
+        let served = &self.generation.registries;
+        let states = self.live.addresses().states().into_iter();
+        states.map(|state| {
+            let version = served.get(&state.address).map(String::as_str);
+            (state, version)
+        })
+    }
+
+    /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
+    pub fn notice(&self) -> Option<String> {
+        let count = self.live.stale()?.len();
+        let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
+        let shown = match self.generation.complete {
+            true => "this is the last valid one",
+            false => "this is the part that could be read",
+        };
+        Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
+    }
+}
+
+/// The catalog of a session, which lives longer than a generation, and so holds none.
+#[derive(Clone, Debug)]
+pub(super) struct SessionCatalog {
+    live: Arc<LiveCatalog>,
+    profile: Option<String>,
+    way: Way,
+}
+
+impl SessionCatalog {
+    /// The current generation with the profile of the session, if it still has that.
+    pub(super) fn now(&self) -> Option<RequestCatalog> {
+        Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_way(self.way.clone()))
+    }
+
+    /// The signal of each new generation.
+    pub(super) fn subscribe(&self) -> watch::Receiver<()> {
+        self.live.subscribe()
+    }
+}
+
+// The caches of one profile, by the roles of callers. Every combination that some caller can reach is made with its
+// generation, so that their number depends on the configuration alone.
+
+/// The caches of one profile.
+#[derive(Debug)]
+pub(super) struct ProfileCaches {
+    /// The profile; `None` for the whole catalog.
+    pub(super) name: Option<String>,
+    /// The cache for callers who see everything.
+    pub(super) whole: Arc<ResponseCache>,
+    /// The cache for callers without any role.
+    open: Arc<ResponseCache>,
+    by_roles: BTreeMap<Vec<String>, Arc<ResponseCache>>,
+}
+
+impl ProfileCaches {
+    /// The cache of a caller.
+    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
+        match &caller.roles {
+            Some(roles) if !caller.sees_everything() => self.by_roles.get(roles).unwrap_or(&self.open),
+            _ => &self.whole,
+        }
+    }
+
+    /// All caches.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
+        [&self.whole, &self.open].into_iter().chain(self.by_roles.values())
+    }
+}
+
+/// Makes the caches of one generation.
+pub(super) struct CacheBuilder<'g> {
+    pub(super) catalog: &'g Catalog,
+    pub(super) findings: &'g Findings,
+    pub(super) templates: &'g Arc<Templates>,
+    pub(super) listings: &'g Listings,
+    /// Caches with the configuration of this generation, to be shared by equal catalog views.
+    pub(super) known: Vec<Arc<ResponseCache>>,
+}
+
+impl CacheBuilder<'_> {
+    /// The caches of a profile for these callers.
+    pub(super) fn profile(
+        &mut self,
+        name: Option<&str>,
+        callers: &[Caller],
+    ) -> Result<ProfileCaches, UnknownProfile> {
+        let mut by_roles = BTreeMap::new();
+        for caller in callers.iter().filter(|caller| caller.may_use(name) && !caller.sees_everything()) {
+            let roles = caller.roles.clone().unwrap_or_default();
+            let cache = self.cache(name, Some(&roles))?;
+            by_roles.insert(roles, cache);
+        }
+        let (whole, open) = (self.cache(name, None)?, self.cache(name, Some(&[]))?);
+        Ok(ProfileCaches { name: name.map(str::to_string), whole, open, by_roles })
+    }
+
+    /// The cache of callers with these roles; `None` for those who see everything, who alone get the findings. All others with
+    /// equal catalog views share a cache.
+    fn cache(
+        &mut self,
+        profile: Option<&str>,
+        roles: Option<&[String]>,
+    ) -> Result<Arc<ResponseCache>, UnknownProfile> {
+        let view = CatalogView::new(self.catalog, profile, roles, Arc::clone(self.templates))?;
+        let alike: Vec<_> = self.known.iter().filter(|known| known.view().is_like(&view)).collect();
+        if let Some(shared) = alike.iter().find(|known| roles.is_some() && !known.has_findings()) {
+            return Ok(Arc::clone(shared));
+        }
+        let view = alike.first().map_or_else(|| Arc::new(view), |known| Arc::clone(known.view()));
+        let findings = roles.is_none().then(|| self.findings.clone());
+        let made = Arc::new(ResponseCache::new(view, findings, self.listings.policy(profile)));
+        self.known.push(Arc::clone(&made));
+        Ok(made)
+    }
+}

@@ -1,0 +1,299 @@
+//! Data shared by all pages, gathered once for a catalog: the listed tools, the tree of categories, paths of files.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+
+use super::frame::{clipped, shown_name};
+use super::{Address, Site, payloads_path};
+use toolcrib_catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
+use toolcrib_definition::{DescriptionMode, clean_line, safe_names};
+use toolcrib_docs::{TemplateError, segment_title};
+use toolcrib_providers::report::{self, Options, Report, ReportError};
+use toolcrib_search::{Index, IndexEntry, script_model};
+
+/// The category that holds all others; its page is the home page.
+pub(super) const ROOT: usize = 0;
+/// Most entries on a page of a category.
+const ENTRIES_A_PART: usize = 200;
+
+/// The shared data of a site. Borrows nothing from the catalog, but holds positions in it.
+#[derive(Debug)]
+pub struct SiteIndex {
+    /// Positions in the catalog, in alphabetical order of names.
+    pub(super) tools: Vec<usize>,
+    /// The content of each path.
+    pub(super) addresses: IndexMap<String, Address>,
+    pub(super) tree: CategoryTree,
+    /// The pages of the categories, in the order of the tree.
+    pub(super) categories: Vec<CategoryPages>,
+    pub(super) profiles: Vec<ProfileEntry>,
+    /// The profile of the site; `None` for the whole catalog.
+    pub(super) scope: Option<String>,
+    /// The script of the search.
+    search: OnceLock<String>,
+    /// The report on all profiles.
+    pub(super) overview: OnceLock<ProfileReports>,
+}
+
+/// The pages of a category. The pages of the root are the home page.
+#[derive(Debug)]
+pub(super) struct CategoryPages {
+    pub(super) title: String,
+    /// The path of the first page, without an extension.
+    stem: String,
+    /// The categories and the tools directly in the category, in alphabetical order.
+    pub(super) entries: Vec<Entry>,
+}
+
+/// An entry in the list of a category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    Category(usize),
+    /// A tool, by its position on the site.
+    Tool(usize),
+}
+
+/// A profile that has a page.
+#[derive(Debug)]
+pub(super) struct ProfileEntry {
+    pub(super) name: String,
+    /// The name of its page, without an extension.
+    pub(super) file: String,
+    pub(super) measured: OnceLock<ProfileReports>,
+}
+
+impl Entry {
+    /// The category, if the entry is a category.
+    pub(super) fn category(&self) -> Option<usize> {
+        match self {
+            Entry::Category(node) => Some(*node),
+            Entry::Tool(_) => None,
+        }
+    }
+
+    /// The position of the tool on the site, if the entry is a tool.
+    pub(super) fn tool(&self) -> Option<usize> {
+        match self {
+            Entry::Category(_) => None,
+            Entry::Tool(shown) => Some(*shown),
+        }
+    }
+}
+
+impl CategoryPages {
+    /// The number of pages.
+    pub(super) fn parts(&self) -> usize {
+        self.entries.len().div_ceil(ENTRIES_A_PART).max(1)
+    }
+
+    /// The entries on each page.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[Entry]> {
+        self.entries.chunks(ENTRIES_A_PART)
+    }
+
+    /// The path of one page.
+    pub(super) fn path(&self, part: usize) -> String {
+        match part {
+            0 => format!("{}.html", self.stem),
+            _ => format!("{}.{}.html", self.stem, part + 1),
+        }
+    }
+
+    /// The tools directly in the category, by their positions on the site.
+    pub(super) fn tools(&self) -> impl Iterator<Item = usize> {
+        self.entries.iter().filter_map(Entry::tool)
+    }
+}
+
+impl SiteIndex {
+    /// Gathers the shared data of the pages of a profile, or of the whole catalog.
+    pub fn new(catalog: &Catalog, profile: &Profile<'_>) -> Self {
+        let chosen: BTreeSet<*const Tool> =
+            profile.tools.iter().map(|entry| std::ptr::from_ref(entry.tool)).collect();
+        let mut tools: Vec<usize> = (0..catalog.tools.len())
+            .filter(|&place| chosen.contains(&std::ptr::from_ref(&catalog.tools[place])))
+            .collect();
+        tools.sort_by_cached_key(|&place| {
+            let name = &catalog.tools[place].name;
+            (name.to_lowercase(), name.clone())
+        });
+        let mut in_order = tools.clone();
+        in_order.sort_unstable();
+        let tree = CategoryTree::of_tools(catalog, in_order);
+        let categories = category_pages(&tree, &tools);
+        let profiles = profiles(catalog, profile);
+        let shown: Vec<&Tool> = tools.iter().map(|&place| &*catalog.tools[place]).collect();
+        Self {
+            addresses: addresses(&profiles, &categories, &shown),
+            profiles,
+            scope: profile.name.map(str::to_string),
+            tools,
+            tree,
+            categories,
+            search: OnceLock::new(),
+            overview: OnceLock::new(),
+        }
+    }
+
+    /// The tool of this safe name, in the order of `tools`.
+    pub(super) fn tool_file(&self, safe_name: &str) -> Option<usize> {
+        match self.addresses.get(&format!("tools/{safe_name}.html"))? {
+            Address::Tool(shown) => Some(*shown),
+            _ => None,
+        }
+    }
+
+    /// The categories of a tool.
+    pub(super) fn categories_of(&self, tool: usize) -> &[usize] {
+        self.tree.places(self.tools[tool])
+    }
+
+    /// A category and its ancestors, beginning with the one below the root.
+    pub(super) fn path_from_root(&self, category: usize) -> Vec<usize> {
+        let mut lineage: Vec<usize> = std::iter::once(category)
+            .chain(self.tree.ancestors(category))
+            .filter(|&node| node != ROOT)
+            .collect();
+        lineage.reverse();
+        lineage
+    }
+
+    /// The titles of a category and its ancestors, on one line.
+    pub(super) fn titles(&self, category: usize) -> String {
+        let titles =
+            self.path_from_root(category).into_iter().map(|node| self.categories[node].title.as_str());
+        titles.collect::<Vec<_>>().join(" / ")
+    }
+}
+
+/// The content of each path, from the root of the site.
+fn addresses(
+    profiles: &[ProfileEntry],
+    categories: &[CategoryPages],
+    tools: &[&Tool],
+) -> IndexMap<String, Address> {
+    let mut addresses = IndexMap::from(
+        [
+            ("profiles.html", Address::Profiles),
+            ("findings.html", Address::Findings),
+            ("search.html", Address::Search),
+            ("404.html", Address::Missing),
+            ("search-index.js", Address::SearchIndex),
+            ("search-model.js", Address::SearchModel),
+        ]
+        .map(|(path, address)| (path.to_string(), address)),
+    );
+    for (index, profile) in profiles.iter().enumerate() {
+        addresses.insert(format!("profiles/{}.html", profile.file), Address::Profile(index));
+    }
+    for (category, pages) in categories.iter().enumerate() {
+        addresses
+            .extend((0..pages.parts()).map(|part| (pages.path(part), Address::Category { category, part })));
+    }
+    for (shown, tool) in tools.iter().enumerate() {
+        addresses.insert(format!("tools/{}.html", tool.safe_name), Address::Tool(shown));
+        addresses.insert(payloads_path(tool), Address::Payloads(shown));
+    }
+    addresses
+}
+
+fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
+    let is_shown = |name: &&String| shown.name.is_none_or(|only| only == name.as_str());
+    let names: Vec<&String> = catalog.config.profiles.keys().filter(is_shown).collect();
+    let entry = |(name, file): (&&String, String)| ProfileEntry {
+        name: name.to_string(),
+        file,
+        measured: OnceLock::new(),
+    };
+    names.iter().zip(safe_names(&names)).map(entry).collect()
+}
+
+fn category_pages(tree: &CategoryTree, tools: &[usize]) -> Vec<CategoryPages> {
+    let mut own: Vec<Vec<Entry>> = vec![Vec::new(); tree.nodes().len()];
+    for (shown, &place) in tools.iter().enumerate() {
+        tree.places(place).iter().for_each(|&node| own[node].push(Entry::Tool(shown)));
+    }
+    let paths: Vec<&str> = tree.nodes().iter().skip(1).map(|node| node.path.as_str()).collect();
+    let files = safe_names(&paths).into_iter().map(|file| format!("categories/{file}"));
+    let stems = std::iter::once("index".to_string()).chain(files);
+    let pages = |((node, stem), tools): ((&CategoryNode, String), Vec<Entry>)| CategoryPages {
+        title: clean_line(&segment_title(&node.name)),
+        stem,
+        entries: node.children.iter().copied().map(Entry::Category).chain(tools).collect(),
+    };
+    tree.nodes().iter().zip(stems).zip(own).map(pages).collect()
+}
+
+/// Most tools of a profile on its page.
+pub(super) const MAX_TOOLS: usize = 200;
+
+/// The slow parts of a page about profiles, which are computed once.
+#[derive(Debug)]
+pub(super) struct ProfileReports {
+    report: Result<Report, TemplateError>,
+    /// The tools, in the order of the catalog, as many as a page lists.
+    pub(super) full: Vec<usize>,
+    pub(super) deferred: Vec<usize>,
+}
+
+impl ProfileReports {
+    pub(super) fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
+        let options = Options { profile, mode: None, payload: site.catalog.config.payload, budget: None };
+        let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
+            ReportError::Template(error) => error,
+            ReportError::Profile(error) => {
+                TemplateError { name: "site/profile.html".into(), problem: error.to_string(), missing: None }
+            }
+        });
+        let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
+        let of = |mode| {
+            let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
+            chosen.filter_map(|entry| site.index.tool_file(&entry.tool.safe_name)).collect()
+        };
+        let (full, deferred) = (of(DescriptionMode::Full), of(DescriptionMode::Deferred));
+        Self { report, full, deferred }
+    }
+
+    pub(super) fn report(&self) -> Result<&Report, TemplateError> {
+        self.report.as_ref().map_err(Clone::clone)
+    }
+}
+
+// Search in pages without a server, by the script `assets/search.js`.
+
+/// Most characters of a query that are read.
+pub(crate) const MAX_QUERY: usize = 200;
+/// Most characters of a short description in the script.
+const MAX_TEXT: usize = 400;
+
+impl SiteIndex {
+    /// The script with the tools and the data of their search index. Pages opened as files can load a script, but not JSON.
+    pub(super) fn search_script(&self, catalog: &Catalog) -> &str {
+        self.search.get_or_init(|| {
+            let mut places: Vec<(usize, usize)> = self.tools.iter().copied().zip(0..).collect();
+            places.sort_unstable();
+            let tools = || places.iter().map(|&(place, shown)| (&*catalog.tools[place], shown));
+            let entries: Vec<IndexEntry> = tools().map(|(tool, _)| IndexEntry::from(tool)).collect();
+            let data = Index::configured(&entries, &catalog.config.search).script(&entries);
+            let rows = tools().map(|(tool, shown)| self.search_row(tool, shown).to_string());
+            let (version, rows) = (&catalog.version, rows.collect::<Vec<_>>().join(",\n"));
+            format!("window.toolcribIndex={{version:\"{version}\",tools:[\n{rows}\n],\nsearch:{data}}}\n")
+        })
+    }
+
+    /// The data of a tool for the script: name, file, short text, category and effect.
+    fn search_row(&self, tool: &Tool, shown: usize) -> Value {
+        let name = shown_name(&tool.name, &tool.safe_name);
+        let short = clipped(&clean_line(&tool.short), MAX_TEXT);
+        let category = self.categories_of(shown).first().map(|&first| self.titles(first)).unwrap_or_default();
+        json!([name, tool.safe_name, short, clipped(&category, 80), tool.effect.as_str()])
+    }
+}
+
+/// The script with the meanings of words, which is the same for every site.
+pub(super) fn model_script() -> String {
+    format!("window.toolcribModel={}\n", script_model())
+}
