@@ -1,18 +1,16 @@
-"""Does the memory of a server stay flat over 100,000 calls, and over 24 hours of its clock?
+"""Does the memory of a server stay flat over 100,000 calls, and over an hour of clients that come and go?
 
     cargo build --release
-    python3 benches/soak.py [--program target/release/toolcrib] [--calls 100000] [--hours 24] [--seconds 600]
+    python3 benches/soak.py [--program target/release/toolcrib] [--calls 100000] [--minutes 60] [--clients 50]
 
-A catalog of 1,000 tools is served with state in a file. Four connections call functions, each call in one of ever new
-sessions: searches, help, docs, calls that succeed, fail and do not fit, and long results. The hours pass in so many
-seconds by a clock that runs faster (the Debian package `faketime`); without it they are not measured. A call that takes 30
-seconds of that clock is late: the server answers 504. Reloads have a bench of their own (`reload.py`).
+A catalog of 1,000 tools is served with state in a file. First, four connections call functions, each call in one of ever new
+sessions: searches, help, docs, calls that succeed, fail and do not fit, and long results. Then clients of MCP open a session,
+list the tools, make the same calls with pauses, and end the session, over and over. Reloads have a bench of their own (`reload.py`).
 """
 
 import argparse
 import http.client
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,9 @@ from pathlib import Path
 
 TOOLS = 1_000
 CONNECTIONS = 4
+CALLS_OF_A_SESSION = 20
+# Seconds between two calls of a client.
+PAUSE = 0.5
 LONG = "a line of a long result\n" * 4_000
 
 
@@ -56,10 +57,10 @@ def request(number):
 class Server:
     """A server of the catalog."""
 
-    def __init__(self, program, folder, clock=None):
+    def __init__(self, program, folder):
         command = [program, "serve", str(folder), "--listen", "127.0.0.1:0", "--log-level", "error"]
         pipes = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen(command, env={**os.environ, **(clock or {})}, **pipes)
+        self.process = subprocess.Popen(command, **pipes)
         lines = iter(self.process.stderr.readline, "")
         self.port = next((int(line.rsplit(":", 1)[1]) for line in lines if "listening on http://" in line), None)
         if self.port is None:
@@ -79,16 +80,14 @@ class Server:
 class Caller(threading.Thread):
     """Makes calls on one connection until it is stopped or has made its share."""
 
-    def __init__(self, port, first, share, pause=0.0):
+    def __init__(self, port, first, share):
         super().__init__(daemon=True)
-        self.port, self.numbers, self.pause = port, range(first, first + share * CONNECTIONS, CONNECTIONS), pause
-        self.made, self.late, self.failures, self.is_stopped = 0, 0, [], False
+        self.port, self.numbers = port, range(first, first + share * CONNECTIONS, CONNECTIONS)
+        self.made, self.failures = 0, []
 
     def run(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         for number in self.numbers:
-            if self.is_stopped:
-                return
             function, given = request(number)
             headers = {"Content-Type": "application/json", "X-Session-Id": f"s{number // 20}"}
             try:
@@ -97,42 +96,69 @@ class Caller(threading.Thread):
                 self.failures.append(repr(error))
                 connection.close()
                 continue
-            self.late += answer.status == 504
-            if answer.status >= 500 and answer.status != 504:
+            if answer.status >= 500:
                 self.failures.append(f"{function}: {answer.status}")
             self.made += 1
-            time.sleep(self.pause)
-
 
     def answer(self, connection, function, body, headers):
-        """The answer to a call, which is sent again where the server has closed a connection that was idle for long by its clock."""
-        for is_last in [False, True]:
+        connection.request("POST", f"/v1/{function}", body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer
+
+
+class Client(threading.Thread):
+    """A client of MCP that opens a session, calls, and ends it, until the time is over."""
+
+    def __init__(self, port, number, end):
+        super().__init__(daemon=True)
+        self.port, self.number, self.end = port, number * 1_000_000, end
+        self.made, self.failures = 0, []
+
+    def run(self):
+        while time.monotonic() < self.end:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             try:
-                connection.request("POST", f"/v1/{function}", body, headers)
-                answer = connection.getresponse()
-                answer.read()
-                return answer
-            except (BrokenPipeError, ConnectionResetError):
-                connection.close()
-                if is_last:
-                    raise
+                self.visit(connection)
+            except (OSError, http.client.HTTPException) as error:
+                self.failures.append(repr(error))
+            connection.close()
 
+    def visit(self, connection):
+        client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "soak", "version": "1"}}
+        session = {"Mcp-Session-Id": self.send(connection, {}, "initialize", client)}
+        self.send(connection, session, "tools/list", {})
+        for _ in range(CALLS_OF_A_SESSION):
+            function, given = request(self.number)
+            self.send(connection, session, "tools/call", {"name": function, "arguments": given})
+            self.number += 1
+            time.sleep(PAUSE)
+        connection.request("DELETE", "/mcp", headers=session)
+        connection.getresponse().read()
 
-def callers(server, share, pause=0.0):
-    made = [Caller(server.port, first, share, pause) for first in range(CONNECTIONS)]
-    for caller in made:
-        caller.start()
-    return made
+    def send(self, connection, session, method, params):
+        """The session of the answer to a request."""
+        self.made += 1
+        message = {"jsonrpc": "2.0", "id": self.made, "method": method, "params": params}
+        accept = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        connection.request("POST", "/mcp", json.dumps(message), {**accept, **session})
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != 200:
+            self.failures.append(f"{method}: {answer.status}")
+        return answer.headers.get("Mcp-Session-Id", "")
 
 
 def told(server, unit, made_by):
-    made, late = (sum(counts) for counts in zip(*((caller.made, caller.late) for caller in made_by)))
-    print(f"{unit:>12}  {server.resident():7.1f} MB  {made:8} calls, {late} late", flush=True)
+    made = sum(caller.made for caller in made_by)
+    print(f"{unit:>12}  {server.resident():7.1f} MB  {made:8} calls", flush=True)
 
 
 def over_calls(program, folder, calls):
     server = Server(program, folder)
-    running = callers(server, calls // CONNECTIONS)
+    running = [Caller(server.port, first, calls // CONNECTIONS) for first in range(CONNECTIONS)]
+    for caller in running:
+        caller.start()
     marks = [calls * part // 10 for part in range(1, 10)]
     while any(caller.is_alive() for caller in running):
         time.sleep(0.02)
@@ -144,37 +170,33 @@ def over_calls(program, folder, calls):
     return [failure for caller in running for failure in caller.failures]
 
 
-def over_hours(program, folder, hours, seconds):
-    clock = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-    if clock is None:
-        print("no hours: there is no `faketime`")
-        return []
-    speed = f"+0 x{hours * 3600 / seconds:.0f}"
-    server = Server(program, folder, {"LD_PRELOAD": str(clock), "FAKETIME": speed})
-    running = callers(server, 10_000_000, pause=0.004)
-    for hour in range(1, hours + 1):
-        time.sleep(seconds / hours)
-        if hour % max(1, hours // 8) == 0:
-            told(server, f"{hour} hours", running)
-    for caller in running:
-        caller.is_stopped = True
-    for caller in running:
-        caller.join(60)
+def over_sessions(program, folder, minutes, count):
+    server = Server(program, folder)
+    end = time.monotonic() + minutes * 60
+    running = [Client(server.port, number, end) for number in range(count)]
+    for client in running:
+        client.start()
+    for minute in range(1, minutes + 1):
+        time.sleep(max(0.0, end - (minutes - minute) * 60 - time.monotonic()))
+        if minute % max(1, minutes // 12) == 0:
+            told(server, f"{minute} minutes", running)
+    for client in running:
+        client.join(60)
     server.end()
-    return [failure for caller in running for failure in caller.failures]
+    return [failure for client in running for failure in client.failures]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="target/release/toolcrib")
     parser.add_argument("--calls", type=int, default=100_000)
-    parser.add_argument("--hours", type=int, default=24)
-    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--minutes", type=int, default=60)
+    parser.add_argument("--clients", type=int, default=50)
     arguments = parser.parse_args()
     failures = []
     for measure in [
         lambda folder: over_calls(arguments.program, folder, arguments.calls),
-        lambda folder: over_hours(arguments.program, folder, arguments.hours, arguments.seconds),
+        lambda folder: over_sessions(arguments.program, folder, arguments.minutes, arguments.clients),
     ]:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)

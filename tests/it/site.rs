@@ -217,11 +217,16 @@ fn paths_that_do_not_exist_lead_back() {
             assert!(site.page(wrong).is_none(), "{wrong}");
         }
         assert_eq!(site.page("").unwrap().unwrap(), site.page("index.html").unwrap().unwrap());
-        let page = site.not_found("/tools/get_mee.html").unwrap().body;
+        let page = site.not_found("/tools/get_mee.html", "there is no such tool", &[]).unwrap().body;
         let document = Document::parse(&page).unwrap();
         assert!(document.links().contains(&"../tools/get_me.html".to_string()), "{page}");
         assert!(document.links().contains(&"../index.html".to_string()));
-        assert!(site.not_found("/a/b/<script>").unwrap().body.contains("href=\"../../index.html\""));
+        assert!(
+            site.not_found("/a/b/<script>", "there is no <script>", &[])
+                .unwrap()
+                .body
+                .contains("href=\"../../index.html\"")
+        );
     });
 }
 

@@ -390,8 +390,8 @@ impl ProblemCode {
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) code: ProblemCode,
-    message: String,
-    nearest: Vec<String>,
+    pub(crate) message: String,
+    pub(crate) nearest: Vec<String>,
     next_action: Option<String>,
     /// Headers of its own, such as the challenge to an unknown caller.
     pub(crate) headers: HeaderMap,
@@ -479,11 +479,11 @@ impl Problem {
         matches!(self.code, ProfileMismatch | ProfileNotAllowed | UnknownProfile)
     }
 
-    fn next_action(&self) -> &str {
+    pub(crate) fn next_action(&self) -> &str {
         self.next_action.as_deref().unwrap_or(self.code.row().1)
     }
 
-    fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 }

@@ -94,6 +94,14 @@ fn people_who_mistype_a_tool_get_the_page_of_the_site_with_links() {
             "{path}: {text}"
         );
     }
+    for (path, status) in [("/sessions/none", 404), ("/approvals/none", 404), ("/sessions/%ff", 400)] {
+        let page = server.get(path, &[("accept", "text/html")]);
+        assert_eq!(
+            (page.status().as_u16(), header(&page, "content-type")),
+            (status, "text/html; charset=utf-8")
+        );
+        assert!(page.text().unwrap().contains("\"../index.html\""), "{path}");
+    }
     let categories = server.get("/tools/categories/none.md", &[("accept", "text/html")]);
     assert!(categories.text().unwrap().contains("Not found"));
 }

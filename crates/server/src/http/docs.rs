@@ -19,7 +19,7 @@ use crate::response::{
     Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, negotiated, no_store, preferred,
     reads_pages, with,
 };
-use crate::site::{Attempt, Connect, MAX_QUERY, Person, Site, asset_type};
+use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::Finding;
 use toolcrib_gateway::exec::Caller;
@@ -33,8 +33,7 @@ const NEGOTIATED: &str = "";
 /// Most hits on a search page.
 const MAX_HITS: usize = 20;
 
-/// A doc, a page for people, and every address without content. What is not cached is made when its turn comes; a browser
-/// that asks for a missing page gets a page with a search.
+/// A doc, a page for people, and every address without content. What is not cached is made when its turn comes.
 pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, .. } = context;
     let path = request.uri.path().strip_prefix('/').unwrap_or_default();
@@ -45,15 +44,8 @@ pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
     }
     let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
     let prepared = Prepared::of(browser, &caller).await?;
-    let making = move || {
-        let pages = Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared };
-        match pages.answer() {
-            Err(problem) if problem.code == ProblemCode::NotFound && reads_pages(&request.headers) => {
-                pages.missing(&address(&request)?)
-            }
-            answer => answer,
-        }
-    };
+    let making =
+        move || Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared }.answer();
     shared.slowly(making).await?
 }
 
@@ -238,8 +230,7 @@ impl<'v> Pages<'v> {
     where
         'v: 's,
     {
-        let visitor = self.request.extensions.get::<Visitor>();
-        let person = visitor.map(|visitor| Person { name: &visitor.name, csrf: &visitor.csrf });
+        let person = self.request.extensions.get::<Visitor>().map(Visitor::person);
         let Prepared { connect, csrf, attempt, .. } = self.prepared;
         let site = site.with_operator(self.caller.sees_everything());
         let site = site.with_person(person).with_connect(connect);
@@ -267,11 +258,40 @@ impl<'v> Pages<'v> {
         listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
         Some(listed)
     }
+}
 
-    /// The page for an address without content.
-    fn missing(self, path: &str) -> Result<Response, Problem> {
-        let page = self.personal(self.cache().site()).not_found(path).map_err(internal)?;
-        Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
+/// The reader of a page in a browser, who gets a page also where there is no answer.
+pub(super) struct Reader {
+    catalog: RequestCatalog,
+    caller: Caller,
+    visitor: Option<Visitor>,
+    path: String,
+}
+
+impl Reader {
+    pub(super) fn of(request: &Parts, catalog: &RequestCatalog, caller: &Caller) -> Option<Self> {
+        reads_pages(&request.headers).then(|| Self {
+            catalog: catalog.clone(),
+            caller: caller.clone(),
+            visitor: request.extensions.get().cloned(),
+            path: request.uri.path().to_string(),
+        })
+    }
+
+    /// The page with a problem. For a missing page, it lists the tools with a name like the one in the address.
+    pub(super) fn page(&self, problem: &Problem) -> Option<Response> {
+        let cache = self.catalog.cache(&self.caller);
+        let path = decoded_address(&self.path).unwrap_or(Cow::Borrowed(&self.path));
+        let site = cache.site().with_operator(self.caller.sees_everything());
+        let site = site.with_person(self.visitor.as_ref().map(Visitor::person));
+        let page = match problem.code {
+            ProblemCode::NotFound => site.not_found(&path, &problem.message, &problem.nearest),
+            _ => site.refused(&path, &problem.message, problem.next_action()),
+        };
+        let page = page.ok()?;
+        let mut response = negotiated(problem.status(), page.content_type, page.body);
+        response.headers_mut().extend(problem.headers.clone());
+        Some(response)
     }
 }
 

@@ -21,7 +21,7 @@ use super::sign_in::{Browser, Visitor};
 use super::{RequestContext, Response, Shared, query_value};
 use crate::RequestCatalog;
 use crate::response::{Problem, ProblemCode, no_store, with};
-use crate::site::{ApprovalView, Filter, MAX_SKIPPED, Page, Person, ServerView, Site};
+use crate::site::{ApprovalView, Filter, MAX_SKIPPED, Page, ServerView, Site};
 use toolcrib_docs::TemplateError;
 use toolcrib_gateway::exec::{Caller, Decided, Decision, decide, has_changed};
 use toolcrib_gateway::state::{
@@ -109,11 +109,10 @@ impl Visit {
     ) -> Result<Response, Problem> {
         let Self { shared, catalog, caller, request, .. } = self;
         let making = move || {
-            let visitor = request.extensions.get::<Visitor>();
             let notice = catalog.notice().filter(|_| caller.sees_everything());
             let site = catalog.cache(&caller).site().with_operator(caller.sees_everything());
             let site = site.with_notice(notice.as_deref());
-            let person = visitor.map(|visitor| Person { name: &visitor.name, csrf: &visitor.csrf });
+            let person = request.extensions.get::<Visitor>().map(Visitor::person);
             let page = make(&site.with_person(person));
             page.map(|page| no_store(StatusCode::OK, page.content_type, page.body))
         };

@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::caller::{self, PathProfile};
+use super::docs::Reader;
 use super::functions::TRACE;
 use super::sign_in::{Browser, Visitor};
 use super::{Hosts, MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
@@ -102,10 +103,15 @@ impl HttpService {
                     session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
                     may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
                     let root = catalog.root().to_string();
+                    // An open route shows nothing of the catalog.
+                    let is_page =
+                        matches!(route, Route::Page | Route::Doc) && !routes::is_open(request.uri.path());
+                    let reader = is_page.then(|| Reader::of(&request, &catalog, &caller)).flatten();
                     let answered = guarded(self.challenging(route, catalog, caller, request, body)).await;
                     let broken = |_| Err(Problem::new(ProblemCode::Internal, MISTAKE));
                     answered
                         .unwrap_or_else(broken)
+                        .or_else(|problem| reader.and_then(|reader| reader.page(&problem)).ok_or(problem))
                         .unwrap_or_else(|problem| problem_response(&problem, route, &root))
                 }
             }
@@ -240,6 +246,7 @@ impl HttpService {
         mut request: Parts,
         body: Incoming,
     ) -> Result<Response, Problem> {
+        docs::decoded_address(request.uri.path())?;
         let mut body = Body::new(body);
         if route == Route::Mcp && request.method == Method::POST {
             let message = functions::whole(&self.shared, body).await?;

@@ -20,7 +20,7 @@ use tokio::sync::OnceCell;
 use super::{RequestContext, Response, Shared, csrf, query_value};
 use crate::auth::{AuthError, Resource, Verified};
 use crate::response::{Problem, ProblemCode, add_to_vary, negotiated, with};
-use crate::site::SignInPage;
+use crate::site::{Person, SignInPage};
 use crate::{RequestCatalog, Route};
 use toolcrib_definition::clean_line;
 use toolcrib_gateway::exec::Caller;
@@ -78,6 +78,11 @@ impl Visitor {
         let name = caller.name.rsplit_once('@').map_or(&*caller.name, |(name, _)| name);
         let name = shown(&percent_encoding::percent_decode_str(name).decode_utf8_lossy());
         Self { name, caller, csrf: String::new() }
+    }
+
+    /// The person, for pages.
+    pub(super) fn person(&self) -> Person<'_> {
+        Person { name: &self.name, csrf: &self.csrf }
     }
 }
 

@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tera::Context;
 
-use frame::{AT_ROOT, Frame, Position};
+use frame::{AT_ROOT, Frame, Position, inline_html};
 pub use frame::{Person, SignInPage};
 pub(crate) use index::MAX_QUERY;
 use index::ROOT;
@@ -185,27 +185,42 @@ impl<'a> Site<'a> {
         pages::results(self, answer)
     }
 
-    /// The page for a path without content. The links on the page are relative to that path.
-    pub fn not_found(&self, path: &str) -> Result<Page, TemplateError> {
-        let depth = path.trim_start_matches('/').matches('/').count().min(16);
+    /// The page for a path without content, why, and the tools that may be meant; else those with a name like the path's. The
+    /// links on the page are relative to that path.
+    pub fn not_found(&self, path: &str, message: &str, nearest: &[String]) -> Result<Page, TemplateError> {
         let named = path.rsplit('/').next().unwrap_or_default();
         let named = [".html", ".md", ".json"].iter().find_map(|end| named.strip_suffix(end)).unwrap_or(named);
-        let nearest = match self.catalog.resolve(named) {
+        let meant: Vec<&Tool> = match self.catalog.resolve(named) {
             Resolved::Unknown(names) => names.iter().filter_map(|name| self.catalog.named(name)).collect(),
             Resolved::Tool(tool) => vec![tool],
             Resolved::Ambiguous(tools) => tools,
         };
-        let root = "../".repeat(depth);
-        let shown = nearest.into_iter().filter_map(|tool| self.index.tool_file(&tool.safe_name));
+        let meant = meant.iter().map(|tool| &tool.safe_name).filter(|_| nearest.is_empty());
+        let root = root_of(path);
+        let shown = nearest.iter().chain(meant).filter_map(|name| self.index.tool_file(name));
         let tools: Vec<_> = shown.take(5).map(|tool| pages::entry(self, tool, &root)).collect();
+        self.without_content("Not found", &root, message, "", &tools)
+    }
+
+    /// The page for a request that is refused.
+    pub fn refused(&self, path: &str, message: &str, next: &str) -> Result<Page, TemplateError> {
+        self.without_content("No answer", &root_of(path), message, next, &[])
+    }
+
+    fn without_content(
+        &self,
+        title: &str,
+        root: &str,
+        message: &str,
+        next: &str,
+        tools: &[Value],
+    ) -> Result<Page, TemplateError> {
         let mut context = Context::new();
-        context.insert("tools", &tools);
-        let position = Position { root: &root, ..AT_ROOT };
-        self.render(
-            "site/missing.html",
-            Frame::new(self, "missing", "Not found", String::new(), position),
-            context,
-        )
+        context.insert("title", title);
+        context.insert("sentences", &[message, next].map(as_sentence));
+        context.insert("tools", tools);
+        let position = Position { root, ..AT_ROOT };
+        self.render("site/missing.html", Frame::new(self, "missing", title, String::new(), position), context)
     }
 
     /// A tool of the site.
@@ -226,7 +241,7 @@ impl<'a> Site<'a> {
             Address::Profile(profile) => pages::profile_page(self, profile),
             Address::Findings => pages::findings(self),
             Address::Search => pages::search(self, "", None),
-            Address::Missing => self.not_found(""),
+            Address::Missing => self.not_found("", "there is no page here", &[]),
             Address::SearchIndex => {
                 let body = self.index.search_script(self.catalog).to_string();
                 Ok(Page { content_type: JAVASCRIPT, body })
@@ -326,4 +341,16 @@ impl Site<'_> {
         hasher.update(&findings).update(self.notice.unwrap_or_default().as_bytes());
         hasher.finalize().to_hex()[..16].to_string()
     }
+}
+
+/// The way from a path to the root.
+fn root_of(path: &str) -> String {
+    "../".repeat(path.trim_start_matches('/').matches('/').count().min(16))
+}
+
+/// A message of an error as a sentence of a page.
+fn as_sentence(message: &str) -> String {
+    let mut rest = message.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    inline_html(&first.chain(rest).chain((!message.is_empty()).then_some('.')).collect::<String>())
 }
