@@ -164,6 +164,8 @@ ZOO = {
     "result-nan": Server("a result has `NaN`", on={"tools/call": result('{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":NaN}}')}, finding=False),
     "result-block": Server("a result has a block of an unknown kind", on={"tools/call": result({"content": [{"type": "hologram", "data": "x"}, {"type": "text", "text": "x"}]})}, finding=False),
     "result-cut": Server("an answer is cut off", on={"tools/call": '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","te'}, finding=False),
+    "result-cut-early": Server("an answer is cut off before its id", on={"tools/call": '{"jsonrpc":"2.0","result":{"content":[{"type":"text","te'}, finding=False),
+    "result-no-id": Server("an answer has no id", on={"tools/call": '{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"x"}]}}'}, finding=False),
     "result-text": Server("a result is a text", on={"tools/call": result("\"done\"")}, finding=False),
     "result-content": Server("the content of a result is a text", on={"tools/call": result({"content": "done"})}, finding=False),
     "result-nothing": Server("an answer has no result", on={"tools/call": '{"jsonrpc":"2.0","id":ID}'}, finding=False),

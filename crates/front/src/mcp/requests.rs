@@ -16,8 +16,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientJsonRpcMessage, ClientRequest,
-    ClientResult, ConstString, CreateMessageRequestMethod, ElicitationCapability,
+    CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientJsonRpcMessage, ClientNotification,
+    ClientRequest, ClientResult, ConstString, CreateMessageRequestMethod, ElicitationCapability,
     ElicitationCreateRequestMethod, ErrorCode, ErrorData, GetExtensions, GetMeta, Implementation,
     InputRequest, InputRequiredResult, InputResponses, ListRootsRequest, ListRootsRequestMethod,
     LoggingLevel, ProgressToken, Prompt, RequestId, RequestMetaObject, Resource, ResourceTemplate,

@@ -2,6 +2,7 @@
 //! by page within limits, and changes of its lists and resources followed.
 #![expect(deprecated, reason = "the older protocol has subscriptions to one resource")]
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -329,7 +330,8 @@ impl Lines {
     fn read(&mut self, line: Line) -> Option<Vec<u8>> {
         let message = match line {
             Line::Whole(line) => {
-                let read = readable(&line, None, &self.notes).map(|text| text.trim_end().to_string());
+                let read = readable(&line, None, &self.notes).or_else(|| self.nameless(&line));
+                let read = read.map(|text| text.trim_end().to_string());
                 if read.is_none() {
                     self.log.write(String::from_utf8_lossy(&line).trim());
                     self.noise += line.len();
@@ -356,6 +358,16 @@ impl Lines {
             return None;
         }
         Some(Vec::new())
+    }
+
+    /// An answer without a readable id, such as one that was cut off: it is for the request that waits, if there is one only.
+    fn nameless<'t>(&self, line: &'t [u8]) -> Option<Cow<'t, str>> {
+        let has = |key: &str| line.windows(key.len()).any(|bytes| bytes == key.as_bytes());
+        if !line.trim_ascii_start().starts_with(b"{") || !has("\"jsonrpc\"") || has("\"method\"") {
+            return None;
+        }
+        let id = serde_json::to_value(self.routes.only_unanswered()?).ok()?;
+        readable(line, Some(&id), &self.notes)
     }
 }
 

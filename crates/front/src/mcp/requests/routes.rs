@@ -20,6 +20,8 @@ pub(in crate::mcp) struct RequestRoutes {
 #[derive(Debug, Default)]
 struct Routes {
     in_progress: IndexMap<RequestId, Route>,
+    /// All requests that wait for an answer, also our own.
+    unanswered: Vec<RequestId>,
     /// The first two callers who have used the connection.
     callers: Vec<Arc<str>>,
 }
@@ -68,14 +70,42 @@ impl RequestRoutes {
         named.or_else(|| routes.values().rev().find_map(|route| route.to_client.clone()))
     }
 
+    /// The request that waits for an answer, if there is just one.
+    pub(in crate::mcp) fn only_unanswered(&self) -> Option<RequestId> {
+        match &locked(&self.routes).unanswered[..] {
+            [only] => Some(only.clone()),
+            _ => None,
+        }
+    }
+
+    fn note_unanswered(&self, id: &RequestId) {
+        let unanswered = &mut locked(&self.routes).unanswered;
+        if unanswered.len() < MAX_ROUTES {
+            unanswered.push(id.clone());
+        }
+    }
+
     pub(super) fn sent(&self, message: &ClientJsonRpcMessage) {
-        let ClientJsonRpcMessage::Request(sent) = message else { return };
+        let sent = match message {
+            ClientJsonRpcMessage::Request(sent) => sent,
+            ClientJsonRpcMessage::Notification(message) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &message.notification {
+                    forget_one(&mut locked(&self.routes).unanswered, cancelled.params.request_id.as_ref());
+                }
+                return;
+            }
+            _ => return,
+        };
+        // A subscription is answered at its end.
+        if !matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_)) {
+            self.note_unanswered(&sent.id);
+        }
         let origin = sent.request.extensions().get::<Arc<RequestOrigin>>();
         // Other requests of our own, such as lists and subscriptions, cause no messages.
         if origin.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
             return;
         }
-        let Routes { in_progress, callers } = &mut *locked(&self.routes);
+        let Routes { in_progress, callers, .. } = &mut *locked(&self.routes);
         let caller = origin.map(|origin| Arc::clone(&origin.caller)).unwrap_or_default();
         if callers.len() < 2 && !callers.contains(&caller) {
             callers.push(caller);
@@ -96,7 +126,8 @@ impl RequestRoutes {
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let Routes { in_progress: routes, callers } = &mut *locked(&self.routes);
+        let Routes { in_progress: routes, callers, unanswered } = &mut *locked(&self.routes);
+        forget_one(unanswered, ended);
         if let Some(id) = ended {
             routes.shift_remove(id);
         }
