@@ -152,18 +152,13 @@ fn a_clash_hides_no_tool() {
 /// A budget cannot be kept where nothing can be sent.
 #[test]
 fn a_budget_fails_without_a_payload() {
-    let tool = r#"[{"name":"read_tool_doc","description":"Mine.","description_mode":"MODE","parameters":{"type":"object"}},
-        {"name":"other","description":"Is another one, and has a long text that takes more than its stub.","description_mode":"full","parameters":{"type":"object"}}]"#;
-    let budget = |mode: &str, budget| {
-        let checked = fixture::open_text("tools.json", &tool.replace("MODE", mode));
-        count(
-            &checked,
-            Options { budget: Some(budget), mode: Some(Mode::Hybrid), ..options(Provider::OpenAi) },
-        )
-        .over_budget
-    };
-    let over = budget("deferred", 1_000_000);
-    assert_eq!((over[0].bound, over[0].then), (None, None));
+    let tool = r#"[{"name":"read_tool_doc","description":"Mine.","description_mode":"deferred","parameters":{"type":"object"}},
+        {"name":"other","description":"Is another one.","description_mode":"full","parameters":{"type":"object"}}]"#;
+    let checked = fixture::open_text("tools.json", tool);
+    let hybrid =
+        Options { budget: Some(1_000_000), mode: Some(Mode::Hybrid), ..options(Provider::OpenAi) };
+    let over = count(&checked, hybrid).over_budget;
+    assert_eq!(over[0].bound, None);
     assert!(
         over[0].problem.as_ref().unwrap().contains("read_tool_doc") && over[0].modes.contains(&Mode::Full)
     );
@@ -173,36 +168,22 @@ fn a_budget_fails_without_a_payload() {
         "{message}"
     );
     assert!(message.contains("help: take a mode that fits: full, "), "{message}");
-    // Deferring would bring in the function of ours that meets the tool, so nothing is to be deferred.
-    let over = budget("full", 20);
-    assert!(over[0].defer.is_empty() && over[0].then == over[0].bound, "{over:?}");
-
-    let folder = fixture::folder(&[("tools.json", &tool.replace("MODE", "deferred"))]);
+    let folder = fixture::folder(&[("tools.json", tool)]);
     let run =
         fixture::run(&["tokens", fixture::text(folder.path()), "--mode", "hybrid", "--budget", "1000000"]);
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("both named `read_tool_doc`"), "{}", run.stderr);
 }
 
-/// The saving of deferral depends in the mode: Anthropic shows nothing of a deferred tool, and neither
-/// does the gateway.
 #[test]
-fn a_budget_knows_what_is_bound_of_deferred_tools() {
+fn the_budget_of_a_mode_that_the_provider_lacks_is_that_of_the_mode_it_gets() {
     let checked = tools(20, "full");
-    let over = |provider, mode, budget| {
-        let report = count(&checked, Options { budget: Some(budget), mode: Some(mode), ..options(provider) });
-        report.over_budget.into_iter().next().unwrap()
+    let over = |mode| {
+        let options = Options { budget: Some(400), mode: Some(mode), ..options(Provider::Mistral) };
+        count(&checked, options).over_budget.remove(0)
     };
-    for (provider, mode) in [(Provider::Anthropic, Mode::Native), (Provider::OpenAi, Mode::Gateway)] {
-        let none = over(provider, mode, 1);
-        assert_eq!(none.defer.len(), 20);
-        assert_eq!(over(provider, mode, none.then.unwrap()).defer.len(), 20);
-        assert!(over(provider, mode, none.then.unwrap() + 200).defer.len() < 20);
-    }
-    // Mistral defers nothing by itself: its budget is that of hybrid.
-    let fallen = over(Provider::Mistral, Mode::Native, 400);
-    let hybrid = over(Provider::Mistral, Mode::Hybrid, 400);
-    assert_eq!((fallen.mode, &fallen.defer, fallen.then), (Mode::Hybrid, &hybrid.defer, hybrid.then));
+    let (fallen, hybrid) = (over(Mode::Native), over(Mode::Hybrid));
+    assert_eq!((fallen.mode, fallen.bound), (Mode::Hybrid, hybrid.bound));
 }
 
 #[test]
@@ -214,7 +195,7 @@ fn a_catalog_without_tools_costs_nothing() {
 }
 
 #[test]
-fn the_budget_names_the_fewest_tools_to_defer() {
+fn the_budget_names_the_modes_that_fit() {
     let checked = tools(20, "full");
     let hybrid = |budget| {
         let payload = config::Payload { mode: ModeChoice::Hybrid, ..Default::default() };
@@ -225,16 +206,10 @@ fn the_budget_names_the_fewest_tools_to_defer() {
     let (bound, over) = hybrid(usize::MAX);
     assert!(over.is_empty());
     assert!(hybrid(bound).1.is_empty(), "as many as it may");
-    let (_, over) = hybrid(bound - 20);
-    let advice = &over[0];
-    assert_eq!((advice.bound, &advice.problem), (Some(bound), &None));
-    assert!((1..20).contains(&advice.defer.len()) && advice.then.unwrap() <= bound - 20, "{advice:?}");
-    assert!(advice.modes.is_empty());
     let (_, over) = hybrid(470);
-    assert_eq!(over[0].defer.len(), 20, "{over:?}");
-    assert!(over[0].then.unwrap() > 470);
+    assert_eq!((over[0].bound, &over[0].problem), (Some(bound), &None));
     assert_eq!(over[0].modes, [Mode::Files]);
-    assert!(over[0].message().contains("or take a mode that fits: files"), "{}", over[0].message());
+    assert!(over[0].message().contains("help: take a mode that fits: files"), "{}", over[0].message());
 }
 
 #[test]
@@ -250,15 +225,12 @@ fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
 
     let run = fixture::run(&[&arguments[..], &["--json", "--mode", "hybrid", "--budget", "3000"]].concat());
     assert_eq!(run.code, 1);
-    assert!(
-        run.stderr.contains("error: profile core: hybrid binds ")
-            && run.stderr.contains("defer first: issue_read")
-    );
+    assert!(run.stderr.contains("error: profile core: hybrid binds "), "{}", run.stderr);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["profiles"][0]["modes"].as_array().unwrap().len(), 1);
     assert!(report["profiles"][0]["modes"][0]["tokens"]["bound"].is_u64());
     assert_eq!(report["tools"].as_array().unwrap().len(), 117);
-    assert_eq!(report["over_budget"][0]["defer"][0], "issue_read");
+    assert!(report["over_budget"][0]["modes"].is_array());
 
     assert_eq!(fixture::run(&["tokens", "examples/github", "--profile", "cores"]).code, 2);
 }

@@ -109,10 +109,8 @@ def _over(entry: Mapping[str, Any]) -> str:
         return f"{head}{entry['mode']} cannot be bound: {entry['problem']}"
     more = f"{entry['bound'] - entry['budget']:,} over the budget of {entry['budget']:,}"
     lines = [f"{head}{entry['mode']} binds {entry['bound']:,} tokens, {more}"]
-    if entry["defer"]:
-        lines.append(f"  help: defer first: {_listed(entry['defer'])}; it binds {entry['then']:,} then")
     if entry["modes"]:
-        lines.append(f"  help: take a mode that fits: {_listed(entry['modes'])}")
+        lines.append(f"  help: take a mode that fits: {', '.join(entry['modes'])}")
     return "\n".join(lines)
 
 

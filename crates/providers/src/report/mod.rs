@@ -3,8 +3,7 @@
 //!
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context.
 //! 2. [`table`] compares the modes of a profile, and the cost of one tool in full, deferred, and as a page, and prints both.
-//! 3. [`mod@estimate`] estimates a task, takes the mode that costs least, and advises on tools to defer when a mode costs too
-//!    much.
+//! 3. [`mod@estimate`] estimates a task, takes the mode that costs least, and names the modes that fit a budget.
 
 mod estimate;
 mod meter;
@@ -111,7 +110,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
             modes: table::mode_rows(&mut meter, profile)?,
             auto: meter.auto(profile),
         });
-        over_budget.extend(estimate::over(&mut meter, profile, &tools));
+        over_budget.extend(estimate::over(&mut meter, profile));
     }
     Ok(Report {
         registry_version: catalog.version.clone(),
