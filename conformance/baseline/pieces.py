@@ -213,7 +213,7 @@ def questions(tools, fewer):
             ("tool_search", {"query": words}),
             ("search_nodes", {"query": words}),
             ("expand_tool", {"tool_id": op}),
-            ("read_tool_doc", {"name": name, "section": sections[at % len(sections)], "format": "json" if at % 3 == 0 else "markdown"}),
+            ("read_tool_doc", {"name": name, "section": sections[at % len(sections)]}),
             ("tool_help", {"path": op, "format": "full", "include_schemas": True}),
             ("tool_help", {"path": op.rpartition(".")[0] or "root"}),
             ("tool_exec", {"op": op, "args": {}}),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use toolcrib::catalog::{Catalog, Checked, Tool};
+use toolcrib::render::markdown::prose;
 use toolcrib::render::{Around, Doc, Section};
 use toolcrib::site::{Site, SiteIndex};
 
@@ -35,21 +36,14 @@ pub fn check(bytes: &[u8]) {
         let whole = doc.render(&super::templates(), "v", Around::FUNCTIONS).expect("a doc");
         assert!(!whole.to_lowercase().contains("<!-- toolcrib"), "a marker in {whole}");
         let section = |section| doc.section(section, &checked.catalog.tools[0]).unwrap_or_default();
-        let (long, line) = (section(Section::Description), section(Section::Policy));
+        let long = prose(text);
         stays(&long);
-        stays(&line);
+        stays(&section(Section::Policy));
         stays(&section(Section::Summary).replacen("# ", "", 1));
-        stays(&section(Section::Returns));
         stays(&section(Section::Examples));
         is_inert(&page(&checked.catalog));
-        say(&mut checked.catalog, &long);
-        let again = Doc::of(&checked.catalog.tools[0], &checked.catalog);
-        let again = again.section(Section::Description, &checked.catalog.tools[0]).unwrap_or_default();
-        // A description that says no more than the summary is left out.
-        assert!(
-            again == long || again.is_empty() && !long.contains('\n'),
-            "{long:?} cleaned again: {again:?}"
-        );
+        let again = prose(&long);
+        assert!(again == long, "{long:?} cleaned again: {again:?}");
     });
 }
 

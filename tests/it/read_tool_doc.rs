@@ -1,11 +1,10 @@
-//! `read_tool_doc`: what an agent gets for a name, a section, a budget, a version it has.
+//! `read_tool_doc`: what an agent gets for a name and a section.
 
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 use toolcrib::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext};
 use toolcrib::render::{Around, Docs, Templates};
-use toolcrib::tokens::exact;
 
 use crate::fixture::{self, open_text, package};
 
@@ -121,56 +120,6 @@ fn only_who_reads_the_arguments_gets_the_receipt() {
     assert_eq!(receipt("summary"), None);
     assert!(receipt("arguments").is_some());
     assert_eq!(receipt("arguments"), receipt("all"));
-    let cut = read(json!({ "name": "create_branch", "section": "schema", "max_tokens": 1 }));
-    assert!(doc(&cut, 0).get("left_out").is_some() && doc(&cut, 0).get("receipt").is_none());
-}
-
-#[test]
-fn a_budget_is_kept_and_what_was_left_out_can_be_read() {
-    for name in ["issue_write", "create_branch", "get_me", "actions_list"] {
-        let whole = exact(&read(json!({ "name": name })).text());
-        for budget in [100, 150, 200, 300, 500, 800, whole, whole + 1] {
-            let answer = read(json!({ "name": name, "max_tokens": budget }));
-            let size = exact(&answer.text());
-            assert!(size <= budget.max(100), "{name}: {size} tokens for {budget}\n{}", answer.text());
-            let doc = doc(&answer, 0);
-            if doc.get("left_out").is_some() {
-                let mut rest = doc["read_on"].clone();
-                let read_on = read(rest.take());
-                assert!(
-                    read_on.is_ok() && read_on.body()["docs"][0].get("left_out").is_none(),
-                    "{read_on:#?}"
-                );
-            } else {
-                assert!(budget >= whole || doc["markdown"].as_str().unwrap().contains("**Arguments:**"));
-            }
-        }
-    }
-    let both = read(json!({ "names": ["issue_write", "create_branch"], "max_tokens": 600 }));
-    assert!(exact(&both.text()) <= 600, "{}", both.text());
-    assert_eq!(both.body()["docs"].as_array().unwrap().len(), 2);
-    let names: Vec<&str> =
-        GITHUB.view.catalog().tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
-    for budget in [100, 200, 500] {
-        let twenty = read(json!({ "names": names, "max_tokens": budget }));
-        // The line that names what is left out is not cut: without it nobody would know.
-        assert!(exact(&twenty.text()) <= budget + 200, "{budget}: {}", twenty.text());
-        let read_on = twenty.body()["read_on"].clone();
-        let told = twenty.body()["docs"].as_array().unwrap().len();
-        assert_eq!(told + read_on["names"].as_array().unwrap().len(), 20);
-        assert!(read(read_on).is_ok());
-    }
-}
-
-#[test]
-fn json_holds_the_schema_and_the_call_as_values() {
-    let answer = read(json!({ "name": "create_branch", "format": "json" }));
-    let doc = doc(&answer, 0);
-    assert_eq!(doc["parameters_schema"]["type"], "object");
-    assert_eq!(doc["effect"], "write");
-    assert!(doc["call"]["branch"].is_string());
-    assert!(!answer.is_markdown());
-    assert_eq!(serde_json::from_str::<Value>(&answer.text()).unwrap(), Value::Object(answer.body().clone()));
 }
 
 #[test]

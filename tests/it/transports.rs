@@ -21,10 +21,6 @@ fn table() -> Vec<Row> {
         (doc, json!({"names": ["get_me", "create_issue"]}), None),
         (doc, json!({"name": "github.create_branch"}), None),
         (doc, json!({"names": ["github.get_me", "get_me"]}), None),
-        (doc, json!({"name": "get_me", "format": "json"}), None),
-        (doc, json!({"name": "create_pull_request", "max_tokens": 60}), None),
-        (doc, json!({"name": "create_pull_request", "max_tokens": 60, "format": "json"}), None),
-        (doc, json!({"names": ["get_me", "create_branch"], "max_tokens": 1}), None),
         (doc, json!({"names": ["get_me", "no_such_tool"]}), None),
         (doc, json!({"names": "get_me"}), Some("VALIDATION_ERROR")),
         (doc, json!({"name": "creat_issue"}), Some("NOT_FOUND")),
@@ -33,11 +29,9 @@ fn table() -> Vec<Row> {
         (doc, json!({"name": 7}), Some("VALIDATION_ERROR")),
         (doc, json!({"name": "get_me", "section": "everything"}), Some("VALIDATION_ERROR")),
         (doc, json!({"nam": "get_me"}), Some("VALIDATION_ERROR")),
-        (doc, json!({"name": "get_me", "max_tokens": 0}), Some("VALIDATION_ERROR")),
     ];
     for section in ["summary", "arguments", "examples", "policy", "schema", "all"] {
         table.push((doc, json!({"name": "create_issue", "section": section}), None));
-        table.push((doc, json!({"name": "create_issue", "section": section, "format": "json"}), None));
     }
     table.extend([
         ("tool_search", json!({"query": "create an issue"}), None),

@@ -324,18 +324,14 @@ fn list(items: impl Iterator<Item = String>) -> Option<String> {
 }
 
 /// A section of a doc, in the order of the doc.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Section {
     /// The purpose of the tool.
     Summary,
-    /// The whole description.
-    Description,
     /// Arguments, and a complete call.
     Arguments,
-    /// The result, and possible errors.
-    Returns,
     /// Further examples.
     Examples,
     /// When to use it and when not to, and notes.
@@ -345,16 +341,6 @@ pub enum Section {
 }
 
 impl Section {
-    /// The sections of a whole doc: all but the schemas, which the arguments express in words.
-    pub const DOC: [Section; 6] = [
-        Section::Summary,
-        Section::Description,
-        Section::Arguments,
-        Section::Returns,
-        Section::Examples,
-        Section::Policy,
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -371,21 +357,12 @@ impl Doc {
     pub fn section(&self, section: Section, tool: &Tool) -> Option<String> {
         match section {
             Section::Summary => Some(self.summary()),
-            Section::Description => {
-                let long = prose(&tool.long);
-                let is_told = long.trim_end_matches('.') == self.short.trim_end_matches('.');
-                Some(long).filter(|text| !text.is_empty() && !is_told)
-            }
             Section::Arguments => {
                 let call = self.call.as_ref().map(|call| format!("\n\n**Call:**\n{call}"));
                 let whole = "\n\nShortened; section `schema` of `read_tool_doc` has the whole schema.";
                 let whole = if self.folded { whole } else { "" };
                 let call = call.unwrap_or_default();
                 Some(format!("**Arguments:**\n{}{whole}{call}", self.arguments))
-            }
-            Section::Returns => {
-                let returns = self.returns.as_ref().map(|text| format!("**Returns:**{text}"));
-                joined([returns, labelled("Errors", self.raises.as_ref())])
             }
             Section::Examples => self.examples.as_ref().map(|text| format!("**Examples:**\n\n{text}")),
             Section::Policy => {

@@ -53,7 +53,6 @@ fn whole_numbers_may_have_a_point_in_every_function() {
         ("search_tool_by_category", json!({"query": "create an issue"}), "limit"),
         ("tool_search", json!({"query": "create an issue"}), "limit"),
         ("pick", json!({"input": "create an issue"}), "max_candidates"),
-        ("read_tool_doc", json!({"name": "create_issue"}), "max_tokens"),
     ] {
         arguments[number] = json!(1);
         let whole = github(function, arguments.clone());

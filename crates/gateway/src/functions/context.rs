@@ -313,9 +313,9 @@ mod tests {
         let error = check(list, SecretPolicy::default(), json!({"limit": 1.5})).unwrap_err();
         assert_eq!(error.field_errors[0].pointer, "/limit");
         assert!(error.example.is_some() && error.message.contains("integer"), "{}", error.message);
-        let doc = functions().named("read_tool_doc").unwrap();
-        let most = check(doc, SecretPolicy::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
-        assert!(most["max_tokens"].is_u64(), "{most}");
+        let part = functions().named("read_result").unwrap();
+        let most = check(part, SecretPolicy::default(), json!({"cursor": "x", "max_bytes": 1e300})).unwrap();
+        assert!(most["max_bytes"].is_u64(), "{most}");
     }
 
     #[test]
