@@ -92,7 +92,7 @@ const MAX_QUESTION: usize = 20_000;
 /// Whether a call that nobody has allowed or forbidden may run once its person agrees: the client has started this process for
 /// its person, and can ask.
 pub(super) fn is_allowed_by_asking(call: &Call, tool: &Tool) -> bool {
-    let caller = call.context.caller();
+    let caller = &call.context.caller;
     let is_asked_here = || client_to_ask(call).is_some_and(|origin| origin.takes_questions());
     let is_open = call.config().exec.allow.is_none() && tool.effect != Effect::Read;
     is_open && caller.is_own_client && !runs_as_direct(call, tool) && is_asked_here()
@@ -102,13 +102,13 @@ pub(super) fn is_allowed_by_asking(call: &Call, tool: &Tool) -> bool {
 pub(super) fn runs_as_direct(call: &Call, tool: &Tool) -> bool {
     call.config().exec.allow.is_none()
         && call.request.step.is_none()
-        && call.context.caller().asks_its_person
+        && call.context.caller.asks_its_person
         && matches!(Backends::of(tool, call.config()).as_deref(), Some(Backend::Mcp { .. }))
 }
 
 /// The client whose person decides, where the client and not the command line is the place for it.
 fn client_to_ask(call: &Call) -> Option<&Arc<RequestOrigin>> {
-    let caller = call.context.caller();
+    let caller = &call.context.caller;
     let is_place = match call.config().exec.approve_in {
         Some(place) => place == ApprovalPlace::Client,
         None => caller.is_own_client,
@@ -282,7 +282,7 @@ fn hash(key: &str, text: &str) -> String {
 }
 
 fn approval_request(call: &Checked, key: &str) -> Approval {
-    let (tool, caller) = (call.tool(), call.context.caller());
+    let (tool, caller) = (call.tool(), &call.context.caller);
     let now = now();
     let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), call.arguments());
     let hidden = hidden.into_iter().map(|secret| {
@@ -298,7 +298,7 @@ fn approval_request(call: &Checked, key: &str) -> Approval {
         arguments,
         hidden: hidden.collect(),
         fingerprint: fingerprint(&tool.op, call.arguments(), ""),
-        bound: binding(tool, call.context.catalog(), key),
+        bound: binding(tool, call.context.view.catalog(), key),
         definition: readable_definition(tool),
         asked_at: now,
         until: now.saturating_add(APPROVAL_MS),
@@ -310,7 +310,7 @@ fn approval_request(call: &Checked, key: &str) -> Approval {
 fn approval_required(call: &Call, tool: &Tool, approval: &Approval, void: Option<&str>) -> ToolError {
     let nobody_can = call.state().health().is_volatile;
     let cannot_ask = client_to_ask(call).is_some_and(|origin| origin.is_first_without_questions());
-    let file = call.config().place(call.context.caller().is_own_client);
+    let file = call.config().place(call.context.caller.is_own_client);
     let note = if cannot_ask { "this client shows no questions (it has no MCP elicitation); " } else { "" };
     let (op, id) = (&tool.op, &approval.id);
     let message = match void {

@@ -15,7 +15,8 @@ use super::approvals::{is_allowed_by_asking, runs_as_direct};
 use super::backend::{Backends, no_backend};
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use super::results::check_select;
-use super::{Call, CallContext, CallRequest, EffectLimit, request};
+use super::{Call, CallRequest, EffectLimit, request};
+use crate::functions::FunctionContext;
 use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::{Repair, corrected, decoded, until_stopped, validate};
 use toolcrib_catalog::{Callable, Catalog, Resolved, Tool, UnresolvedName};
@@ -72,7 +73,7 @@ async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<Vec<Repair>
     let tool = Arc::clone(tool);
     let repaired = apart(call, move |context, request| {
         let beside = std::mem::take(&mut request.extra_fields);
-        let (secrets, warnings) = (context.catalog().secrets(), &mut request.warnings);
+        let (secrets, warnings) = (context.view.catalog().secrets(), &mut request.warnings);
         let repaired = validate(&tool, secrets, &mut request.args, beside, warnings)?;
         // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
         request::take_from_own_arguments(request, tool.parameters.schema())?;
@@ -94,14 +95,14 @@ static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 /// Does work on the request of a call on another thread, within the time limit. After that, the request has no arguments.
 async fn apart<T: Send + 'static>(
     call: &mut Call,
-    work: impl FnOnce(&dyn CallContext, &mut CallRequest) -> Result<T, ToolError> + Send + 'static,
+    work: impl FnOnce(&FunctionContext, &mut CallRequest) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let args = std::mem::take(&mut call.request.args);
     let extra_fields = std::mem::take(&mut call.request.extra_fields);
     let mut request = CallRequest { args, extra_fields, ..call.request.clone() };
-    let context = Arc::clone(&call.context);
+    let context = call.context.clone();
     let working = in_time(READING_LIMIT, move || {
-        let result = work(&*context, &mut request);
+        let result = work(&context, &mut request);
         (request, result)
     });
     let (request, result) = working.await?;
@@ -192,7 +193,7 @@ fn pass_gates(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
     }
     // A call with a key may have its answer already.
     if tool.effect != Effect::Read && !call.is_dry_run && call.request.idempotency_key.is_none() {
-        require_writable(&*call.context, &mut call.request.warnings)?;
+        require_writable(&call.context, &mut call.request.warnings)?;
     }
     Ok(())
 }
@@ -228,10 +229,10 @@ fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
 fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
     let config = call.config();
     let needed = tool.effect.as_str();
-    let profile = call.context.profile();
+    let profile = call.context.view.profile_name();
     let of_profile = profile.and_then(|name| Some((name, config.profiles.get(name)?.allow?)));
     let of_server = allowed_by_server(call, tool);
-    let file = config.place(call.context.caller().is_own_client);
+    let file = config.place(call.context.caller.is_own_client);
     let (who, most, how) = if tool.effect > of_server {
         let how = format!("the operator allows it with `allow = \"{needed}\"` below `[exec]` in {file}");
         ("this server".to_string(), of_server, how)
@@ -239,13 +240,13 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
         let how =
             format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]` in {file}");
         (format!("the profile `{name}`"), allow, how)
-    } else if tool.effect > call.context.caller().allow && call.context.caller().name.is_empty() {
+    } else if tool.effect > call.context.caller.allow && call.context.caller.name.is_empty() {
         let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
-        ("this call".to_string(), call.context.caller().allow, how)
-    } else if tool.effect > call.context.caller().allow {
-        call.context.caller().note_lacked_right(!call.is_dry_run);
+        ("this call".to_string(), call.context.caller.allow, how)
+    } else if tool.effect > call.context.caller.allow {
+        call.context.caller.note_lacked_right(!call.is_dry_run);
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
-        ("your token or session".to_string(), call.context.caller().allow, how)
+        ("your token or session".to_string(), call.context.caller.allow, how)
     } else {
         return None;
     };
@@ -264,12 +265,12 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), ToolE
     if call.request.step.is_some() || !call.config().exec.require_doc.covers(tool.effect) {
         return Ok(());
     }
-    let Some(doc) = call.context.doc(index) else { return Ok(()) };
+    let Some(Ok(doc)) = call.context.view.page(index) else { return Ok(()) };
     let is_stale = match call.request.receipt.as_deref() {
         Some(receipt) if receipt == doc.receipt => return Ok(()),
         other => other.is_some(),
     };
-    let session = call.context.caller().session();
+    let session = call.context.caller.session();
     if let Some(session) = &session {
         let given = call.state().doc_read_version(session, &tool.op).await.ok().flatten();
         if given.is_some_and(|version| version == doc.version) {
@@ -309,18 +310,18 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), ToolE
 
 /// The tool of a call and its place in the catalog, if the caller may use it.
 async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), ToolError> {
-    let context = Arc::clone(&call.context);
-    let by_exact_name = || match context.catalog().resolve(&call.request.op) {
-        Resolved::Tool(tool) => context.catalog().position(&tool.name),
+    let context = call.context.clone();
+    let by_exact_name = || match context.view.catalog().resolve(&call.request.op) {
+        Resolved::Tool(tool) => context.view.catalog().position(&tool.name),
         _ => None,
     };
     let found = match call.request.tool.or_else(by_exact_name) {
         Some(index) => Ok(index),
         None => apart(call, by_name).await,
     };
-    let found = found.and_then(|index| match context.catalog().tools.get(index) {
-        Some(tool) if context.is_forbidden(index) => {
-            context.caller().note_lacked_right(true);
+    let found = found.and_then(|index| match context.view.catalog().tools.get(index) {
+        Some(tool) if context.view.is_forbidden(index) => {
+            context.caller.note_lacked_right(true);
             Err(forbidden(tool))
         }
         Some(tool) => Ok((index, Arc::clone(tool))),
@@ -334,8 +335,8 @@ async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), ToolError> {
 }
 
 /// The index of the one tool that a name means.
-fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, ToolError> {
-    let (catalog, name) = (context.catalog(), &request.op);
+fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize, ToolError> {
+    let (catalog, name) = (context.view.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
         found @ Resolved::Ambiguous(_) => return Err(ambiguous(catalog.explain(name, found))),
@@ -378,7 +379,7 @@ fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> ToolEr
     failure
 }
 
-fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> ToolError {
+fn unknown(context: &FunctionContext, name: &str, near: &[&Tool], args: &Value) -> ToolError {
     let next = match near {
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
@@ -386,10 +387,10 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
     let message = format!("there is no op `{}`", quoted(name));
     let mut failure = ToolError::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = Some(nearest_group(context.catalog(), name, near).to_string());
+    failure.help_path = Some(nearest_group(context.view.catalog(), name, near).to_string());
     let usable = near.iter().find(|tool| {
-        let place = context.catalog().position(&tool.name);
-        place.is_some_and(|index| !context.is_forbidden(index))
+        let place = context.view.catalog().position(&tool.name);
+        place.is_some_and(|index| !context.view.is_forbidden(index))
     });
     // The tool of a destructive call is never guessed.
     let Some(tool) = usable.filter(|tool| tool.effect != Effect::Destructive) else { return failure };
@@ -400,7 +401,7 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
     };
     let args = request::without(tool.parameters.schema(), args);
     failure.example_op = Some(tool.op.clone());
-    failure.offering(corrected(tool, context.catalog().secrets(), &args))
+    failure.offering(corrected(tool, context.view.catalog().secrets(), &args))
 }
 
 /// The longest group that a name begins with; else the group of the nearest op.

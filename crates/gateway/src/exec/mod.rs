@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 
+use crate::functions::FunctionContext;
 use crate::state::{StateStore, WaitBudget};
 use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use approvals::{approve, give_back};
@@ -40,12 +41,12 @@ pub use approval_text::{erased, whole_arguments};
 pub use approvals::{Decided, Decision, binding, decide, has_changed, readable_definition};
 pub use record::{BYTES_A_TOKEN, standing_scope};
 pub use request::{
-    CallContext, CallRequest, Caller, Doc, EVERY_ROLE, EffectLimit, FunctionFuture, LackedRight,
+    CallRequest, Caller, EVERY_ROLE, EffectLimit, LackedRight,
 };
 pub use results::{next_page, part_of, reached};
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
-pub async fn execute(context: Arc<dyn CallContext>, request: CallRequest) -> Envelope {
+pub async fn execute(context: FunctionContext, request: CallRequest) -> Envelope {
     let mut call = Call::new(context, request);
     // The tool, its arguments, the allowed effect, the receipt.
     let checked = guarded(check(&mut call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
@@ -105,7 +106,7 @@ async fn run_detached(call: Checked) -> Envelope {
 
 /// Answers a call of `op` by `function` that could not be read.
 pub async fn refuse(
-    context: Arc<dyn CallContext>,
+    context: FunctionContext,
     function: &'static str,
     op: String,
     mut error: ToolError,
@@ -117,7 +118,7 @@ pub async fn refuse(
 
 /// One call. Only `exec::check` changes it. Dropped without a record, it is recorded as abandoned.
 struct Call {
-    context: Arc<dyn CallContext>,
+    context: FunctionContext,
     started: Instant,
     /// The request as the caller sent it; after admission, with the op of the catalog and valid arguments.
     request: CallRequest,
@@ -152,7 +153,7 @@ struct Notes {
 }
 
 impl Call {
-    fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
+    fn new(context: FunctionContext, request: CallRequest) -> Self {
         Self {
             context,
             started: Instant::now(),
@@ -175,17 +176,17 @@ impl Call {
 
     /// The state of the server.
     fn state(&self) -> &StateStore {
-        self.context.state()
+        &self.context.services.state
     }
 
     /// The configuration of the catalog.
     fn config(&self) -> &Config {
-        &self.context.catalog().config
+        &self.context.view.catalog().config
     }
 
     /// The rules that say which values are secret.
     fn secrets(&self) -> SecretPolicy<'_> {
-        self.context.catalog().secrets()
+        self.context.view.catalog().secrets()
     }
 
     /// The effect of the tool; `Read` while the tool is not known.
@@ -215,7 +216,7 @@ impl Call {
 
     /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.
     fn carried(&self) -> Map<String, Value> {
-        let caller = self.context.caller();
+        let caller = &self.context.caller;
         let session = caller.session.as_deref().filter(|_| caller.names_session);
         let fields = [
             ("dry_run", self.request.dry_run.map(Value::from)),
@@ -229,7 +230,7 @@ impl Call {
     /// The `meta` of the envelope.
     fn meta(&self, notes: &Notes) -> Map<String, Value> {
         let mut meta = Map::with_capacity(6);
-        meta.insert("trace_id".into(), self.context.trace_id().into());
+        meta.insert("trace_id".into(), self.context.trace.id().into());
         let tenths = self.started.elapsed().as_micros() / 100;
         let latency =
             if tenths.is_multiple_of(10) { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };

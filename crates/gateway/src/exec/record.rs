@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::results::length;
-use super::{Call, CallContext, Checked, Envelope, Notes, Outcome};
+use super::{Call, Checked, Envelope, Notes, Outcome};
+use crate::functions::FunctionContext;
 use crate::state::{
     self, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, StateError, StateStore, WaitBudget, random_id,
 };
@@ -77,7 +78,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) fn redacted(call: &Call, arguments: &Value, failure: Option<&ToolError>) -> Value {
     let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
-    let near = failure.nearest.iter().filter_map(|op| call.context.catalog().find(op));
+    let near = failure.nearest.iter().filter_map(|op| call.context.view.catalog().find(op));
     let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
     let mut rules = call.config().state.redact.clone();
     rules.extend(schemas.flat_map(secret::declared_names));
@@ -101,7 +102,9 @@ impl Call {
     /// Counts the call and writes it to the trace; `word` is `ok` or the code of its error.
     fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
         self.is_recorded = true;
-        self.context.count(word, self.started.elapsed());
+        let counts = &self.context.services.counts;
+        counts.add("toolcrib_executions_total", &format!("outcome=\"{word}\""), 1);
+        counts.took("toolcrib_execution_duration_seconds", "", self.started.elapsed());
         let mut detail = Map::new();
         if let Some(key) = &self.request.idempotency_key {
             detail.insert("idempotency_key".into(), key.as_str().into());
@@ -133,8 +136,8 @@ impl Call {
             outcome: word.to_string(),
             error,
             effect: self.tool.as_ref().map(|tool| tool.effect),
-            profile: self.context.profile().map(str::to_string),
-            registry_version: Some(self.context.catalog().version.clone()),
+            profile: self.context.view.profile_name().map(str::to_string),
+            registry_version: Some(self.context.view.catalog().version.clone()),
             doc_version: doc_version(self),
             validated: self.validated,
             no_schema_mode,
@@ -172,8 +175,8 @@ impl Drop for Call {
 
 /// The version of the doc of the tool, as the caller can read it.
 fn doc_version(call: &Call) -> Option<String> {
-    let index = call.context.catalog().position(&call.tool.as_ref()?.name)?;
-    Some(call.context.doc(index)?.version)
+    let index = call.context.view.catalog().position(&call.tool.as_ref()?.name)?;
+    Some(call.context.view.page(index)?.as_ref().ok()?.version.clone())
 }
 
 /// Waits until the trace is on the disk, and warns where it may be lost: a write that was answered is in the trace even if
@@ -194,11 +197,11 @@ async fn wait_until_durable(call: &Call, lost: u64, notes: &mut Notes) {
 
 /// Refuses a call whose trace cannot be written, where the operator requires traces; else adds a warning.
 pub(super) fn require_writable(
-    context: &dyn CallContext,
+    context: &FunctionContext,
     warnings: &mut Vec<String>,
 ) -> Result<(), ToolError> {
-    let Some(problem) = context.state().health().problem else { return Ok(()) };
-    match context.catalog().config.state.when_unwritable {
+    let Some(problem) = context.services.state.health().problem else { return Ok(()) };
+    match context.view.catalog().config.state.when_unwritable {
         WhenUnwritable::GoOn => {
             warnings.push(NOT_RECORDED.into());
             Ok(())
@@ -225,10 +228,10 @@ fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
 }
 
 pub(super) fn event(call: &Call, kind: EventKind) -> Event {
-    let caller = call.context.caller();
+    let caller = &call.context.caller;
     Event {
         at: state::now(),
-        trace_id: call.context.trace_id().to_string(),
+        trace_id: call.context.trace.id().to_string(),
         caller: caller.name.to_string(),
         session: caller.session.as_ref().map(ToString::to_string),
         kind,
@@ -243,7 +246,7 @@ pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Val
     let Some(pointer) = tool.definition.context_shift.as_deref() else { return };
     let Some(context) = result.pointer(pointer).filter(|context| !context.is_null()) else { return };
     notes.session_context = Some(context.clone());
-    let Some(session) = call.context.caller().session() else { return };
+    let Some(session) = call.context.caller.session() else { return };
     match call.state().set_session_context(&session, context).await {
         Ok(()) => record_context_shift(call, tool, context),
         Err(error) => {
@@ -255,10 +258,10 @@ pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Val
 
 /// Adds the context of the session to the answer, if an earlier result has set it.
 async fn load_session_context(call: &Call, notes: &mut Notes) {
-    if notes.session_context.is_some() || !call.context.has_context_shifts() {
+    if notes.session_context.is_some() || !call.context.view.has_context_shifts() {
         return;
     }
-    let Some(session) = call.context.caller().session() else { return };
+    let Some(session) = call.context.caller.session() else { return };
     notes.session_context = call.state().session_context(&session).await.ok().flatten();
 }
 
@@ -279,7 +282,7 @@ pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<
         return Ok(None);
     };
     let claim = Claim {
-        caller: Arc::clone(&call.context.caller().name),
+        caller: Arc::clone(&call.context.caller.name),
         key,
         op: call.op().to_string(),
         fingerprint: match &call.request.step {
@@ -351,7 +354,7 @@ pub(super) async fn settle(
 /// The status of a claim, which this call acquires if it is free.
 async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus, ToolError> {
     let state = call.state();
-    let claimed = match require_writable(&*call.context, &mut notes.warnings) {
+    let claimed = match require_writable(&call.context, &mut notes.warnings) {
         Ok(()) => acquire_claim(state, claim, call.timeout()).await.map_err(unwritable),
         Err(failure) => Err(failure),
     };

@@ -1,21 +1,18 @@
 //! The request of a call, read leniently: models forget `args`, wrap it, use other names for the fields, or put them among
 //! the arguments.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::backend::{BackendError, Backends};
 use super::results::read_select;
-use crate::state::{Session, StateStore};
+use crate::state::Session;
 use crate::tool_error::ToolError;
 use toolcrib_catalog::arguments::{FieldError, WRAPPERS, make_object};
-use toolcrib_catalog::{Catalog, Tool};
+use toolcrib_catalog::Tool;
 use toolcrib_definition::finding::{SlipPolicy, from_json, normalized};
 use toolcrib_definition::{Effect, clean_line};
 use toolcrib_front::credentials::SecretToken;
@@ -382,45 +379,7 @@ pub fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
     }
 }
 
-// The context of a call: its caller, catalog, state and backends.
-
-/// The context of a call.
-pub trait CallContext: Send + Sync {
-    /// The catalog with the tools that the caller may see.
-    fn catalog(&self) -> &Catalog;
-    /// Whether the caller may see the tool at this index, but not call it.
-    fn is_forbidden(&self, index: usize) -> bool;
-    /// The doc of the tool at this index.
-    fn doc(&self, index: usize) -> Option<Doc>;
-    /// The name of the caller's profile.
-    fn profile(&self) -> Option<&str>;
-    /// The caller.
-    fn caller(&self) -> &Caller;
-    /// The state: keys, approvals, sessions, traces.
-    fn state(&self) -> &StateStore;
-    /// The trace id of the request.
-    fn trace_id(&self) -> &str;
-    /// Counts an answered call for metrics; `outcome` is `ok` or the code of its error.
-    fn count(&self, outcome: &str, took: Duration);
-    /// The backends of the catalog.
-    fn backends(&self) -> &Backends;
-    /// Whether any tool has a `context_shift`.
-    fn has_context_shifts(&self) -> bool;
-    /// Runs a function of toolcrib as a tool.
-    fn function<'h>(&'h self, name: &'h str, input: Value) -> FunctionFuture<'h>;
-}
-
-/// The result of a function that is run as a tool.
-pub type FunctionFuture<'h> = Pin<Box<dyn Future<Output = Result<Value, BackendError>> + Send + 'h>>;
-
-/// The version and the receipt of a doc.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doc {
-    /// The doc version.
-    pub version: String,
-    /// The receipt.
-    pub receipt: String,
-}
+// The caller of a call.
 
 /// A caller, after authentication. Only who it is can be stored, and not its request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -52,7 +52,7 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut Notes) ->
         return result;
     }
     let shape = shape_of(&result);
-    let Cut { page, mut more, cursor } = cut(call.state(), &call.context.caller().name, result, limit).await;
+    let Cut { page, mut more, cursor } = cut(call.state(), &call.context.caller.name, result, limit).await;
     more.extend(shape.map(|shape| ("shape".to_string(), shape.into())));
     notes.warnings.push(match cursor {
         None => format!("the result is longer than {limit} bytes; data is left out"),

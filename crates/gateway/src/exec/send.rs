@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::backend::{
-    BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of,
+    BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of,
     no_backend,
 };
 use super::{Checked, Notes, record, results, steps};
+use crate::functions::Function;
 use crate::tool_error::ToolError;
 use toolcrib_catalog::ToolArgument;
 use toolcrib_definition::Backend;
@@ -28,7 +29,7 @@ pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, 
     let sent = SentArguments::shown(call).map_err(|error| failure(call, error))?;
     let begun = Begun::default();
     let request = backend_request(call, &backend, &sent, &begun);
-    let would = call.context.backends().preview(request).map_err(|error| failure(call, error))?;
+    let would = call.context.services.backends.preview(request).map_err(|error| failure(call, error))?;
     // The dry run of the whole says so itself.
     if call.request.step.is_none() {
         notes.warnings.push("nothing was run; send dry_run: false to run it".into());
@@ -56,7 +57,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
             Ok(BackendResponse::new(result))
         }
         // The other backends keep the timeout themselves.
-        _ => call.context.backends().run(request).await,
+        _ => call.context.services.backends.run(request).await,
     };
     let hidden = FilledSecrets::of(sent.hidden);
     let response = match response {
@@ -109,15 +110,22 @@ async fn run_function(
     function: &str,
     request: BackendRequest<'_>,
 ) -> Result<BackendResponse, BackendError> {
+    // A function that runs tools could call itself without an end.
+    let Some(function) = Function::named(function).filter(|function| !function.runs_tools()) else {
+        return Err(BackendError::unconfigured(
+            "this tool is to be run by a function that there is not, or that runs tools itself",
+        ));
+    };
     request.begun.mark();
-    let answer = call.context.function(function, request.arguments.clone());
-    match timeout(request.timeout, answer).await {
-        Ok(answer) => answer.map(BackendResponse::new),
-        Err(_) => Err(BackendError::new(
-            BackendErrorKind::TimedOut,
-            format!("there was no answer within {} seconds", request.timeout.as_secs()),
-            "check whether it was done before you send it again",
-        )),
+    match timeout(request.timeout, function.call(&call.context, request.arguments.clone())).await {
+        Ok(answer) => answer
+            .into_result()
+            .map(|fields| BackendResponse::new(Value::Object(fields)))
+            .map_err(BackendError::of_function),
+        Err(_) => Err(BackendError::timed_out(format!(
+            "there was no answer within {} seconds",
+            request.timeout.as_secs()
+        ))),
     }
 }
 
@@ -132,7 +140,7 @@ fn backend_request<'o>(
         backend,
         config: call.config(),
         arguments: &sent.value,
-        caller: call.context.caller(),
+        caller: &call.context.caller,
         idempotency_key: call.request.idempotency_key.as_deref(),
         timeout: call.timeout(),
         begun,
@@ -205,7 +213,7 @@ fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value, BackendErr
             argument.name
         )));
     };
-    let text = call.context.backends().variable(variable)?;
+    let text = call.context.services.backends.variable(variable)?;
     let plain = || Value::from(text.as_str());
     Ok(if argument.is_text { plain() } else { serde_json::from_str(&text).unwrap_or_else(|_| plain()) })
 }

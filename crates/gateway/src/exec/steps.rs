@@ -144,10 +144,10 @@ impl<'c> Run<'c> {
     /// is no step.
     fn callable(&self, step: &Step) -> Option<(usize, Arc<Tool>)> {
         let call = self.call;
-        let index = call.context.catalog().unique_position(&step.op)?;
-        let tool = call.context.catalog().tools.get(index)?;
+        let index = call.context.view.catalog().unique_position(&step.op)?;
+        let tool = call.context.view.catalog().tools.get(index)?;
         let backend = Backends::of(tool, call.config())?;
-        let runs = !call.context.is_forbidden(index)
+        let runs = !call.context.view.is_forbidden(index)
             && tool.effect <= call.effect()
             && !matches!(*backend, Backend::Steps(_));
         runs.then(|| (index, Arc::clone(tool)))
@@ -347,7 +347,7 @@ fn quoted_list(ids: &[&str]) -> String {
 
 /// The call of a step. Its type is erased, since a call may have steps itself.
 fn call_of_step(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = Envelope> + Send>> {
-    Box::pin(super::execute(Arc::clone(&call.context), request))
+    Box::pin(super::execute(call.context.clone(), request))
 }
 
 /// The key of a step, derived from that of the call.

@@ -38,7 +38,7 @@ pub(super) fn page(config: &Config, id: &str) -> Option<String> {
 pub(super) fn announce(call: &Call, tool: &Tool, approval: &Approval) {
     let Some(url) = call.config().approval.webhook.clone() else { return };
     let secret = call.config().approval.secret.as_deref().unwrap_or_default();
-    let ready = call.context.backends().web().map_err(|error| error.message);
+    let ready = call.context.services.backends.web().map_err(|error| error.message);
     let ready = ready.and_then(|(client, environment)| {
         let secret = environment.filled(secret).map_err(|missing| missing.to_string())?;
         Ok((client.clone(), key_of(&secret)?, Handle::try_current().map_err(|error| error.to_string())?))

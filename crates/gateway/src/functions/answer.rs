@@ -106,7 +106,7 @@ impl Answer {
     }
 
     /// The fields of the answer without `ok` and `meta`; else the error.
-    pub(super) fn into_result(self) -> Result<Map<String, Value>, ToolError> {
+    pub(crate) fn into_result(self) -> Result<Map<String, Value>, ToolError> {
         if let Some(error) = self.failure {
             return Err(*error);
         }

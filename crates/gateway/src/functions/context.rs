@@ -1,20 +1,19 @@
-//! What a call of a function gets: a [`FunctionContext`], which is also the context of the calls of tools, and its arguments,
+//! What a call of a function gets: a [`FunctionContext`], which calls of tools get too, and its arguments,
 //! coerced to its definition and validated.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{CatalogView, Counters, Function, ToolError};
-use crate::exec::backend::{BackendError, Backends};
-use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
+use crate::exec::Caller;
+use crate::exec::backend::Backends;
 use crate::state::{StateStore, random_id};
 use toolcrib_catalog::arguments::{
     FieldError, MAX_EXPLAINED, Repair, RepairKind, and_more, coerce_to_schema, in_words,
 };
-use toolcrib_catalog::{Catalog, Tool};
+use toolcrib_catalog::Tool;
 use toolcrib_definition::finding::{Violation, pointer_join};
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_search::model::ChatModel;
@@ -111,67 +110,6 @@ impl std::fmt::Debug for Services {
             .field("state", &self.state)
             .finish()
     }
-}
-
-impl CallContext for FunctionContext {
-    fn catalog(&self) -> &Catalog {
-        self.view.catalog()
-    }
-
-    fn is_forbidden(&self, index: usize) -> bool {
-        self.view.is_forbidden(index)
-    }
-
-    fn doc(&self, index: usize) -> Option<Doc> {
-        let page = self.view.page(index)?.as_ref().ok()?;
-        Some(Doc { version: page.version.clone(), receipt: page.receipt.clone() })
-    }
-
-    fn profile(&self) -> Option<&str> {
-        self.view.profile_name()
-    }
-
-    fn caller(&self) -> &Caller {
-        &self.caller
-    }
-
-    fn state(&self) -> &StateStore {
-        &self.services.state
-    }
-
-    fn trace_id(&self) -> &str {
-        self.trace.id()
-    }
-
-    fn count(&self, outcome: &str, took: Duration) {
-        let counts = &self.services.counts;
-        counts.add("toolcrib_executions_total", &format!("outcome=\"{outcome}\""), 1);
-        counts.took("toolcrib_execution_duration_seconds", "", took);
-    }
-
-    fn backends(&self) -> &Backends {
-        &self.services.backends
-    }
-
-    fn has_context_shifts(&self) -> bool {
-        self.view.has_context_shifts()
-    }
-
-    fn function<'h>(&'h self, name: &'h str, input: Value) -> FunctionFuture<'h> {
-        Box::pin(as_tool(self, name, input))
-    }
-}
-
-async fn as_tool(context: &FunctionContext, name: &str, input: Value) -> Result<Value, BackendError> {
-    // A function that runs tools could call itself without an end.
-    let function = Function::named(name).filter(|function| !function.runs_tools());
-    let Some(function) = function else {
-        return Err(BackendError::unconfigured(
-            "this tool is to be run by a function that there is not, or that runs tools itself",
-        ));
-    };
-    let answer = function.call(context, input).await;
-    answer.into_result().map(Value::Object).map_err(BackendError::of_function)
 }
 
 /// Trace id of one request, made at its first use.

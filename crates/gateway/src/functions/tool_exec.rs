@@ -2,7 +2,6 @@
 //! depending on the effect of a function, `call_tool` of the discovery protocol, and a call of a tool by its own name. All make
 //! a [`CallRequest`], which [`exec::execute`] answers. `read_result` reads on in a long result.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Deserialize;
@@ -44,7 +43,7 @@ async fn run_request(
     op: &str,
     request: Result<CallRequest, ToolError>,
 ) -> Answer {
-    let context = Arc::new(context.clone());
+    let context = context.clone();
     enveloped(match request {
         Ok(request) => exec::execute(context, request).await,
         Err(error) => {
@@ -166,7 +165,7 @@ impl Arguments for CallTool {
             dry_run: self.dry_run,
             ..CallRequest::default()
         };
-        let envelope = exec::execute(Arc::new(context.clone()), request).await;
+        let envelope = exec::execute(context.clone(), request).await;
         match envelope.outcome {
             Outcome::Failed(error) => Err(in_own_words(error, &op)),
             Outcome::Result(_) | Outcome::Replayed(_) => Ok(of_call_tool(envelope)),

@@ -424,7 +424,7 @@ impl BackendError {
     }
 
     /// The error of a function of toolcrib that is the backend of a tool.
-    pub fn of_function(error: ToolError) -> Self {
+    pub(in crate::exec) fn of_function(error: ToolError) -> Self {
         let answer = json!(error);
         Self::new(BackendErrorKind::Failed, error.message, error.next_action).with_answer(answer)
     }
@@ -439,7 +439,7 @@ impl BackendError {
     }
 
     /// A call that took longer than its timeout.
-    fn timed_out(message: impl Into<String>) -> Self {
+    pub(in crate::exec) fn timed_out(message: impl Into<String>) -> Self {
         Self::new(
             BackendErrorKind::TimedOut,
             message,
