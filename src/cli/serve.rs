@@ -56,7 +56,7 @@ pub(super) struct ServeArgs {
     catalog: CatalogArgs,
     /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others.
     ///
-    /// Without it, the whole catalog is served, and each profile below /p/NAME/, or with the header `X-Profile: NAME`.
+    /// Without it, the whole catalog is served, and each profile below /p/NAME/.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// The folder that the workspaces of jobs start from, as for `seed`.

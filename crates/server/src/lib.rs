@@ -25,4 +25,4 @@ pub use listed_tools::{ListingOptions, ListingPolicy};
 pub use live::{Generation, LiveCatalog, ServeOptions};
 pub use metrics::{CallLimiter, Route};
 pub use request_catalog::RequestCatalog;
-use request_catalog::{SessionCatalog, Way};
+use request_catalog::SessionCatalog;

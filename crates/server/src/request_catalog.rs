@@ -23,22 +23,14 @@ pub struct RequestCatalog {
     generation: Arc<Generation>,
     /// Position of the profile in the generation.
     profile: usize,
-    way: Way,
-}
-
-/// The way by which a request came to its profile.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Way {
-    /// The path below which the profile is served, such as `/p/creator`; empty for a request at the root of the server.
-    pub(super) root: Arc<str>,
-    /// Whether a header of the request chose the profile.
-    pub(super) is_by_header: bool,
+    /// The path below which the profile is served, such as `/p/creator`; empty at the root of the server.
+    root: Arc<str>,
 }
 
 impl LiveCatalog {
     /// The current generation, for one request.
     pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
-        RequestCatalog { live: Arc::clone(self), generation: self.current(), profile: 0, way: Way::default() }
+        RequestCatalog { live: Arc::clone(self), generation: self.current(), profile: 0, root: Arc::from("") }
     }
 }
 
@@ -53,15 +45,15 @@ impl RequestCatalog {
         Some(Self { profile: self.generation.position(name)?, ..self })
     }
 
-    /// The same catalog, for a request that came by this way.
-    pub(super) fn with_way(self, way: Way) -> Self {
-        Self { way, ..self }
+    /// The same catalog, for a request below this path.
+    pub(super) fn with_root(self, root: Arc<str>) -> Self {
+        Self { root, ..self }
     }
 
     /// The catalog of the session that this request belongs to.
     pub(super) fn for_session(&self) -> SessionCatalog {
         let profile = self.profile_name().map(str::to_owned);
-        SessionCatalog { live: Arc::clone(&self.live), profile, way: self.way.clone() }
+        SessionCatalog { live: Arc::clone(&self.live), profile, root: Arc::clone(&self.root) }
     }
 
     /// The name of the profile; `None` for the whole catalog.
@@ -71,12 +63,7 @@ impl RequestCatalog {
 
     /// The path before all addresses of this profile; empty at the root of the server.
     pub fn root(&self) -> &str {
-        &self.way.root
-    }
-
-    /// Whether another caller without a token gets the same answer at the same address.
-    pub(super) fn is_shared(&self) -> bool {
-        !self.way.is_by_header
+        &self.root
     }
 
     /// The catalog view of this caller.
@@ -139,13 +126,13 @@ impl RequestCatalog {
 pub(super) struct SessionCatalog {
     live: Arc<LiveCatalog>,
     profile: Option<String>,
-    way: Way,
+    root: Arc<str>,
 }
 
 impl SessionCatalog {
     /// The current generation with the profile of the session, if it still has that.
     pub(super) fn now(&self) -> Option<RequestCatalog> {
-        Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_way(self.way.clone()))
+        Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_root(Arc::clone(&self.root)))
     }
 
     /// The signal of each new generation.

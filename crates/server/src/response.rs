@@ -316,8 +316,6 @@ pub enum ProblemCode {
     NotAuthorized,
     /// The token is for other profiles.
     ProfileNotAllowed,
-    /// Two parts of the request choose different profiles.
-    ProfileMismatch,
     /// No profile of this name can be chosen.
     UnknownProfile,
     /// State cannot be read.
@@ -374,7 +372,6 @@ impl ProblemCode {
             ProblemCode::Timeout => (504, "ask for less, or try again"),
             ProblemCode::NotAuthorized => (403, "do without this tool, or show a token that may use it"),
             ProblemCode::ProfileNotAllowed => (403, "ask for a profile of this token, or for none"),
-            ProblemCode::ProfileMismatch => (400, "name one profile, in the path or in `X-Profile`"),
             ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
             ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
             ProblemCode::FormRefused => (403, "load the page again, and send its form"),
@@ -475,8 +472,7 @@ impl Problem {
 
     /// Whether it is about the choice of a profile.
     pub(crate) fn is_about_profiles(&self) -> bool {
-        use ProblemCode::{ProfileMismatch, ProfileNotAllowed, UnknownProfile};
-        matches!(self.code, ProfileMismatch | ProfileNotAllowed | UnknownProfile)
+        matches!(self.code, ProblemCode::ProfileNotAllowed | ProblemCode::UnknownProfile)
     }
 
     pub(crate) fn next_action(&self) -> &str {

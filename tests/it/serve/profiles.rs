@@ -1,4 +1,4 @@
-//! One server for several profiles: the path, `X-Profile` and the token choose one, never wider than the token allows.
+//! One server for several profiles: the path and the token choose one, never wider than the token allows.
 
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
@@ -57,7 +57,6 @@ const PROBES: [&str; 2] = ["research_topic", "execute_cypher_query"];
 #[derive(Clone, Copy, Debug)]
 struct Choice<'c> {
     path: &'c str,
-    header: &'c str,
     token: &'c str,
 }
 
@@ -74,11 +73,7 @@ fn send(server: &Server, choice: Choice<'_>, path: &str, body: Option<Value>, ac
         Some(body) => client().post(url).header("content-type", "application/json").body(body.to_string()),
         None => client().get(url),
     };
-    let mut asking =
-        asking.header("accept", accept).header("authorization", format!("Bearer {}", choice.token));
-    if !choice.header.is_empty() {
-        asking = asking.header("x-profile", choice.header);
-    }
+    let asking = asking.header("accept", accept).header("authorization", format!("Bearer {}", choice.token));
     let response = asking.send().unwrap();
     (response.status().as_u16(), response.text().unwrap())
 }
@@ -133,9 +128,9 @@ fn chosen(server: &Server, route: Route, choice: Choice<'_>) -> String {
 }
 
 #[track_caller]
-fn check(server: &Server, table: &[(&str, &str, &str, &str)]) {
-    for &(path, header, token, expected) in table {
-        let choice = Choice { path, header, token };
+fn check(server: &Server, table: &[(&str, &str, &str)]) {
+    for &(path, token, expected) in table {
+        let choice = Choice { path, token };
         for (name, route) in ROUTES {
             assert_eq!(chosen(server, route, choice), expected, "{name}: {choice:?}");
         }
@@ -143,35 +138,27 @@ fn check(server: &Server, table: &[(&str, &str, &str, &str)]) {
 }
 
 #[test]
-fn path_header_and_token_choose_a_profile_or_are_refused_together() {
+fn path_and_token_choose_a_profile_or_are_refused_together() {
     let folder = agent(SERVE);
     let server = Server::start(text(folder.path()), &[], &TOKENS);
     check(
         &server,
         &[
-            ("", "", EVERY, "every tool"),
-            ("creator", "", EVERY, "creator"),
-            ("validator", "", EVERY, "validator"),
-            ("cre%61tor", "", EVERY, "creator"),
-            ("", "validator", EVERY, "validator"),
-            ("creator", "creator", EVERY, "creator"),
-            ("creator", "validator", EVERY, "400 PROFILE_MISMATCH"),
-            ("creatr", "", EVERY, "404 UNKNOWN_PROFILE"),
-            ("", "creatr", EVERY, "404 UNKNOWN_PROFILE"),
+            ("", EVERY, "every tool"),
+            ("creator", EVERY, "creator"),
+            ("validator", EVERY, "validator"),
+            ("cre%61tor", EVERY, "creator"),
+            ("creatr", EVERY, "404 UNKNOWN_PROFILE"),
             // It is configured, and not served.
-            ("secret", "", EVERY, "404 UNKNOWN_PROFILE"),
-            ("", "", CREATOR, "creator"),
-            ("creator", "", CREATOR, "creator"),
-            ("", "creator", CREATOR, "creator"),
-            ("validator", "", CREATOR, "403 PROFILE_NOT_ALLOWED"),
-            ("", "validator", CREATOR, "403 PROFILE_NOT_ALLOWED"),
-            ("creator", "validator", CREATOR, "400 PROFILE_MISMATCH"),
-            ("", "", BOTH, "validator"),
-            ("creator", "", BOTH, "creator"),
-            ("", "creator", BOTH, "creator"),
-            ("", "", UNSERVED, "403 PROFILE_NOT_ALLOWED"),
-            ("creator", "", UNSERVED, "403 PROFILE_NOT_ALLOWED"),
-            ("secret", "", UNSERVED, "404 UNKNOWN_PROFILE"),
+            ("secret", EVERY, "404 UNKNOWN_PROFILE"),
+            ("", CREATOR, "creator"),
+            ("creator", CREATOR, "creator"),
+            ("validator", CREATOR, "403 PROFILE_NOT_ALLOWED"),
+            ("", BOTH, "validator"),
+            ("creator", BOTH, "creator"),
+            ("", UNSERVED, "403 PROFILE_NOT_ALLOWED"),
+            ("creator", UNSERVED, "403 PROFILE_NOT_ALLOWED"),
+            ("secret", UNSERVED, "404 UNKNOWN_PROFILE"),
         ],
     );
 }
@@ -181,7 +168,7 @@ fn a_refusal_tells_a_token_nothing_of_profiles_that_it_is_not_for() {
     let folder = agent(SERVE);
     let server = Server::start(text(folder.path()), &[], &TOKENS);
     let answer = |profile: &str, accept: &str| {
-        let choice = Choice { path: profile, header: "", token: CREATOR };
+        let choice = Choice { path: profile, token: CREATOR };
         let (status, text) = send(&server, choice, "/tools/README.md", None, accept);
         assert_eq!(status, 403, "{text}");
         text.replace(profile, "NAME")
@@ -194,7 +181,7 @@ fn a_refusal_tells_a_token_nothing_of_profiles_that_it_is_not_for() {
         }
     }
     // Other callers get a suggestion.
-    let choice = Choice { path: "valdator", header: "", token: EVERY };
+    let choice = Choice { path: "valdator", token: EVERY };
     let (_, text) = send(&server, choice, "/tools/README.md", None, "application/json");
     let body: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(body["error"]["nearest"], json!(["validator"]), "{text}");
@@ -202,7 +189,6 @@ fn a_refusal_tells_a_token_nothing_of_profiles_that_it_is_not_for() {
     for path in ["/p/creator/healthz", "/p/nothing/healthz", "/p/creator/mcp"] {
         assert_eq!(server.get(path, &[]).status(), 401, "{path}");
     }
-    assert_eq!(server.get("/healthz", &[("x-profile", "creator")]).status(), 401);
     assert_eq!(server.get("/healthz", &[]).status(), 200);
 }
 
@@ -228,11 +214,9 @@ fn a_given_profile_is_the_only_one_unless_the_configuration_names_others() {
         check(
             server,
             &[
-                ("", "", EVERY, "creator"),
-                ("creator", "", EVERY, "creator"),
-                ("", "creator", EVERY, "creator"),
-                ("validator", "", EVERY, other),
-                ("", "validator", EVERY, other),
+                ("", EVERY, "creator"),
+                ("creator", EVERY, "creator"),
+                ("validator", EVERY, other),
             ],
         );
     };
@@ -247,11 +231,11 @@ fn a_given_profile_is_the_only_one_unless_the_configuration_names_others() {
     let server = Server::start(text(folder.path()), &["--profile", "validator"], &TOKENS);
     check(
         &server,
-        &[("", "", CREATOR, "creator"), ("", "", BOTH, "validator"), ("", "", EVERY, "validator")],
+        &[("", CREATOR, "creator"), ("", BOTH, "validator"), ("", EVERY, "validator")],
     );
     let none = agent("[serve]\nprofiles = []");
     let server = Server::start(text(none.path()), &[], &[]);
-    check(&server, &[("", "", EVERY, "every tool"), ("creator", "", EVERY, "404 UNKNOWN_PROFILE")]);
+    check(&server, &[("", EVERY, "every tool"), ("creator", EVERY, "404 UNKNOWN_PROFILE")]);
 }
 
 #[test]
@@ -314,61 +298,15 @@ fn addresses_in_answers_stay_below_the_profile() {
 }
 
 #[test]
-fn caches_tell_profiles_apart() {
+fn each_profile_has_its_own_tag() {
     let folder = agent("");
     let server = Server::start(text(folder.path()), &[], &[]);
-    let index = |headers: &[(&str, &str)]| server.get("/tools/README.md", headers);
-    let (whole, creator) = (index(&[]), index(&[("x-profile", "creator")]));
-    assert!([&whole, &creator].iter().all(|answer| header(answer, "vary") == "accept-encoding, x-profile"));
+    let (whole, creator) = (server.get("/tools/README.md", &[]), server.get("/p/creator/tools/README.md", &[]));
     let tag = header(&creator, "etag").to_string();
     assert_ne!(header(&whole, "etag"), tag);
-    let again = |headers: &[(&str, &str)]| {
-        index(&[headers, &[("if-none-match", tag.as_str())]].concat()).status().as_u16()
-    };
-    assert_eq!(
-        (again(&[("x-profile", "creator")]), again(&[("x-profile", "validator")]), again(&[])),
-        (304, 200, 200)
-    );
-    let below = server.get("/p/creator/tools/README.md", &[("if-none-match", &tag)]);
-    assert_eq!((below.status().as_u16(), header(&below, "vary")), (304, "accept-encoding"));
-    for bad in [&b"\xff"[..], b""] {
-        let value = reqwest::header::HeaderValue::from_bytes(bad).unwrap();
-        let answer = server.asking("/tools/README.md").header("x-profile", value).send().unwrap();
-        assert_eq!(answer.status(), 400);
-    }
-    let twice =
-        server.asking("/tools/README.md").header("x-profile", "creator").header("x-profile", "creator");
-    assert_eq!(twice.send().unwrap().status(), 400);
-}
-
-#[test]
-fn a_session_of_mcp_is_bound_to_its_profile() {
-    let folder = agent("");
-    let server = Server::start(text(folder.path()), &[], &[]);
-    let post = |path: &str, body: Value, session: Option<&str>| {
-        let mut asking =
-            client().post(server.url(path)).header("accept", "application/json, text/event-stream");
-        if let Some(session) = session {
-            asking = asking.header("mcp-protocol-version", "2025-11-25").header("mcp-session-id", session);
-        }
-        asking.header("content-type", "application/json").body(body.to_string()).send().unwrap()
-    };
-    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
-    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
-    let places = ["/p/creator/mcp", "/p/validator/mcp", "/mcp"];
-    for began in places {
-        let begun = post(began, begin.clone(), None);
-        let session = header(&begun, "mcp-session-id").to_string();
-        assert!(session.starts_with("s_") && !session.contains("creator"), "{session}");
-        for place in places {
-            let answer = post(place, list.clone(), Some(&session));
-            let (status, body) = (answer.status().as_u16(), answer.json::<Value>().unwrap());
-            let code = body.pointer("/error/data/code").and_then(Value::as_str);
-            let expected = if place == began { (200, None) } else { (400, Some("PROFILE_MISMATCH")) };
-            assert_eq!((status, code), expected, "{began} {place} {body}");
-        }
-    }
+    let again = |path: &str| server.get(path, &[("if-none-match", &tag)]).status().as_u16();
+    let paths = ["/p/creator/tools/README.md", "/p/validator/tools/README.md", "/tools/README.md"];
+    assert_eq!(paths.map(again), [304, 200, 200]);
 }
 
 #[test]
@@ -429,15 +367,13 @@ fn a_profile_allows_its_own_effects() {
     let config = "[exec]\nallow = \"write\"\n\n[profile.reader]\nallow = \"read\"\n\n[profile.writer]\n";
     let folder = fixture::folder(&[("tools.json", tools), ("toolcrib.toml", config)]);
     let server = Server::start(text(folder.path()), &[], &[]);
-    let call = |path: &str, header: &str| {
+    let call = |path: &str| {
         let asking = client().post(server.url(path)).header("content-type", "application/json").body("{}");
-        let asking = if header.is_empty() { asking } else { asking.header("x-profile", header) };
         asking.send().unwrap().status().as_u16()
     };
-    assert_eq!(call("/p/reader/v1/tools/rename", ""), 403);
-    assert_eq!(call("/v1/tools/rename", "reader"), 403);
-    assert_eq!(call("/p/writer/v1/tools/rename", ""), 200);
-    assert_eq!(call("/v1/tools/rename", ""), 200);
+    assert_eq!(call("/p/reader/v1/tools/rename"), 403);
+    assert_eq!(call("/p/writer/v1/tools/rename"), 200);
+    assert_eq!(call("/v1/tools/rename"), 200);
 }
 
 #[test]

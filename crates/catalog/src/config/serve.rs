@@ -20,8 +20,8 @@ pub struct Serve {
     pub listen: Option<String>,
     /// Host names under which the server is reached, beside its address.
     pub public_hosts: Vec<String>,
-    /// The profiles that a request may choose by its path or by `X-Profile`, beside the one of `--profile`; `*` is every
-    /// profile. When absent, every one without `--profile`, and no other with it.
+    /// The profiles that a request may choose by its path, beside the one of `--profile`; `*` is every profile. When
+    /// absent, every one without `--profile`, and no other with it.
     pub profiles: Option<Vec<String>>,
     /// The address under which callers reach the server, without a path; the one that it listens on when absent. The tokens
     /// of an issuer are for an endpoint below it.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
@@ -12,19 +12,15 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use super::docs::{decoded_address, encoded_address};
 use super::{RequestContext, Response, Shared};
 use crate::auth::{AuthError, METADATA, Resource};
-use crate::response::{Media, Problem, ProblemCode, add_to_vary as vary_by, no_store};
-use crate::{RequestCatalog, Route, Way};
+use crate::response::{Media, Problem, ProblemCode, no_store};
+use crate::{RequestCatalog, Route};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::{Effect, quoted};
 use toolcrib_gateway::exec::Caller;
-use toolcrib_gateway::state::{Session, random_id};
+use toolcrib_gateway::state::Session;
 
 /// Header with the session, which the caller names.
 const SESSION: HeaderName = HeaderName::from_static("x-session-id");
-
-/// Prefix of the session ids that toolcrib issues, and the length of their random part.
-const SESSION_KIND: &str = "s";
-const SESSION_DIGITS: usize = 12;
 
 /// Header with the session id, which clients with an older MCP revision repeat.
 pub(super) const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -48,12 +44,6 @@ pub(super) fn complete(
         // The caller does not choose an MCP session: only sessions that toolcrib issued are accepted.
         None => headers.get(MCP_SESSION).and_then(|id| Session::named(id.to_str().ok()?).ok()),
     };
-    let session = headers.get(MCP_SESSION).and_then(|id| profile_sign(id.to_str().ok()?));
-    if session.is_some_and(|sign| sign != sign_of(catalog.profile_name())) {
-        let message = "the session of `Mcp-Session-Id` began with another profile";
-        let next = "begin a session for each profile";
-        return Err(Problem::new(ProblemCode::ProfileMismatch, message).next(next));
-    }
     if let Some(allow) = headers.get(ALLOW) {
         let allow = allow.to_str().ok().and_then(|word| Effect::parse(word.trim()));
         let allow = allow.ok_or_else(|| invalid_header("`X-Allow` must be read, write or destructive"))?;
@@ -70,25 +60,6 @@ pub(super) fn complete(
 pub(super) fn may_begin(request: &Parts) -> bool {
     let later = ["mcp-protocol-version", "mcp-method", "mcp-session-id"];
     request.method == Method::POST && !later.iter().any(|name| request.headers.contains_key(*name))
-}
-
-/// The id of a new MCP session. The id ends with the sign of the profile that the session is tied to, so toolcrib
-/// stores nothing.
-pub(super) fn new_mcp_session(profile: Option<&str>) -> String {
-    let (id, sign) = (random_id(SESSION_KIND), sign_of(profile));
-    if sign.is_empty() { id } else { format!("{id}.{sign}") }
-}
-
-/// The sign of the profile in the id of a session that toolcrib issued.
-fn profile_sign(id: &str) -> Option<&str> {
-    let random = id.strip_prefix(SESSION_KIND)?.strip_prefix('_')?;
-    let (random, sign) = random.split_once('.').unwrap_or((random, ""));
-    (random.len() == SESSION_DIGITS).then_some(sign)
-}
-
-/// The sign of a profile, which does not reveal its name; empty for the whole catalog.
-fn sign_of(profile: Option<&str>) -> String {
-    profile.map_or_else(String::new, |name| blake3::hash(name.as_bytes()).to_hex()[..8].to_string())
 }
 
 /// The headers that the configuration passes on to some server. Tokens for toolcrib itself are never passed on.
@@ -146,14 +117,11 @@ pub(super) async fn metadata(context: RequestContext) -> Result<Response, Proble
     Ok(no_store(StatusCode::OK, Media::Json.content_type(), format!("{metadata:#}\n")))
 }
 
-// The profile of a request. The path (`/p/NAME/...`), `X-Profile` or the token chooses it; a request in which they
-// disagree is rejected. The error reveals nothing about profiles that the token is not for.
+// The profile of a request. The path (`/p/NAME/...`) or the token chooses it; a path that the token is not for is
+// rejected. The error reveals nothing about such profiles.
 
 /// The path before the name of a profile.
 const PREFIX: &str = "/p/";
-
-/// The header that chooses a profile.
-pub(super) const PROFILE: HeaderName = HeaderName::from_static("x-profile");
 
 /// A profile in the path of a request.
 pub(super) struct PathProfile {
@@ -184,66 +152,29 @@ impl PathProfile {
     }
 }
 
-/// The catalog with the profile that a request of this caller asks for, in its path or its headers.
+/// The catalog with the profile that a request of this caller asks for.
 pub(super) fn profile_of_request(
     catalog: RequestCatalog,
     caller: &Caller,
     path: Option<&PathProfile>,
-    headers: &HeaderMap,
 ) -> Result<RequestCatalog, Problem> {
-    let header = in_header(headers)?;
-    let in_path = path.map(|path| path.name.as_str());
-    if let (Some(path), Some(header)) = (in_path, header)
-        && path != header
-    {
-        let message = format!(
-            "the path asks for the profile `{}`, but `X-Profile` for `{}`",
-            quoted(path),
-            quoted(header)
-        );
-        return Err(Problem::new(ProblemCode::ProfileMismatch, message));
-    }
-    let catalog = match in_path.or(header) {
-        Some(name) => chosen(catalog, caller, name, if path.is_some() { "the path" } else { "`X-Profile`" })?,
-        None => of_token(catalog, caller)?,
-    };
-    let root = path.map(PathProfile::root).unwrap_or_default();
-    Ok(catalog.with_way(Way { root, is_by_header: header.is_some() }))
-}
-
-/// Tells caches that `X-Profile` chooses between answers of the same address.
-pub(super) fn add_to_vary(headers: &mut HeaderMap) {
-    if headers.contains_key(VARY) {
-        vary_by(headers, "x-profile");
-    }
-}
-
-fn in_header(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
-    let mut given = headers.get_all(PROFILE).iter();
-    let Some(name) = given.next() else { return Ok(None) };
-    match (std::str::from_utf8(name.as_bytes()), given.next()) {
-        (Ok(name), None) if !name.is_empty() => Ok(Some(name)),
-        _ => Err(Problem::new(ProblemCode::ValidationError, "`X-Profile` must be the name of one profile")
-            .next("correct the header, or leave it out")),
+    match path {
+        Some(path) => Ok(chosen(catalog, caller, &path.name)?.with_root(path.root())),
+        None => of_token(catalog, caller),
     }
 }
 
 /// The profile of this name. Only a caller who may use it learns whether it exists.
-fn chosen(
-    catalog: RequestCatalog,
-    caller: &Caller,
-    name: &str,
-    place: &str,
-) -> Result<RequestCatalog, Problem> {
+fn chosen(catalog: RequestCatalog, caller: &Caller, name: &str) -> Result<RequestCatalog, Problem> {
     if !caller.may_use(Some(name)) {
         let message =
-            format!("{place} asks for the profile `{}`, but {}", quoted(name), profiles_of_token(caller));
+            format!("the path asks for the profile `{}`, but {}", quoted(name), profiles_of_token(caller));
         return Err(Problem::new(ProblemCode::ProfileNotAllowed, message));
     }
     catalog.clone().in_profile(Some(name)).ok_or_else(|| {
         let known = catalog.generation().choices().chain(catalog.profile_name());
         let near = nearest(name, known.filter(|known| caller.may_use(Some(known))));
-        let message = format!("{place} asks for the unknown profile `{}`", quoted(name));
+        let message = format!("the path asks for the unknown profile `{}`", quoted(name));
         Problem::new(ProblemCode::UnknownProfile, message).nearest(near.iter().map(ToString::to_string))
     })
 }

@@ -92,7 +92,7 @@ impl HttpService {
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let (mut session, mut may_choose, mut is_personal) = (None, false, false);
+        let (mut session, mut is_personal) = (None, false);
         let mut response = match self.admit(route, &mut request, profile.as_ref()).await {
             Ok((catalog, caller)) => {
                 is_personal = request.extensions.get::<Visitor>().is_some();
@@ -100,8 +100,7 @@ impl HttpService {
                     let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
                     docs::redirect(&format!("{}/{query}", catalog.root()))
                 } else {
-                    session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
-                    may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
+                    session = begins.then(|| random_id("s"));
                     let root = catalog.root().to_string();
                     // An open route shows nothing of the catalog.
                     let is_page =
@@ -118,9 +117,6 @@ impl HttpService {
             Err(problem) => self.refused(&problem, route, &request, &path),
         };
         let headers = response.headers_mut();
-        if may_choose {
-            caller::add_to_vary(headers);
-        }
         if is_personal {
             sign_in::mark_as_personal(headers);
         }
@@ -164,8 +160,7 @@ impl HttpService {
         let resource = Resource { root: &root, is_mcp: route == Route::Mcp };
         let refused = |refused| caller::problem(shared, refused, resource);
         let person = shared.authenticator.by_proxy(request).map_err(refused)?;
-        let chooses = path.is_some() || request.headers.contains_key(caller::PROFILE);
-        let is_open = routes::is_open(request.uri.path()) && !chooses;
+        let is_open = routes::is_open(request.uri.path()) && path.is_none();
         let caller = if route == Route::SignIn {
             None
         } else if is_open {
@@ -188,7 +183,7 @@ impl HttpService {
         };
         match caller {
             Some(caller) => {
-                Ok((caller::profile_of_request(catalog, &caller, path, &request.headers)?, caller))
+                Ok((caller::profile_of_request(catalog, &caller, path)?, caller))
             }
             None => Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() })),
         }

@@ -178,8 +178,7 @@ impl Requester {
 
     /// The scope in which the answer may be cached.
     pub(super) fn scope(&self) -> CacheScope {
-        let is_public = self.caller.roles.is_none() && self.catalog.is_shared();
-        if is_public { CacheScope::Public } else { CacheScope::Private }
+        if self.caller.roles.is_none() { CacheScope::Public } else { CacheScope::Private }
     }
 
     /// Metadata of results: the registry version of their catalog.
