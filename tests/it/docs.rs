@@ -20,7 +20,6 @@ fn a_seeded_workspace_of_the_first_example() {
         toolcrib::render::Docs::new(&checked.catalog, profile, &templates),
         out.path(),
         &Default::default(),
-        &|_| {},
     )
     .unwrap();
     check("universal-agent", out.path());

@@ -72,12 +72,8 @@ impl<'a> Docs<'a> {
     }
 
     /// Writes the documentation into its own folder.
-    pub fn write(
-        &self,
-        root: &Path,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<folder::Report, RenderError> {
-        Ok(folder::sync(root, &self.files(root)?, progress)?)
+    pub fn write(&self, root: &Path) -> Result<folder::Report, RenderError> {
+        Ok(folder::sync(root, &self.files(root)?)?)
     }
 
     /// Returns the files of the documentation, for its own folder.
