@@ -119,9 +119,7 @@ impl ApprovalsArgs {
                 let (approval, _) = known(&states, id)?;
                 match json {
                     true => print(&as_json(&approval)),
-                    false => {
-                        print(&format!("{}{}", approval_text(&approval), whole_arguments(&approval)))
-                    }
+                    false => print(&format!("{}{}", approval_text(&approval), whole_arguments(&approval))),
                 }
             }
             ApprovalsCommand::Approve { id, reason, .. } => {

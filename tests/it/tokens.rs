@@ -155,8 +155,7 @@ fn a_budget_fails_without_a_payload() {
     let tool = r#"[{"name":"read_tool_doc","description":"Mine.","description_mode":"deferred","parameters":{"type":"object"}},
         {"name":"other","description":"Is another one.","description_mode":"full","parameters":{"type":"object"}}]"#;
     let checked = fixture::open_text("tools.json", tool);
-    let hybrid =
-        Options { budget: Some(1_000_000), mode: Some(Mode::Hybrid), ..options(Provider::OpenAi) };
+    let hybrid = Options { budget: Some(1_000_000), mode: Some(Mode::Hybrid), ..options(Provider::OpenAi) };
     let over = count(&checked, hybrid).over_budget;
     assert_eq!(over[0].bound, None);
     assert!(

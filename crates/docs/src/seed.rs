@@ -144,11 +144,7 @@ impl WorkspaceTemplate {
 }
 
 /// Seeds `workspace` with the docs of a profile and the files of a template.
-pub fn seed(
-    docs: Docs<'_>,
-    workspace: &Path,
-    template: &WorkspaceTemplate,
-) -> Result<Seeded, RenderError> {
+pub fn seed(docs: Docs<'_>, workspace: &Path, template: &WorkspaceTemplate) -> Result<Seeded, RenderError> {
     let docs = &template.docs(docs);
     let rendered = rendered(docs, workspace, template)?;
     let _lock = folder::lock(workspace)?;

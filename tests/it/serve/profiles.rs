@@ -211,14 +211,7 @@ fn a_token_for_profiles_reads_no_findings_and_counts_only_its_tools() {
 #[test]
 fn a_given_profile_is_the_only_one_unless_the_configuration_names_others() {
     let table = |server: &Server, other: &str| {
-        check(
-            server,
-            &[
-                ("", EVERY, "creator"),
-                ("creator", EVERY, "creator"),
-                ("validator", EVERY, other),
-            ],
-        );
+        check(server, &[("", EVERY, "creator"), ("creator", EVERY, "creator"), ("validator", EVERY, other)]);
     };
     let plain = agent("");
     table(&Server::start(text(plain.path()), &["--profile", "creator"], &[]), "404 UNKNOWN_PROFILE");
@@ -229,10 +222,7 @@ fn a_given_profile_is_the_only_one_unless_the_configuration_names_others() {
     // The token chooses where it is not for the usual profile.
     let folder = agent(SERVE);
     let server = Server::start(text(folder.path()), &["--profile", "validator"], &TOKENS);
-    check(
-        &server,
-        &[("", CREATOR, "creator"), ("", BOTH, "validator"), ("", EVERY, "validator")],
-    );
+    check(&server, &[("", CREATOR, "creator"), ("", BOTH, "validator"), ("", EVERY, "validator")]);
     let none = agent("[serve]\nprofiles = []");
     let server = Server::start(text(none.path()), &[], &[]);
     check(&server, &[("", EVERY, "every tool"), ("creator", EVERY, "404 UNKNOWN_PROFILE")]);
@@ -301,7 +291,8 @@ fn addresses_in_answers_stay_below_the_profile() {
 fn each_profile_has_its_own_tag() {
     let folder = agent("");
     let server = Server::start(text(folder.path()), &[], &[]);
-    let (whole, creator) = (server.get("/tools/README.md", &[]), server.get("/p/creator/tools/README.md", &[]));
+    let (whole, creator) =
+        (server.get("/tools/README.md", &[]), server.get("/p/creator/tools/README.md", &[]));
     let tag = header(&creator, "etag").to_string();
     assert_ne!(header(&whole, "etag"), tag);
     let again = |path: &str| server.get(path, &[("if-none-match", &tag)]).status().as_u16();

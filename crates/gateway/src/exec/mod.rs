@@ -40,9 +40,7 @@ use toolcrib_front::telemetry::{self, Operation};
 pub use approval_text::{erased, whole_arguments};
 pub use approvals::{Decided, Decision, binding, decide, has_changed, readable_definition};
 pub use record::{BYTES_A_TOKEN, standing_scope};
-pub use request::{
-    CallRequest, Caller, EVERY_ROLE, EffectLimit, LackedRight,
-};
+pub use request::{CallRequest, Caller, EVERY_ROLE, EffectLimit, LackedRight};
 pub use results::{next_page, part_of, reached};
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.

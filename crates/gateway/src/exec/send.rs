@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::backend::{
-    BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of,
-    no_backend,
+    BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of, no_backend,
 };
 use super::{Checked, Notes, record, results, steps};
 use crate::functions::Function;

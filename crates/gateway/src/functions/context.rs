@@ -10,10 +10,10 @@ use super::{CatalogView, Counters, Function, ToolError};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::state::{StateStore, random_id};
+use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{
     FieldError, MAX_EXPLAINED, Repair, RepairKind, and_more, coerce_to_schema, in_words,
 };
-use toolcrib_catalog::Tool;
 use toolcrib_definition::finding::{Violation, pointer_join};
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_search::model::ChatModel;

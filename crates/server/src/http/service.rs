@@ -182,9 +182,7 @@ impl HttpService {
             Some(caller)
         };
         match caller {
-            Some(caller) => {
-                Ok((caller::profile_of_request(catalog, &caller, path)?, caller))
-            }
+            Some(caller) => Ok((caller::profile_of_request(catalog, &caller, path)?, caller)),
             None => Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() })),
         }
     }
