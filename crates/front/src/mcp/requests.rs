@@ -10,29 +10,21 @@ mod routes;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientJsonRpcMessage, ClientNotification,
-    ClientRequest, ClientResult, ConstString, CreateMessageRequestMethod, ElicitationCapability,
-    ElicitationCreateRequestMethod, ErrorCode, ErrorData, GetExtensions, GetMeta, Implementation,
-    InputRequest, InputRequiredResult, InputResponses, ListRootsRequest, ListRootsRequestMethod,
-    LoggingLevel, ProgressToken, Prompt, RequestId, RequestMetaObject, Resource, ResourceTemplate,
-    ServerCapabilities, ServerJsonRpcMessage, ServerNotification, ServerRequest, ServerResult,
-    SetLevelRequestParams,
+    CancelledNotificationParam, ClientCapabilities, ClientRequest, ClientResult, ElicitationCapability,
+    ErrorData, GetExtensions, InputRequest, InputRequiredResult, InputResponses, ListRootsRequest,
+    LoggingLevel, Prompt, RequestId, RequestMetaObject, Resource, ResourceTemplate, ServerCapabilities,
+    ServerNotification, ServerRequest, ServerResult,
 };
-use rmcp::service::{
-    InboundStreamOrigin, NotificationContext, Peer, PeerRequestOptions, RequestContext, Service, ServiceError,
-};
-use rmcp::transport::Transport;
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::http::explain;
 use super::session::{InProgress, Session};

@@ -1,6 +1,23 @@
 //! A transport that routes the messages of a server to the client whose request is in progress, in their order.
 
-use super::*;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, ConstString,
+    CreateMessageRequestMethod, ElicitationCreateRequestMethod, ErrorCode, ErrorData, GetExtensions, GetMeta,
+    Implementation, ListRootsRequestMethod, ProgressToken, RequestId, ServerJsonRpcMessage,
+    ServerNotification, ServerRequest, SetLevelRequestParams,
+};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
+use rmcp::transport::Transport;
+use tokio::sync::{Notify, broadcast};
+use tokio::time::{Instant, sleep_until};
+
+use super::{ClientSession, CurrentClient, RequestOrigin, ServerMessage, ToClient, ask_client};
+use toolcrib_definition::guard::locked;
 
 /// Most requests in progress that are known; a server may leave cancelled ones without an answer.
 const MAX_ROUTES: usize = 4_096;

@@ -1,6 +1,9 @@
 //! Messages of servers find the client whose request is in progress.
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, NumberOrString};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, NumberOrString, ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
 use serde_json::json;
 
 use super::*;
