@@ -131,6 +131,12 @@ impl Server {
         serde_json::from_str(&text).unwrap()
     }
 
+    /// The events of a session of the caller with these headers.
+    pub fn events(&self, session: &str, headers: &[(&str, &str)]) -> Vec<Value> {
+        let text = self.get(&format!("/sessions/{session}/events.jsonl"), headers).text().unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
     /// Calls a function.
     pub fn post(&self, function: &str, body: impl ToString) -> Response {
         self.posting(&format!("/v1/{function}"), body).send().unwrap()

@@ -119,12 +119,8 @@ fn answers_carry_the_id_that_the_trace_has() {
     assert_eq!(body["meta"]["trace_id"], id.as_str());
     let (refused, status) = post(&server, "no_such_function", &[], json!({}));
     assert!(status == 404 && header(&refused, "x-trace-id").starts_with("tr_"));
-    let session = server.json_of("/v1/sessions/s", &[]);
-    assert!(
-        session["events"].as_array().unwrap().iter().all(|event| event["trace_id"] == id.as_str()),
-        "{session}"
-    );
-    assert_eq!(session["context"], json!({"id": "p1"}));
+    let events = server.events("s", &[]);
+    assert!(events.iter().all(|event| event["trace_id"] == id.as_str()), "{events:?}");
     assert!(server.get("/tools/README.md", &[]).headers().get("x-trace-id").is_none());
 }
 
@@ -153,9 +149,9 @@ fn a_session_is_called_by_a_name_that_fits_wherever_it_comes_from() {
     );
     post(&server, "tool_search", &[("mcp-session-id", "older")], json!({"query": "read a task"}));
     for known in ["field", "older"] {
-        assert_eq!(server.json_of(&format!("/v1/sessions/{known}"), &[])["events"][0]["kind"], "search");
+        assert_eq!(server.events(known, &[])[0]["kind"], "search");
     }
-    assert_eq!(server.get("/v1/sessions/head", &[]).status(), 404);
+    assert_eq!(server.get("/sessions/head/events.jsonl", &[]).status(), 404);
 }
 
 #[test]
@@ -193,8 +189,7 @@ fn clients_of_mcp_have_a_session_on_both_wires() {
         client.call_tool(doc(false)).await.unwrap();
         client.cancel().await.unwrap();
     });
-    let by_meta = server.json_of("/v1/sessions/by-meta", &[]);
-    assert_eq!(by_meta["events"].as_array().unwrap().len(), 2, "{by_meta}");
+    assert_eq!(server.events("by-meta", &[]).len(), 2);
     let visits = trace(&folder, &["--json"]).stdout;
     let visits: Vec<Value> = visits.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let own: Vec<&Value> =
@@ -239,7 +234,7 @@ fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
         &[("authorization", amy), ("x-session-id", "s")],
         json!({"query": "read a task"}),
     );
-    let session = |token: &str| server.get("/v1/sessions/s", &[("authorization", token)]);
+    let session = |token: &str| server.get("/sessions/s/events.jsonl", &[("authorization", token)]);
     assert_eq!(session(amy).status(), 200);
     assert_eq!(session(bob).status(), 404);
     let delete = json!({"op": "onto.task.delete", "args": {"task_id": "7"}});
@@ -338,6 +333,6 @@ fn without_a_place_nothing_is_kept_and_that_is_said() {
     // In memory a server follows sessions all the same.
     let server = Server::start(text(folder.path()), &[], &[]);
     post(&server, "tool_search", &[("x-session-id", "s")], json!({"query": "read a task"}));
-    assert_eq!(server.json_of("/v1/sessions/s", &[])["events"].as_array().unwrap().len(), 1);
+    assert_eq!(server.events("s", &[]).len(), 1);
     assert_eq!(server.metric("toolcrib_state_volatile"), 1);
 }

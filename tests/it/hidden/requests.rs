@@ -187,5 +187,5 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
 
 /// The data that the server keeps after these requests.
 pub fn afterwards() -> Vec<Asked> {
-    ["/metrics", "/v1/sessions/a-session"].map(Asked::get).into()
+    ["/metrics", "/sessions/a-session/events.jsonl"].map(Asked::get).into()
 }

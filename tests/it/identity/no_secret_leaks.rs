@@ -305,7 +305,7 @@ fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
             "/findings.html",
             "/tools/README.md",
             "/tools/who_service.html",
-            "/v1/sessions/known-session",
+            "/sessions/known-session/events.jsonl",
             "/.well-known/oauth-protected-resource/mcp",
         ] {
             all.get(path, &format!("Bearer {token}"));

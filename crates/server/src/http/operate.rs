@@ -13,9 +13,9 @@ use futures_util::stream;
 use http::header::{CONTENT_DISPOSITION, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::{Map, Value, json};
 
 use super::csrf::take;
-use super::functions::event_entry;
 use super::health::findings_of;
 use super::sign_in::{Browser, Visitor};
 use super::{RequestContext, Response, Shared, query_value};
@@ -25,7 +25,7 @@ use crate::site::{ApprovalView, Filter, MAX_SKIPPED, Page, ServerView, Site};
 use toolcrib_docs::TemplateError;
 use toolcrib_gateway::exec::{Caller, Decided, Decision, decide, has_changed};
 use toolcrib_gateway::state::{
-    Approval, ApprovalStatus, CallQuery, Callers, EventQuery, SessionSummary, StateError, StateStore,
+    Approval, ApprovalStatus, CallQuery, Callers, Event, EventQuery, SessionSummary, StateError, StateStore,
     WaitBudget, now,
 };
 
@@ -300,6 +300,14 @@ pub(super) async fn export(Path(id): Path<String>, context: RequestContext) -> R
     let name = HeaderValue::try_from(format!("attachment; filename=\"{}.jsonl\"", session.session));
     response.headers_mut().extend(name.map(|name| (CONTENT_DISPOSITION, name)));
     Ok(response)
+}
+
+/// An event without its empty fields. Its number is that within the session: the store also counts other callers' events.
+fn event_entry(number: i64, event: Event) -> Value {
+    let fields = json!(Event { id: number, ..event });
+    let is_said = |value: &Value| !value.is_null() && *value != json!([]) && *value != json!("");
+    let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| is_said(value));
+    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
 }
 
 /// `GET /usage.html`: calls and searches, by day and by tool.

@@ -35,7 +35,7 @@ type Entry = (&'static str, Route, Access, fn() -> MethodRouter<Arc<Shared>>);
 
 /// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
 /// them.
-static TABLE: [Entry; 32] = [
+static TABLE: [Entry; 31] = [
     ("/v1/reload", Route::Function, Caller, || post(health::reload)),
     ("/v1/payload", Route::Function, Caller, || post(jobs::payload)),
     ("/v1/prompt", Route::Function, Caller, || post(jobs::prompt)),
@@ -44,7 +44,6 @@ static TABLE: [Entry; 32] = [
     ("/v1/workspace.tar", Route::Catalog, Caller, || get(jobs::workspace)),
     ("/v1/{function}", Route::Function, Caller, || get(functions::read).post(functions::call)),
     ("/v1/tools/{*name}", Route::Function, Caller, || post(functions::run)),
-    ("/v1/sessions/{id}", Route::Function, Caller, || get(functions::session)),
     ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(functions::result_data)),
     ("/v1", Route::Function, Caller, || get(functions::list)),
     ("/tools/", Route::Doc, Caller, || get(docs::page)),

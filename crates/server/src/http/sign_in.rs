@@ -63,6 +63,13 @@ pub(super) struct Visitor {
     pub(super) csrf: String,
 }
 
+impl Visitor {
+    /// The person as pages show them.
+    pub(super) fn person(&self) -> Person<'_> {
+        Person { name: &self.name, csrf: &self.csrf }
+    }
+}
+
 /// The content of the cookie.
 #[derive(Serialize, Deserialize)]
 pub struct Session {
