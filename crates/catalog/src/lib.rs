@@ -131,12 +131,6 @@ impl Tool {
         self.definition.when_forbidden == Some(WhenForbidden::Visible)
     }
 
-    /// Bytes of its name, of its description and of the schema of its arguments.
-    pub fn bytes(&self) -> usize {
-        let schema = self.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
-        self.name.len() + self.description.len() + schema
-    }
-
     /// Whether a person approves each call: the author wants that, or calls cannot be checked otherwise.
     pub fn wants_approval(&self) -> bool {
         let is_unchecked = Callable::Unchecked(NoSchemaMode::HumanApproval);

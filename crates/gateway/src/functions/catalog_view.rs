@@ -42,7 +42,6 @@ pub struct CatalogView {
     shifts: bool,
     /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
-    definition_tokens: OnceLock<u64>,
     /// The groups of its help, with the answers on each.
     groups: OnceLock<(Groups, Vec<HelpAnswers>)>,
 }
@@ -121,7 +120,6 @@ impl CatalogView {
             searchable: OnceLock::new(),
             searchable_categories: OnceLock::new(),
             index_build: tokio::sync::Mutex::default(),
-            definition_tokens: OnceLock::new(),
             groups: OnceLock::new(),
         })
     }
@@ -313,13 +311,6 @@ impl CatalogView {
     pub(super) fn small_help(&self, index: usize) -> Option<&(Map<String, Value>, usize)> {
         let make = || help::small(self.catalog.tools.get(index)?);
         self.made.get(index)?.small_help.get_or_init(make).as_ref()
-    }
-
-    /// Estimated tokens of the definitions of all its tools, with four bytes to a token.
-    pub(super) fn definition_tokens(&self) -> u64 {
-        *self
-            .definition_tokens
-            .get_or_init(|| self.catalog.tools.iter().map(|tool| tool.bytes() as u64).sum::<u64>() / 4)
     }
 
     fn help_on_groups(&self) -> &(Groups, Vec<HelpAnswers>) {

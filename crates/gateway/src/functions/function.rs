@@ -401,25 +401,9 @@ impl TracedCall {
         if self.kind == EventKind::Search {
             let is_none = answer.error() == Some(ErrorCode::NoMatchInCategory)
                 || answer.verdict().is_some_and(|verdict| verdict == "no_match");
-            return counts.add("toolcrib_search_abstentions_total", "", is_none.into());
-        }
-        if !answer.is_ok() {
-            return;
-        }
-        let saved = context.view.definition_tokens().saturating_sub(served);
-        counts.add("toolcrib_tokens_saved_total", "", saved);
-        let catalog = context.view.catalog();
-        for name in &self.names {
-            if let Some(tool) = catalog.unique_position(name).and_then(|index| catalog.tools.get(index)) {
-                counts.add("toolcrib_tool_reads_total", &format!("op=\"{}\"", escaped(&tool.op)), 1);
-            }
+            counts.add("toolcrib_search_abstentions_total", "", is_none.into());
         }
     }
-}
-
-/// A text as the value of a label.
-pub fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// The tools that are requested by name.
