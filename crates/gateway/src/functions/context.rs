@@ -14,7 +14,7 @@ use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{
     FieldError, MAX_EXPLAINED, Repair, RepairKind, and_more, coerce_to_schema, in_words,
 };
-use toolcrib_definition::finding::{Violation, pointer_join};
+use toolcrib_definition::finding::Violation;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_search::model::ChatModel;
 use toolcrib_search::semantic;
@@ -135,7 +135,10 @@ pub(super) fn arguments<T: DeserializeOwned>(
         Some(definition) => check(definition, context.view.catalog().secrets(), given)?,
         None => given,
     };
-    read(function.name(), given)
+    T::deserialize(given).map_err(|_| {
+        let message = format!("the arguments of {} do not fit", function.name());
+        ToolError::invalid(message, "correct the arguments; `example` fits")
+    })
 }
 
 /// Valid arguments; else an error with field errors and an example.
@@ -156,27 +159,6 @@ fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Resu
     let mut fit = coerced.map_err(|wrong| invalid_arguments(definition, secrets, &arguments, wrong))?;
     read_integers(definition, &mut fit);
     Ok(fit)
-}
-
-/// Valid arguments as a function's own type.
-fn read<T: DeserializeOwned>(function: &str, arguments: Value) -> Result<T, ToolError> {
-    let told = match T::deserialize(&arguments) {
-        Ok(read) => return Ok(read),
-        Err(error) => error.to_string(),
-    };
-    let problem = |arguments: &Value| T::deserialize(arguments).err().map(|error| error.to_string());
-    // The wrong argument is the first one without which the error changes.
-    let names = arguments.as_object().into_iter().flat_map(|arguments| arguments.keys());
-    let without = |name: &&String| {
-        let mut rest = arguments.clone();
-        rest.as_object_mut().map(|rest| rest.shift_remove(*name));
-        problem(&rest).as_ref() != Some(&told)
-    };
-    let pointer = names.into_iter().find(without).map(|name| pointer_join("", name)).unwrap_or_default();
-    let at = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
-    let message = format!("the arguments of {function} do not fit: {at}this value cannot be used");
-    let error = ToolError::invalid(message, "correct the arguments; `example` fits");
-    Err(error.field(&pointer, "this value cannot be used"))
 }
 
 /// Makes `5.0` the integer 5: JSON Schema accepts it as an integer, and Rust does not read it as one.
@@ -251,22 +233,5 @@ mod tests {
         let error = check(list, SecretPolicy::default(), json!({"limit": 1.5})).unwrap_err();
         assert_eq!(error.field_errors[0].pointer, "/limit");
         assert!(error.example.is_some() && error.message.contains("integer"), "{}", error.message);
-        let part = functions().named("read_result").unwrap();
-        let most = check(part, SecretPolicy::default(), json!({"cursor": "x", "max_bytes": 1e300})).unwrap();
-        assert!(most["max_bytes"].is_u64(), "{most}");
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_named_and_not_told_in_the_words_of_a_parser() {
-        #[derive(Debug, serde::Deserialize)]
-        struct Two {
-            #[expect(dead_code, reason = "only read")]
-            one: String,
-            #[expect(dead_code, reason = "only read")]
-            two: u8,
-        }
-        let error = read::<Two>("list", json!({"one": "x", "two": "many"})).unwrap_err();
-        assert_eq!(error.field_errors[0].pointer, "/two");
-        assert!(!error.message.contains("invalid type"), "{}", error.message);
     }
 }
