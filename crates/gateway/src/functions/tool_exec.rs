@@ -221,14 +221,12 @@ const LEAST: usize = 16;
 #[derive(Deserialize)]
 pub(super) struct ReadResult {
     cursor: String,
-    max_bytes: Option<usize>,
     select: Option<Value>,
 }
 
 impl Arguments for ReadResult {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
-        let most = context.view.catalog().config.exec.result_bytes;
-        let limit = self.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
+        let limit = context.view.catalog().config.exec.result_bytes.max(LEAST);
         let (state, caller) = (&*context.services.state, &context.caller.name);
         let fields = next_page(state, caller, &self.cursor, (self.select, limit)).await?;
         Ok(Answer::new(fields, None))
