@@ -50,8 +50,6 @@ pub struct CatalogView {
 #[derive(Debug, Default)]
 struct MadeOfTool {
     page: OnceLock<Result<DocPage, TemplateError>>,
-    /// The answer of `expand_tool`.
-    expanded: OnceLock<Bytes>,
     usage: Counted<String>,
     small_help: Counted<Map<String, Value>>,
     help: HelpAnswers,
@@ -293,11 +291,6 @@ impl CatalogView {
             // A failure there happens again where the index is used, and is reported there.
             let _ = runtime.spawn_blocking(move || view.build_indexes()).await;
         }
-    }
-
-    /// The cached answer of `expand_tool`, by the position of the tool.
-    pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
-        self.made.get(index).map(|made| &made.expanded)
     }
 
     /// The usage of the tool at this position as a search gives it, with its estimated tokens; made at its first use.

@@ -11,7 +11,6 @@ mod search;
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -293,15 +292,7 @@ impl Arguments for ExpandTool {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &context.view;
         let (index, tool) = named_tool(view, &self.tool_id)?;
-        let place = view.expanded(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
-        let json = match place.get() {
-            Some(json) => json,
-            None => {
-                let json = Bytes::from(made(view, index, tool)?);
-                place.get_or_init(|| json)
-            }
-        };
-        Ok(Answer::from_json(json.clone()))
+        Ok(Answer::from_json(made(view, index, tool)?.into()))
     }
 }
 
