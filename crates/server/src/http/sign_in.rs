@@ -86,11 +86,6 @@ impl Visitor {
         let name = shown(&percent_encoding::percent_decode_str(name).decode_utf8_lossy());
         Self { name, caller, csrf: String::new() }
     }
-
-    /// The person, for pages.
-    pub(super) fn person(&self) -> Person<'_> {
-        Person { name: &self.name, csrf: &self.csrf }
-    }
 }
 
 impl SignIn {
