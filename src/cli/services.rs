@@ -12,9 +12,7 @@ use toolcrib_front::mcp::Connections;
 use toolcrib_gateway::exec::backend::Backends;
 use toolcrib_gateway::functions::{SemanticSearch, Services};
 use toolcrib_gateway::state::StateStore;
-use toolcrib_search::model::{
-    ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, ModelError, StaticModel,
-};
+use toolcrib_search::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, ModelError};
 use toolcrib_search::semantic::{Options, Semantic};
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
@@ -76,12 +74,8 @@ fn services(
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, ModelError> {
-    if let Some(folder) = &configured.folder {
-        return Ok(Arc::new(StaticModel::open(&args.beside(folder))?));
-    }
     let key = key(args, configured.key_env.as_deref())?;
-    let (url, model) = (configured.url.as_deref(), configured.model.as_deref());
-    Ok(Arc::new(EmbeddingsApi::new(url.unwrap_or_default(), model.unwrap_or_default(), key)?))
+    Ok(Arc::new(EmbeddingsApi::new(&configured.url, &configured.model, key)?))
 }
 
 fn chat(

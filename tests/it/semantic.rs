@@ -1,7 +1,6 @@
 //! Search by meaning, against a real server that speaks `/v1/embeddings` with vectors that can be foreseen.
 
 mod failures;
-mod folder;
 mod transports;
 
 use std::io::{BufRead, BufReader, Read, Write};

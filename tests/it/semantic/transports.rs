@@ -111,15 +111,13 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
 #[test]
 fn a_configuration_that_cannot_work_is_found_with_its_line() {
     for (config, line, message) in [
-        ("[search.semantic]\ntimeout_ms = 5", 1, "needs a `url` and a `model`, or a `folder`"),
+        ("[search.semantic]\ntimeout_ms = 5", 1, "missing required property"),
         ("[search.semantic]\nurl = \"ftp://x\"\nmodel = \"m\"", 2, "must start with http:// or https://"),
-        ("[search.semantic]\nurl = \"http://x\"", 1, "a `url` needs the `model`"),
+        ("[search.semantic]\nurl = \"http://x\"", 1, "missing required property"),
         ("[search.semantic]\nurl = \"http://me:secret@x\"\nmodel = \"m\"", 2, "`key_env`"),
-        ("[search.semantic]\nurl = \"http://x\"\nmodel = \"m\"\nfolder = \"f\"", 4, "not both"),
-        ("[search.semantic]\nfolder = \"f\"\nmodel = \"m\"", 3, "a folder holds one model"),
-        ("[search.semantic]\nfolder = \"f\"\ntimeout_ms = 0", 3, "0"),
+        ("[search.semantic]\nurl = \"http://x\"\nmodel = \"m\"\ntimeout_ms = 0", 4, "0"),
         ("[search.llm]\nurl = \"x\"\nmodel = \"m\"", 2, "must start with http:// or https://"),
-        ("[search.semantics]\nfolder = \"f\"", 1, "semantics"),
+        ("[search.semantics]\nurl = \"u\"", 1, "semantics"),
         ("[search]\nsynonyms = { pr = \"pull request\" }", 2, "synonyms/pr"),
         ("[search]\nno_match_below = 1.5", 2, "no_match_below"),
         ("[search]\nno_match_below = -0.1", 2, "no_match_below"),

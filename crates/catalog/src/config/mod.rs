@@ -585,20 +585,17 @@ impl Default for Search {
     }
 }
 
-/// A model that turns texts into vectors: an API at `url`, or a `folder` on this machine.
+/// A model that turns texts into vectors, behind an OpenAI-compatible API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("required" = ["url", "model"]))]
 pub struct SearchSemantic {
-    /// The base of an OpenAI-compatible API that has `/v1/embeddings`, such as `http://localhost:11434/v1`.
-    pub url: Option<String>,
-    /// The model to ask there.
-    pub model: Option<String>,
+    /// The base of the API, which has `/v1/embeddings`, such as `http://localhost:11434/v1`.
+    pub url: String,
+    /// The model to ask.
+    pub model: String,
     /// The environment variable that holds the API key, if one is needed.
     pub key_env: Option<String>,
-    /// A static embedding model instead, relative to the configuration: `tokenizer.json`, `model.safetensors`,
-    /// `config.json`.
-    pub folder: Option<PathBuf>,
     /// Longest wait for the vector of a query, in milliseconds, before the search goes on with words alone.
     #[schemars(range(min = 1, max = 60_000))]
     pub timeout_ms: u64,
@@ -608,7 +605,7 @@ pub struct SearchSemantic {
 
 impl Default for SearchSemantic {
     fn default() -> Self {
-        Self { url: None, model: None, key_env: None, folder: None, timeout_ms: 300, cache: None }
+        Self { url: String::new(), model: String::new(), key_env: None, timeout_ms: 300, cache: None }
     }
 }
 
@@ -620,28 +617,7 @@ impl SearchSemantic {
 
     /// The first mistake in these settings, and its field.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        match (&self.url, &self.folder) {
-            (None, None) => {
-                return Some(("", "semantic search needs a `url` and a `model`, or a `folder`".into()));
-            }
-            (Some(_), Some(_)) => {
-                return Some(("folder", "semantic search has a `url` or a `folder`, not both".into()));
-            }
-            (None, Some(_)) if self.model.is_some() => {
-                return Some(("model", "`model` is for a `url`; a folder holds one model".into()));
-            }
-            (None, Some(_)) if self.key_env.is_some() => {
-                return Some(("key_env", "`key_env` is for a `url`; a folder needs no key".into()));
-            }
-            (None, Some(_)) => return None,
-            (Some(url), None) => {
-                if let Some(problem) = url_problem(url) {
-                    return Some(("url", problem));
-                }
-            }
-        }
-        let model = self.model.as_deref().unwrap_or_default();
-        model.trim().is_empty().then(|| ("", "a `url` needs the `model` to ask there".into()))
+        problem_of_api(&self.url, &self.model)
     }
 }
 
@@ -670,11 +646,16 @@ impl Default for SearchModel {
 impl SearchModel {
     /// The first mistake in these settings, and its field.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        if let Some(problem) = url_problem(&self.url) {
-            return Some(("url", problem));
-        }
-        self.model.trim().is_empty().then(|| ("model", "`model` names the model to ask".into()))
+        problem_of_api(&self.url, &self.model)
     }
+}
+
+/// The first mistake in the address of an API and the name of its model, and its field.
+fn problem_of_api(url: &str, model: &str) -> Option<(&'static str, String)> {
+    if let Some(problem) = url_problem(url) {
+        return Some(("url", problem));
+    }
+    model.trim().is_empty().then(|| ("model", "`model` names the model to ask".into()))
 }
 
 fn url_problem(url: &str) -> Option<String> {

@@ -84,7 +84,7 @@ impl Workspace {
             sources: false,
             models: config.repair.is_some()
                 || config.search.llm.is_some()
-                || config.search.semantic.as_ref().is_some_and(|semantic| semantic.url.is_some()),
+                || config.search.semantic.is_some(),
             backends: !config.servers.is_empty()
                 || config.approval.webhook.is_some()
                 || config.state.url.as_ref().is_some_and(|at| !is_plain_file(at))
@@ -123,7 +123,7 @@ impl Workspace {
         config.approval = ApprovalNotice::default();
         config.telemetry = Telemetry::default();
         config.search.llm = None;
-        config.search.semantic.take_if(|semantic| semantic.url.is_some());
+        config.search.semantic = None;
         config.state.url.take_if(|at| !is_plain_file(at));
     }
 }

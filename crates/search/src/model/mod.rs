@@ -1,21 +1,18 @@
-//! Models: one behind an OpenAI-compatible API that answers a question (`ChatEndpoint`), and models that turn texts
-//! into vectors ([`EmbeddingModel`]), behind such an API (`EmbeddingsApi`) or in a folder on this machine
-//! ([`StaticModel`]). Used only where the configuration names one.
+//! Models behind an OpenAI-compatible API: one that answers a question (`ChatEndpoint`), and one that turns texts into
+//! vectors (`EmbeddingsApi`). Used only where the configuration names one.
 
 #[cfg(feature = "runtime")]
 mod api;
-mod local;
 
 use std::time::Duration;
 
 #[cfg(feature = "runtime")]
 pub use api::{ChatEndpoint, EmbeddingsApi};
-pub use local::StaticModel;
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// The configuration, or the folder that it names, cannot be used.
+    /// The configuration cannot be used.
     #[error("{0}")]
     Configuration(String),
     /// The model did not answer, or not in time.
