@@ -59,7 +59,6 @@ pub(super) const POLITE: &str = "please can could would will you i i'd i'm we we
 
 /// Most words between the parts of a frame. An article follows at once: to open a thing is to make one.
 const APART: usize = 6;
-const ARTICLES: [&str; 2] = ["a", "an"];
 /// Words after "who" in a question about people, not about what somebody did.
 pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
 /// First words of a question, which asks to read whatever verbs it has.
@@ -139,7 +138,7 @@ fn of_verb(word: &str, later: &[String]) -> Option<Actions> {
 fn frame(word: &str, later: &[String]) -> Option<(Actions, bool)> {
     let frames = TABLE.get(word)?;
     let follows = |wanted: &&str| {
-        let apart = if ARTICLES.contains(wanted) { 1 } else { APART };
+        let apart = if matches!(*wanted, "a" | "an") { 1 } else { APART };
         later.iter().take(apart).any(|word| word == wanted)
     };
     let phrasal = frames.iter().filter(|(later, _)| later.as_ref().is_some_and(follows));
@@ -294,18 +293,22 @@ impl Does {
 }
 
 /// Words of names that name no thing.
-const NO_NOUNS: &str = "id ids by for from with in to of on at as and or the all my via api v1 v2";
+const NO_NOUNS: [&str; 19] = [
+    "id", "ids", "by", "for", "from", "with", "in", "to", "of", "on", "at", "as", "and", "or", "the", "all",
+    "my", "via", "api",
+];
 /// Words after which a name or a request has no head.
-pub(super) const AFTER_HEAD: &str =
-    "by for from with in to of on at as and or via into about that which who is are am was were so if";
+pub(super) const AFTER_HEAD: [&str; 25] = [
+    "by", "for", "from", "with", "in", "to", "of", "on", "at", "as", "and", "or", "via", "into", "about",
+    "that", "which", "who", "is", "are", "am", "was", "were", "so", "if",
+];
 
 /// The place of the thing that a request is about: the last word that says something before one that begins a clause.
 pub(super) fn head(words: &[String], verb: Option<usize>) -> Option<usize> {
-    let ends = |word: &str| AFTER_HEAD.split(' ').any(|known| known == word);
     let from = verb.map_or(0, |verb| verb + 1);
     let telling = |place: &usize| !is_stop(&words[*place]);
     let Some(first) = (from..words.len()).find(telling) else { return words.len().checked_sub(1) };
-    let end = (first..words.len()).find(|place| ends(&words[*place])).unwrap_or(words.len());
+    let end = (first..words.len()).find(|place| AFTER_HEAD.contains(&&*words[*place])).unwrap_or(words.len());
     (first..end).rev().find(telling)
 }
 
@@ -318,11 +321,9 @@ fn verb_place(name: &[String]) -> Option<usize> {
 
 /// The words of a name that are no verb of it, with its head last: a review of a request is a review.
 pub(super) fn nouns(name: &[String]) -> impl Iterator<Item = &String> {
-    let has = |list: &str, word: &str| list.split(' ').any(|known| known == word);
     let verb = verb_place(name).unwrap_or(usize::MAX);
-    let end =
-        name.iter().skip(1).position(|word| has(AFTER_HEAD, word)).map_or(name.len(), |place| place + 1);
-    let counts = move |(place, word): &(usize, &String)| *place != verb && !has(NO_NOUNS, word);
+    let end = (1..name.len()).find(|place| AFTER_HEAD.contains(&&*name[*place])).unwrap_or(name.len());
+    let counts = move |(place, word): &(usize, &String)| *place != verb && !NO_NOUNS.contains(&word.as_str());
     let places = (end..name.len()).chain(0..end).map(|place| (place, &name[place]));
     places.filter(counts).map(|(_, word)| word)
 }

@@ -39,7 +39,7 @@ pub struct Index {
     pub(super) by_name: HashMap<String, Vec<u32>>,
     /// The entries with a name, as the words that it is made of.
     pub(super) by_words: HashMap<String, Vec<u32>>,
-    /// The meaning of each entry, and of each term.
+    /// The meaning of each entry, and of each term in a field of [`SHOWN`].
     pub(super) meanings: Vec<Meaning>,
     pub(super) term_meanings: Vec<Meaning>,
     /// Meanings of each entry's name, and of the values of its method argument.
@@ -187,7 +187,7 @@ struct IndexBuilder {
     vocabulary: TextTable,
     /// Each word in its written form.
     known: HashMap<String, Known>,
-    /// The meaning of each term, in its first form.
+    /// The meaning of each term of a shown field, in its first form.
     term_meanings: Vec<Meaning>,
     /// The sums of words in names and descriptions.
     sums: Vec<Sum>,
@@ -195,8 +195,8 @@ struct IndexBuilder {
     has_servers: bool,
     /// Names of entries that cannot be ordinary words.
     names: HashSet<String>,
-    /// The terms of the entry that is read, each with its field.
-    counted: Vec<(Term, u8)>,
+    /// The terms of the entry that is read, each with its field in the last byte.
+    counted: Vec<u64>,
 }
 
 /// A word that was read.
@@ -263,6 +263,12 @@ impl IndexBuilder {
         let mut counted = std::mem::take(&mut self.counted);
         let (mut left, mut details) = (MAX_WORDS, MAX_DETAILS);
         let mut seen: HashSet<&str> = HashSet::with_capacity(entry.texts.len());
+        let texts = |wanted: Field| entry.texts.iter().filter(move |(field, _)| *field == wanted);
+        let text = |wanted: Field| texts(wanted).map(|(_, text)| text.as_str()).next().unwrap_or_default();
+        let about = [text(Field::Long), text(Field::Short)].into_iter().find(|text| !text.is_empty());
+        let meant = about.map_or("", |about| &about[..about.floor_char_boundary(MAX_MEANT)]);
+        let first_end = meant.split_inclusive(['.', '!', '?', '\n']).next().map_or(0, str::len);
+        let (mut whole, mut first, mut beginning) = (Sum::default(), Sum::default(), Vec::new());
         for (field, text) in &entry.texts {
             // Overlays and servers say the same thing twice.
             if !seen.insert(text) {
@@ -270,37 +276,69 @@ impl IndexBuilder {
             }
             let is_detail = matches!(field, Field::ParameterText | Field::Example);
             let is_said = matches!(field, Field::Name | Field::Alias | Field::Parameter | Field::Label);
-            for written in text.split_whitespace() {
+            let meant = if about == Some(text) { meant.len() } else { 0 };
+            for written in text.split_ascii_whitespace() {
                 if is_detail && details == 0 || left == 0 {
                     break;
                 }
                 if !is_said && self.is_name(written) {
                     continue;
                 }
+                let at = written.as_ptr() as usize - text.as_ptr() as usize;
                 words(written, |word| {
                     let known = self.known(word.text);
                     known.is_described |= *field == Field::Long && !word.joined;
-                    let Known { term, is_stop, .. } = *known;
+                    let Known { term, is_stop, sum, .. } = *known;
+                    if at < meant && !word.joined {
+                        let sum = match sum {
+                            Some(place) => &self.sums[place as usize],
+                            None => self.sum_of(word.text),
+                        };
+                        whole.add(sum);
+                        if at < first_end {
+                            first.add(sum);
+                        }
+                        if at < first_end.min(MAX_VERB) {
+                            beginning.push(word.text.to_string());
+                        }
+                    }
+                    if field.bit() & SHOWN != 0 && self.term_meanings[term as usize].is_empty() {
+                        self.shown(word.text);
+                    }
                     if is_stop && !word.joined {
                         return;
                     }
                     let left = if is_detail { &mut details } else { &mut left };
                     *left = left.saturating_sub(1);
-                    counted.push((term, *field as u8));
+                    counted.push(u64::from(term) << 8 | *field as u64);
                     length[*field as usize] += f32::from(u8::from(!word.joined));
                 });
             }
         }
         counted.sort_unstable();
         let mut counts: Vec<(Term, OfFields<u16>)> = Vec::new();
-        for (term, field) in counted.drain(..) {
+        for (term, field) in counted.drain(..).map(|counted| ((counted >> 8) as Term, counted as u8)) {
             if counts.last().is_none_or(|(last, _)| *last != term) {
                 counts.push((term, OfFields::default()));
             }
             counts.iter_mut().last().into_iter().for_each(|(_, of)| of[field as usize] += 1);
         }
         self.counted = counted;
-        let (meaning, phrases, nouns, does) = self.meaning(entry);
+        let name = plain(text(Field::Name));
+        let named = self.sum(&name);
+        whole.add(&named);
+        if let Some(server) = entry.server.as_deref().filter(|_| self.has_servers) {
+            whole.add(&self.sum(&plain(server)));
+        }
+        let meaning = whole.meaning().with(&first.meaning(), FIRST_SENTENCE);
+        let values: Vec<Vec<String>> = entry.actions.iter().map(|value| plain(value)).collect();
+        let mut phrases = vec![named.meaning()];
+        for value in &values {
+            let object = name.iter().filter(|word| value.len() < 2 && !is_verb(word));
+            phrases.push(self.sum(value.iter().chain(object)).meaning());
+        }
+        let nouns = nouns(&name).map(|word| self.shown(word)).collect();
+        let does = Does::read(&name, &beginning, &values);
         Terms { counts, length, meaning, phrases, nouns, does }
     }
 
@@ -310,10 +348,14 @@ impl IndexBuilder {
         let mut parts = Vec::new();
         for written in names.flat_map(|(_, name)| name.split_whitespace()) {
             let is_described = |word: &str| self.known.get(word).is_some_and(|known| known.is_described);
-            words(written, |word| parts.extend(parts_of(word.text, is_described)));
+            words(written, |word| {
+                if !word.joined {
+                    parts.extend(parts_of(word.text, is_described));
+                }
+            });
         }
         for part in parts {
-            let term = self.known(&part).term;
+            let term = self.shown(&part);
             match terms.counts.binary_search_by_key(&term, |(known, _)| *known) {
                 Ok(place) => terms.counts[place].1[Field::Name as usize] += 1,
                 Err(place) => {
@@ -323,46 +365,6 @@ impl IndexBuilder {
                 }
             }
         }
-    }
-
-    /// The meaning of an entry, those of its phrases, and what it does.
-    fn meaning(&mut self, entry: &IndexEntry) -> (Meaning, Vec<Meaning>, Vec<Term>, Does) {
-        let texts = |wanted: Field| entry.texts.iter().filter(move |(field, _)| *field == wanted);
-        let text = |wanted: Field| texts(wanted).map(|(_, text)| text.as_str()).next().unwrap_or_default();
-        let name = plain(text(Field::Name));
-        let about = [text(Field::Long), text(Field::Short)].into_iter().find(|text| !text.is_empty());
-        let about = about.unwrap_or_default();
-        let begin = &about[..about.floor_char_boundary(MAX_MEANT)];
-        let sentence = begin.split_inclusive(['.', '!', '?', '\n']).next().unwrap_or_default();
-        let server = entry.server.as_deref().filter(|_| self.has_servers).unwrap_or_default();
-        let named = self.sum(&name);
-        let first = self.sum_of_text(sentence);
-        let mut whole = named.clone();
-        whole.add(&first);
-        whole.add(&self.sum_of_text(&begin[sentence.len()..]));
-        whole.add(&self.sum_of_text(server));
-        let meaning = whole.meaning().with(&first.meaning(), FIRST_SENTENCE);
-        let values: Vec<Vec<String>> = entry.actions.iter().map(|value| plain(value)).collect();
-        let mut phrases = vec![named.meaning()];
-        for value in &values {
-            let object = name.iter().filter(|word| value.len() < 2 && !is_verb(word));
-            phrases.push(self.sum(value.iter().chain(object)).meaning());
-        }
-        let beginning = plain(&sentence[..sentence.floor_char_boundary(MAX_VERB)]);
-        let nouns = nouns(&name).map(|word| self.known(word).term).collect();
-        (meaning, phrases, nouns, Does::read(&name, &beginning, &values))
-    }
-
-    fn sum_of_text(&mut self, text: &str) -> Sum {
-        let mut sum = Sum::default();
-        for written in text.split_whitespace() {
-            words(written, |word| {
-                if !word.joined {
-                    sum.add(self.sum_of(word.text));
-                }
-            });
-        }
-        sum
     }
 
     fn sum<'w>(&mut self, words: impl IntoIterator<Item = &'w String>) -> Sum {
@@ -380,6 +382,15 @@ impl IndexBuilder {
         &self.sums[place as usize]
     }
 
+    /// The term of a word in a shown field, which has a meaning.
+    fn shown(&mut self, word: &str) -> Term {
+        let term = self.known(word).term;
+        if self.term_meanings[term as usize].is_empty() {
+            self.term_meanings[term as usize] = self.sum_of(word).meaning();
+        }
+        term
+    }
+
     /// Whether a word is the name of an entry: text about other tools does not describe this tool.
     fn is_name(&self, written: &str) -> bool {
         written.contains(['_', '.'])
@@ -391,7 +402,7 @@ impl IndexBuilder {
         known.entry_ref(word).or_insert_with(|| {
             let term = vocabulary.number(&stemmed(word));
             if term_meanings.len() <= term as usize {
-                term_meanings.push(Sum::of_word(word).meaning());
+                term_meanings.push(Meaning::default());
             }
             Known { term, is_stop: is_stop(word), is_described: false, sum: None }
         })
@@ -480,10 +491,13 @@ pub enum Field {
 }
 
 impl Field {
-    pub(super) fn bit(self) -> u8 {
+    pub(super) const fn bit(self) -> u8 {
         1 << (self as u8)
     }
 }
+
+/// The fields that show what an entry is about, one bit each.
+pub(super) const SHOWN: u8 = Field::Name.bit() | Field::Alias.bit() | Field::Short.bit() | Field::Label.bit();
 
 /// A tool or a category that can be found.
 #[derive(Clone, Debug, Default)]
@@ -597,7 +611,12 @@ const MAX_VALUES: usize = 40;
 impl From<&Tool> for IndexEntry {
     fn from(tool: &Tool) -> Self {
         let definition = &tool.definition;
-        let exact = [&tool.name, &tool.safe_name, &tool.op].into_iter().chain(&tool.aliases).cloned();
+        let mut exact: Vec<String> = vec![tool.name.clone()];
+        for name in [&tool.safe_name, &tool.op].into_iter().chain(&tool.aliases) {
+            if !exact.contains(name) {
+                exact.push(name.clone());
+            }
+        }
         let mut texts = vec![(Field::Name, definition.name.clone()), (Field::Alias, tool.op.clone())];
         texts.extend(tool.aliases.iter().map(|alias| (Field::Alias, alias.clone())));
         texts.extend(definition.title.iter().map(|title| (Field::Alias, title.clone())));
@@ -613,7 +632,7 @@ impl From<&Tool> for IndexEntry {
         let mut left = MAX_PARAMETERS;
         parameters(tool.parameters.schema(), 0, &mut left, &mut texts);
         Self {
-            exact: exact.collect(),
+            exact,
             texts,
             effect: Some(tool.effect),
             server: tool.server.clone(),

@@ -51,19 +51,28 @@ impl Sum {
         sum
     }
 
-    /// Adds a vector.
+    /// Adds a vector. Four thousand pieces fit; vector instructions have no other addition of this width.
     pub(super) fn add(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, number)| *sum = sum.wrapping_add(*number));
     }
 
     /// The vector of length one in the same direction. Square roots and quotients are exact in IEEE 754.
     pub(super) fn meaning(&self) -> Meaning {
-        let square = self.0.iter().fold(0.0, |sum, number| sum + f64::from(*number) * f64::from(*number));
-        if square == 0.0 {
-            return Meaning::default();
+        // Eight sums at once, and rounding without a call, since an index has this for each entry and word.
+        let mut squares = [0.0; 8];
+        for numbers in self.0.as_chunks::<8>().0 {
+            squares.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += f64::from(*number).powi(2));
         }
-        let length = f64::sqrt(square);
-        Meaning(self.0.map(|number| (f64::from(number) * UNIT / length).round() as i16))
+        let length = f64::sqrt(squares.iter().sum());
+        let mut meaning = Meaning::default();
+        if length > 0.0 {
+            let scale = (UNIT / length) as f32;
+            for (to, number) in meaning.0.iter_mut().zip(&self.0) {
+                let exact = *number as f32 * scale;
+                *to = (exact + 0.5_f32.copysign(exact)) as i32 as i16;
+            }
+        }
+        meaning
     }
 }
 

@@ -1,9 +1,9 @@
 //! Ranks entries by their fit to a query.
 
 use super::confidence::{self, Features};
-use super::index::{Index, Term};
+use super::index::{Index, SHOWN, Term};
 use super::query::{Kind, Query, Unit};
-use super::{Field, Hit, SearchRequest, SearchResult, Verdict};
+use super::{Hit, SearchRequest, SearchResult, Verdict};
 use toolcrib_definition::Effect;
 
 /// Most entries that are scored in full.
@@ -273,8 +273,7 @@ impl Index {
         if met >= 0.8 {
             return met;
         }
-        let shown = Field::Name.bit() | Field::Alias.bit() | Field::Short.bit() | Field::Label.bit();
-        let terms = self.entry_terms[entry as usize].iter().filter(|(_, fields)| fields & shown != 0);
+        let terms = self.entry_terms[entry as usize].iter().filter(|(_, fields)| fields & SHOWN != 0);
         terms.map(|(term, _)| self.term_meanings[*term as usize].near(&unit.meaning)).fold(met, f32::max)
     }
 

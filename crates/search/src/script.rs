@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::actions::{self, AFTER_HEAD, Does, MAY, POLITE, QUESTION};
 use super::confidence::{self, Features, SURE_MATCH_LIKELIHOOD, UNSURE};
-use super::index::{ARTICLES, Index, IndexEntry, Term};
+use super::index::{ARTICLES, Index, IndexEntry, SHOWN, Term};
 use super::meaning::{self, Meaning};
 use super::query::{PEOPLE, Query};
+use super::rank;
 use super::thesaurus::{self, Translation, is_weak, stop_words};
 use super::words::{Word, is_dense, stemmed, words};
-use super::{Field, rank};
 use toolcrib_definition::Effect;
 
 /// Parts of one in which weights are written.
@@ -65,12 +65,11 @@ impl Index {
             })
             .collect();
         let weak: Vec<&String> = list.iter().filter(|word| is_weak(&stemmed(word))).collect();
-        let shown = Field::Name.bit() | Field::Alias.bit() | Field::Short.bit() | Field::Label.bit();
         let shown: Vec<Vec<Term>> = self
             .entry_terms
             .iter()
             .map(|terms| {
-                terms.iter().filter(|(_, fields)| fields & shown != 0).map(|(term, _)| *term).collect()
+                terms.iter().filter(|(_, fields)| fields & SHOWN != 0).map(|(term, _)| *term).collect()
             })
             .collect();
         let mut shown_terms: Vec<Term> = shown.iter().chain(&self.nouns).flatten().copied().collect();

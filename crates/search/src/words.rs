@@ -36,13 +36,19 @@ const MAX_BYTES: usize = 4 * MAX_WORD;
 
 /// Calls with each word of a text, in order.
 pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
-    // Most words of prose need no look at each character.
-    let bare = text.trim_matches(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
-    if bare.len() <= MAX_BYTES && bare.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        if !bare.is_empty() {
-            each(Word { text: bare, joined: false });
-        }
-        return;
+    // Most words of prose need no look at each character: small letters with signs between them, or a capital before them.
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_punctuation() && byte != b'\'';
+    if text.bytes().all(is_plain) {
+        let parts = text.split(|c: char| !c.is_ascii_lowercase());
+        let parts = parts.filter(|part| (1..=MAX_BYTES).contains(&part.len()));
+        return parts.for_each(|text| each(Word { text, joined: false }));
+    }
+    let bare = text.trim_end_matches(|c: char| c.is_ascii_punctuation());
+    if bare.starts_with(|c: char| c.is_ascii_uppercase())
+        && bare.len() <= MAX_BYTES
+        && bare.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
+    {
+        return each(Word { text: &bare.to_ascii_lowercase(), joined: false });
     }
     let mut run = Run::default();
     if text.is_ascii() {

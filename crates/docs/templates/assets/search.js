@@ -51,7 +51,7 @@ window.toolcribSearch = (index, model) => {
   const ENDINGS = [['ies', 'y'], ['es', ''], ['s', ''], ['ing', ''], ['ing', 'e'], ['ed', ''], ['ed', 'e'], ['ting', ''], ['ping', '']];
   const forms = word => [word, ...ENDINGS.filter(([end]) => word.endsWith(end) && word.length - end.length > 2).map(([end, other]) => word.slice(0, -end.length) + other)];
   const termOf = word => terms.get(forms(word).find((form, at) => terms.has(form) || !at && place.has(form)));
-  const frames = new Map(index.frames), question = index.question.split(' '), afterHead = new Set(index.afterHead.split(' '));
+  const frames = new Map(index.frames), question = index.question.split(' '), afterHead = new Set(index.afterHead);
   const frame = (word, later) => {
     const known = frames.get(word) || [];
     const phrasal = known.filter(([after]) => after && later.slice(0, ['a', 'an'].includes(after) ? 1 : 6).includes(after)).reduce((all, [, actions]) => all | actions, 0);

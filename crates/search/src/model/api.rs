@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{ChatModel, EmbeddingModel, ModelError, problem_of_vectors};
+use super::{ChatModel, EmbeddingModel, ModelError};
 use toolcrib_catalog::config;
 use toolcrib_definition::clean_line;
 
@@ -205,6 +205,9 @@ const MAX_ANSWER_PER_TEXT: usize = 512 << 10;
 /// Most bytes of an answer that are read altogether.
 const MAX_VECTORS: usize = 64 << 20;
 
+/// Longest vector that is accepted.
+const MAX_DIMENSIONS: usize = 16_384;
+
 /// An embeddings endpoint.
 #[derive(Debug)]
 pub struct EmbeddingsApi {
@@ -260,4 +263,20 @@ impl EmbeddingModel for EmbeddingsApi {
             None => Ok(vectors),
         }
     }
+}
+
+/// The mistake in the vectors for this many texts, if there is one.
+fn problem_of_vectors(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
+    if vectors.len() != texts {
+        return Some(format!("with {} vectors for {texts} texts", vectors.len()));
+    }
+    let length = vectors.first().map_or(1, Vec::len);
+    if length == 0 || length > MAX_DIMENSIONS {
+        return Some(format!("with a vector of {length} numbers"));
+    }
+    if vectors.iter().any(|vector| vector.len() != length) {
+        return Some("with vectors of different lengths".into());
+    }
+    let is_broken = vectors.iter().flatten().any(|number| !number.is_finite());
+    is_broken.then(|| "with an invalid number".into())
 }

@@ -62,9 +62,6 @@ pub trait ChatModel: Sync {
 
 // Models that turn texts into vectors.
 
-/// Longest vector that is accepted.
-const MAX_DIMENSIONS: usize = 16_384;
-
 /// A model that turns texts into vectors: texts that are near in meaning have similar vectors.
 pub trait EmbeddingModel: Send + Sync {
     /// Identity of its vectors: vectors of models with the same identity can be compared.
@@ -73,20 +70,4 @@ pub trait EmbeddingModel: Send + Sync {
     /// A vector for each text, in order, all of one length and finite; or the reason why the model gave no vectors. `timeout`
     /// bounds the whole.
     fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
-}
-
-/// The mistake in the vectors for this many texts, if there is one.
-fn problem_of_vectors(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
-    if vectors.len() != texts {
-        return Some(format!("with {} vectors for {texts} texts", vectors.len()));
-    }
-    let length = vectors.first().map_or(1, Vec::len);
-    if length == 0 || length > MAX_DIMENSIONS {
-        return Some(format!("with a vector of {length} numbers"));
-    }
-    if vectors.iter().any(|vector| vector.len() != length) {
-        return Some("with vectors of different lengths".into());
-    }
-    let is_broken = vectors.iter().flatten().any(|number| !number.is_finite());
-    is_broken.then(|| "with an invalid number".into())
 }
