@@ -45,11 +45,11 @@ fn measure(file: &Path, scratch: &Path) {
     let docs = render::Docs::new(&checked.catalog, profile(), &templates);
     // Each round has folders of its own: a file system that has just deleted ten thousand files is slow to make new ones.
     let folder = |what: &str, round: usize| scratch.join(format!("{what}-{}-{round}", docs.tools().len()));
-    let fresh = median_of(|round| drop(docs.write(&folder("docs", round)).expect("a folder")));
+    let fresh = median_of(|round| drop(docs.write(&folder("docs", round), &|_| {}).expect("a folder")));
     let out = folder("docs", 0);
     let contents: Vec<(PathBuf, Vec<u8>)> =
         files(&out).map(|path| (path.clone(), fs::read(&path).expect("a doc"))).collect();
-    let again = median(|| drop(docs.write(&out).expect("a folder")));
+    let again = median(|| drop(docs.write(&out, &|_| {}).expect("a folder")));
     let walk = median(|| {
         let size: u64 = files(&out).map(|path| fs::metadata(path).map_or(0, |data| data.len())).sum();
         assert!(size > 0);

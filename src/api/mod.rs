@@ -112,7 +112,7 @@ impl Catalog {
 
     /// Writes docs of the tools of a profile into a folder, which must be toolcrib's or not exist.
     pub fn render(&self, folder: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
-        Ok(self.docs(profile)?.write(folder.as_ref())?.into())
+        Ok(self.docs(profile)?.write(folder.as_ref(), &|_| {})?.into())
     }
 
     /// Seeds the workspace of an agent: docs of the tools of a profile below `tools/`, and an `AGENTS.md`.
@@ -138,7 +138,7 @@ impl Catalog {
         template: &WorkspaceTemplate,
     ) -> Result<Written, Error> {
         template.check_values()?;
-        Ok(render::seed(self.docs(profile)?, workspace.as_ref(), template)?.into())
+        Ok(render::seed(self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
     }
 
     /// The doc of one tool, in markdown, by any name that means one tool.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::catalog::{CatalogArgs, complete};
+use super::screen::Bar;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Checked;
 use toolcrib_definition::finding::{Severity, locate, text_report};
@@ -62,7 +63,9 @@ impl EvalArgs {
         let view = self.catalog.view(&checked, None, None)?;
         let index = view.search();
         let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
-        let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst);
+        let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
+        let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst, &|| bar.add(1));
+        bar.finish();
         let missed = report.missed(thresholds.iter().map(|(name, least)| (name.as_str(), *least)));
         if self.json {
             let mut json = serde_json::to_value(&report).map_err(failed)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::catalog::{CatalogArgs, counted, refuse_unread};
+use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Checked;
@@ -123,7 +124,10 @@ impl Rerun for RenderArgs {
             if !self.has_result() && tools == 0 {
                 refuse_unread(checked)?;
             }
-            let report = folder::sync(self.folder(), files).map_err(|error| failure(error.into()))?;
+            let bar = Bar::new("writing docs", files.paths.len() as u64);
+            let report = folder::sync(self.folder(), files, &|done| bar.add(done));
+            let report = report.map_err(|error| failure(error.into()))?;
+            bar.finish();
             print_note(format!("{}: {}{why}", self.folder().display(), summary(tools, &report)));
             kept(&report, checked.catalog.complete);
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use toolcrib_definition::is_hidden;
 
@@ -66,6 +66,33 @@ impl<W: Write> Write for Screen<W> {
 
 /// Seconds before progress appears: shorter work needs none.
 const SHOW_AFTER: Duration = Duration::from_secs(1);
+
+/// A bar that appears after a second.
+pub(super) struct Bar {
+    bar: ProgressBar,
+    is_on_terminal: bool,
+}
+
+impl Bar {
+    pub(super) fn new(what: &'static str, total: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message(what);
+        Self { bar, is_on_terminal: std::io::stderr().is_terminal() }
+    }
+
+    pub(super) fn add(&self, done: usize) {
+        if self.is_on_terminal && self.bar.is_hidden() && self.bar.elapsed() > SHOW_AFTER {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(done as u64);
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
 
 /// A spinner that appears after a second.
 pub(super) struct Spinner(ProgressBar);

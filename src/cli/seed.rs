@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::catalog::{CatalogArgs, word};
 use super::render::{failure, has_docs, kept, summary, templates};
+use super::screen::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::config::{Mode, ModeChoice};
@@ -165,7 +166,9 @@ impl Rerun for SeedArgs {
             return if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) };
         }
         let tools = docs.tools().len();
-        let seeded = seed(docs, &self.workspace, &template).map_err(failure)?;
+        let bar = Bar::new("writing docs", tools as u64);
+        let seeded = seed(docs, &self.workspace, &template, &|done| bar.add(done)).map_err(failure)?;
+        bar.finish();
         if self.json {
             print(&format!("{}\n", in_json(&seeded, checked, tools)))?;
         } else {

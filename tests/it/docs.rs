@@ -16,8 +16,13 @@ fn a_seeded_workspace_of_the_first_example() {
     let checked = fixture::open(&fixture::package().join("examples/universal-agent"));
     let templates = Templates::load(None).unwrap();
     let profile = checked.catalog.profile(Some("creator")).unwrap();
-    seed(toolcrib::render::Docs::new(&checked.catalog, profile, &templates), out.path(), &Default::default())
-        .unwrap();
+    seed(
+        toolcrib::render::Docs::new(&checked.catalog, profile, &templates),
+        out.path(),
+        &Default::default(),
+        &|_| {},
+    )
+    .unwrap();
     check("universal-agent", out.path());
 }
 

@@ -260,7 +260,7 @@ fn a_known_ranking_by_hand() {
         ],
     );
     let checked = ten_tools();
-    let report = retrieval::evaluate(&checked.catalog, &[labels], &as_told, 10);
+    let report = retrieval::evaluate(&checked.catalog, &[labels], &as_told, 10, &|| {});
     let row = &report.files[0];
     let close = |name: &str, expect: f64| {
         let got = row.measures[name].unwrap();

@@ -67,7 +67,7 @@ pub fn codes(checked: &Checked) -> Vec<(&'static str, Option<usize>, String)> {
 pub fn render(checked: &Checked, profile: Option<&str>, out: &Path) {
     let templates = Templates::load(None).unwrap();
     let profile = checked.catalog.profile(profile).unwrap();
-    Docs::new(&checked.catalog, profile, &templates).write(out).unwrap();
+    Docs::new(&checked.catalog, profile, &templates).write(out, &|_| {}).unwrap();
 }
 
 /// Reads a folder back.

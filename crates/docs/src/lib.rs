@@ -72,8 +72,12 @@ impl<'a> Docs<'a> {
     }
 
     /// Writes the documentation into its own folder.
-    pub fn write(&self, root: &Path) -> Result<folder::Report, RenderError> {
-        Ok(folder::sync(root, &self.files(root)?)?)
+    pub fn write(
+        &self,
+        root: &Path,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<folder::Report, RenderError> {
+        Ok(folder::sync(root, &self.files(root)?, progress)?)
     }
 
     /// Returns the files of the documentation, for its own folder.

@@ -144,12 +144,17 @@ impl WorkspaceTemplate {
 }
 
 /// Seeds `workspace` with the docs of a profile and the files of a template.
-pub fn seed(docs: Docs<'_>, workspace: &Path, template: &WorkspaceTemplate) -> Result<Seeded, RenderError> {
+pub fn seed(
+    docs: Docs<'_>,
+    workspace: &Path,
+    template: &WorkspaceTemplate,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Seeded, RenderError> {
     let docs = &template.docs(docs);
     let rendered = rendered(docs, workspace, template)?;
     let _lock = folder::lock(workspace)?;
     let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
-    let report = docs.write(&workspace.join(DOCS))?;
+    let report = docs.write(&workspace.join(DOCS), progress)?;
     let plan = Plan::of(rendered, workspace, index_kept)?;
     let mut seeded =
         Seeded { docs: report, written: Vec::new(), kept: Vec::new(), unclear: Vec::new(), index_kept };
@@ -168,7 +173,7 @@ pub fn seed(docs: Docs<'_>, workspace: &Path, template: &WorkspaceTemplate) -> R
         }
     }
     if plan.has_owned {
-        let report = folder::write(workspace, &files_of(docs, &plan.owned))?;
+        let report = folder::write(workspace, &files_of(docs, &plan.owned), &|_| {})?;
         if report.created + report.updated > 0 {
             seeded.written.extend(plan.owned.into_iter().map(|(name, _)| name));
         }

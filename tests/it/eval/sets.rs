@@ -58,7 +58,7 @@ fn asked(aim: &Aim) -> RetrievalReport {
         checked.catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
     let index = Index::new(&entries);
     let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
-    retrieval::evaluate(&checked.catalog, &[labels], &find, 0)
+    retrieval::evaluate(&checked.catalog, &[labels], &find, 0, &|| {})
 }
 
 /// The tools of a set: those of `bfcl` are a catalog that other tests read too.

@@ -236,19 +236,33 @@ impl State {
     }
 }
 
-/// Makes the files in `root` equal to the set; the folder is created if it does not exist.
-pub fn sync(root: &Path, files: &Files<'_>) -> Result<Report, FolderError> {
+/// Makes the files in `root` equal to the set; the folder is created if it does not exist. `progress` is called with the
+/// number of newly finished files, from any thread.
+pub fn sync(
+    root: &Path,
+    files: &Files<'_>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Report, FolderError> {
     check_paths(&files.paths)?;
     let _lock = lock(root)?;
-    write(root, files)
+    write(root, files, progress)
 }
 
 /// Brings a locked folder to the state of the set.
-pub(super) fn write(root: &Path, files: &Files<'_>) -> Result<Report, FolderError> {
+pub(super) fn write(
+    root: &Path,
+    files: &Files<'_>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Report, FolderError> {
     check_paths(&files.paths)?;
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
-    let render = |old: &mut Vec<u8>, &index: &usize| stage.render(&plan.manifest, files, index, old);
+    progress(files.paths.len() - plan.stale.len());
+    let render = |old: &mut Vec<u8>, &index: &usize| {
+        let rendered = stage.render(&plan.manifest, files, index, old);
+        progress(1);
+        rendered
+    };
     let rendered: Vec<Rendered> =
         plan.stale.par_iter().map_init(Vec::new, render).collect::<Result<_, _>>()?;
     stage.apply(&plan, files, &rendered)?;

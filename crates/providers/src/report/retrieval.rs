@@ -75,15 +75,20 @@ pub struct WrongQuery {
 }
 
 /// Asks every query of these files and measures the hits of `find`, of which the first [`DEPTH`] count; entries are
-/// the tools of the catalog in their order. At most `worst` failed queries are kept. The same
-/// labels and the same answers give the same report.
+/// the tools of the catalog in their order. At most `worst` failed queries are kept. `done` is called after each
+/// query. The same labels and the same answers give the same report.
 pub fn evaluate(
     catalog: &Catalog,
     labels: &[Labels],
     find: &(dyn Fn(&str) -> SearchResult + Sync),
     worst: usize,
+    done: &(dyn Fn() + Sync),
 ) -> RetrievalReport {
-    let ask = |labelled: &Labelled| QueryOutcome::new(&labelled.gold, find(&labelled.query));
+    let ask = |labelled: &Labelled| {
+        let outcome = QueryOutcome::new(&labelled.gold, find(&labelled.query));
+        done();
+        outcome
+    };
     let (mut files, mut wrong) = (Vec::new(), Vec::new());
     for labels in labels {
         let outcomes: Vec<QueryOutcome> = labels.queries.par_iter().map(ask).collect();

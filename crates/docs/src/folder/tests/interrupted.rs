@@ -15,7 +15,7 @@ fn a_run_that_stops_at_any_file_changes_nothing() {
         let panics =
             |index: usize| if index == stop { panic!("stopped") } else { Ok(NEW[index].1.to_string()) };
         let files = files(NEW, "new", &panics);
-        assert!(catch_unwind(AssertUnwindSafe(|| sync(&root, &files))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| sync(&root, &files, &|_| {}))).is_err());
         assert_eq!(tree(&root), before);
         run(&root, NEW).unwrap();
         assert!(drift(&root, NEW).is_empty());
@@ -36,7 +36,7 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
             fs::create_dir_all(root.join(fails_at)).unwrap();
             Ok(after[index].1.to_string())
         };
-        let error = sync(&root, &files(after, "after", &render)).unwrap_err();
+        let error = sync(&root, &files(after, "after", &render), &|_| {}).unwrap_err();
         assert_eq!(variant(&error), "Io");
         assert!(error.to_string().contains(fails_at), "{error}");
         assert_eq!(fs::read_to_string(root.join("a/list.md")).unwrap(), "list 2\n");

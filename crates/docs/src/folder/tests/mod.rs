@@ -35,7 +35,7 @@ fn with<T>(texts: Texts, test: impl FnOnce(&Files<'_>) -> T) -> T {
 }
 
 fn run(root: &Path, texts: Texts) -> Result<Report, FolderError> {
-    with(texts, |files| sync(root, files))
+    with(texts, |files| sync(root, files, &|_| {}))
 }
 
 fn drift(root: &Path, texts: Texts) -> Drift {
@@ -145,7 +145,7 @@ fn edits_and_losses_are_repaired_without_rendering_the_rest() {
         Ok(OLD[index].1.to_string())
     };
     let key = with(OLD, |files| files.key.clone());
-    assert_eq!(sync(&root, &files(OLD, &key, &render)).unwrap(), report(1, 1, 0, 1));
+    assert_eq!(sync(&root, &files(OLD, &key, &render), &|_| {}).unwrap(), report(1, 1, 0, 1));
     assert_eq!(rendered.into_inner(), 2);
     assert!(drift(&root, OLD).is_empty());
 }

@@ -26,7 +26,7 @@ fn a_page_that_stays_since_nothing_is_pruned_is_still_ours() {
     let render = |_: usize| Ok("deep\n".to_string());
     let some = Files { prune: false, ..files(&OLD[1..2], "", &render) };
     for _ in 0..2 {
-        assert_eq!(sync(&root, &some).unwrap().kept, ["README.md", "a/list.md"]);
+        assert_eq!(sync(&root, &some, &|_| {}).unwrap().kept, ["README.md", "a/list.md"]);
         assert_eq!(owned(&root).unwrap().len(), 3);
     }
     assert_eq!(run(&root, OLD).unwrap(), report(0, 1, 0, 2));
@@ -43,7 +43,7 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
             false => Ok(NEW[index].1.to_string()),
         };
         let files = files(NEW, "new", &fails);
-        let errors = [sync(&root, &files).unwrap_err(), check(&root, "", &files).unwrap_err()];
+        let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, "", &files).unwrap_err()];
         for error in errors {
             assert_eq!(variant(&error), "Render");
             assert_eq!(error.to_string(), format!("cannot render {name}: it is broken"));
