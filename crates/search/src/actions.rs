@@ -305,7 +305,14 @@ pub(super) const AFTER_HEAD: [&str; 25] = [
 
 /// The place of the thing that a request is about: the last word that says something before one that begins a clause.
 pub(super) fn head(words: &[String], verb: Option<usize>) -> Option<usize> {
-    let from = verb.map_or(0, |verb| verb + 1);
+    // In "get rid of a thing", neither of the first two words is the thing.
+    let is_frame = |verb: &usize| {
+        let frames = TABLE.get(words[*verb].as_str()).into_iter().flatten();
+        frames
+            .filter_map(|(later, _)| *later)
+            .any(|later| words.get(verb + 1).is_some_and(|word| word == later))
+    };
+    let from = verb.map_or(0, |verb| verb + 1 + usize::from(is_frame(&verb)));
     let telling = |place: &usize| !is_stop(&words[*place]);
     let Some(first) = (from..words.len()).find(telling) else { return words.len().checked_sub(1) };
     let end = (first..words.len()).find(|place| AFTER_HEAD.contains(&&*words[*place])).unwrap_or(words.len());
@@ -392,6 +399,7 @@ mod tests {
     fn the_thing_of_a_request_and_of_a_name_is_its_head() {
         let head_of = |text: &str| head(&words(text), Request::read(&words(text)).verb);
         assert_eq!(head_of("open a pull request in my repo"), Some(3));
+        assert_eq!(head_of("get rid of my repository"), Some(4));
         assert_eq!(head_of("show the history of the branch"), Some(2));
         let of_name = |name: &str| nouns(&words(name)).cloned().collect::<Vec<_>>();
         assert_eq!(of_name("add issue comment reaction"), ["issue", "comment", "reaction"]);

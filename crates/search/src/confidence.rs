@@ -26,11 +26,8 @@ pub(super) struct Features {
     /// Nearness of its words to the query's objects: the least one, and that of each unit.
     least: f32,
     units: Vec<f32>,
-    /// Weight of its words, as a share of the largest weight of a word.
-    words: f32,
-    /// Score of the next hit, or the first, less its own; the last hit's less the first's.
+    /// Score of the next hit, or the first, less its own.
     next: f32,
-    last: f32,
     place: f32,
     /// Logarithm of the query's length.
     length: f32,
@@ -91,9 +88,7 @@ impl Index {
             literally: if all > 0.0 { met / all } else { 0.0 },
             least,
             units,
-            words: candidate.words / self.max_idf,
             next: at(if place == 0 { 1 } else { 0 }) - candidate.score,
-            last: scores.last().copied().unwrap_or(0.0) - at(0),
             place: (place as f32 + 1.0).ln(),
             length: (query.length as f32 + 1.0).ln(),
         }
@@ -108,7 +103,7 @@ impl Index {
     }
 
     /// Terms of the probability that any of the first hits fits; there is a first hit.
-    pub(super) fn match_terms(&self, query: &Query, hits: &[Features]) -> [Term; 14] {
+    pub(super) fn match_terms(&self, query: &Query, hits: &[Features]) -> [Term; 13] {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let (mut together, mut all, mut least) = (0.0, 0.0_f32, 1.0_f32);
         for (place, unit) in query.units.iter().enumerate().filter(|(_, unit)| unit.topic > 0.0) {
@@ -123,20 +118,19 @@ impl Index {
         let first = &hits[0];
         let together = if all > 0.0 { together / all } else { 0.0 };
         terms! {
-            1.0 => -5.779,
-            first.hit.meaning => 6.399,
-            most(|hit| hit.hit.meaning) => 8.397,
-            most(|hit| hit.hit.phrase) => 3.868,
-            first.hit.near => -1.858,
-            together => 2.618,
-            least => 1.355,
-            first.literally => 0.612,
-            first.words => 0.142,
-            first.hit.agrees => 0.309,
-            first.hit.extra => -0.664,
-            first.hit.head => -1.371,
-            first.length => 0.183,
-            (self.len() as f32).ln() => -0.691,
+            1.0 => -6.065,
+            first.hit.meaning => 6.637,
+            most(|hit| hit.hit.meaning) => 8.270,
+            most(|hit| hit.hit.phrase) => 4.220,
+            first.hit.near => -1.557,
+            together => 2.439,
+            least => 1.713,
+            first.literally => 0.966,
+            first.hit.agrees => 0.311,
+            first.hit.extra => -0.748,
+            first.hit.head => -1.554,
+            first.length => 0.290,
+            (self.len() as f32).ln() => -0.710,
         }
     }
 }
@@ -151,22 +145,18 @@ pub(super) fn of(hit: &Features, fit: f32) -> f32 {
 
 impl Features {
     /// Terms of the probability that the hit is right, given the probability that any hit fits.
-    pub(super) fn terms(&self, fit: f32) -> [Term; 14] {
+    pub(super) fn terms(&self, fit: f32) -> [Term; 10] {
         terms! {
-            1.0 => -5.299,
-            fit => 3.486,
-            self.hit.meaning => 2.021,
-            self.hit.phrase => 1.643,
-            self.hit.near => -0.888,
-            self.hit.agrees => -0.081,
-            self.hit.extra => -0.181,
-            self.hit.head => 0.004,
-            self.literally => -0.521,
-            self.least => 0.400,
-            self.next => -0.290,
-            self.last => -0.037,
-            self.place => -0.980,
-            self.length => 0.317,
+            1.0 => -5.682,
+            fit => 3.413,
+            self.hit.meaning => 1.619,
+            self.hit.phrase => 1.758,
+            self.hit.near => -0.511,
+            self.literally => -0.903,
+            self.least => 0.911,
+            self.next => -0.320,
+            self.place => -0.940,
+            self.length => 0.499,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::actions::{Does, is_verb, nouns};
 use super::meaning::{Meaning, Sum};
 use super::query::Spelling;
 use super::thesaurus::{Synonyms, is_stop};
-use super::words::{Word, is_dense, parts_of, plain, stemmed, words};
+use super::words::{is_dense, plain, stemmed, words};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config;
 use toolcrib_definition::Effect;
@@ -28,8 +28,6 @@ pub struct Index {
     pub(super) idf: Vec<f32>,
     /// Inverse document frequency of a term that no entry has.
     pub(super) max_idf: f32,
-    /// Whether each term occurs outside of values and examples.
-    pub(super) is_descriptive: Vec<bool>,
     /// The entries that contain each term, with its weight in each, from 0 to 1: higher when the term is frequent, and when
     /// the text is short.
     pub(super) postings: Vec<Vec<(u32, f32)>>,
@@ -129,12 +127,7 @@ pub(super) const ARTICLES: [&str; 7] = ["a", "an", "the", "this", "that", "my", 
 /// The words of a name.
 pub(super) fn words_of_name(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
-    let mut add = |word: Word<'_>| {
-        if !word.joined {
-            text.extend([if text.is_empty() { "" } else { " " }, word.text]);
-        }
-    };
-    name.split_whitespace().for_each(|written| words(written, &mut add));
+    words(name, |word| text.extend([if text.is_empty() { "" } else { " " }, word]));
     text
 }
 
@@ -204,8 +197,6 @@ struct IndexBuilder {
 struct Known {
     term: Term,
     is_stop: bool,
-    /// Whether a description has it.
-    is_described: bool,
     /// The place of its sum.
     sum: Option<u32>,
 }
@@ -217,16 +208,9 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Synonyms) -> Index {
     let has_servers = entries.iter().any(|entry| entry.server != entries[0].server);
     let mut building = IndexBuilder { names, has_servers, ..IndexBuilder::default() };
     let mut read: Vec<Terms> = entries.iter().map(|entry| building.read(entry)).collect();
-    for (terms, entry) in read.iter_mut().zip(entries) {
-        building.split_name(entry, terms);
-    }
     let IndexBuilder { vocabulary, known, term_meanings, .. } = building;
-    let values = Field::ParameterText.bit() | Field::Example.bit();
-    let (mut having, mut is_descriptive) = (vec![0; vocabulary.len()], vec![false; vocabulary.len()]);
-    for (term, counts) in read.iter().flat_map(|terms| &terms.counts) {
-        having[*term as usize] += 1;
-        is_descriptive[*term as usize] |= bits(counts) & !values != 0;
-    }
+    let mut having = vec![0; vocabulary.len()];
+    read.iter().flat_map(|terms| &terms.counts).for_each(|(term, _)| having[*term as usize] += 1);
     let postings = postings(&read, &having);
     let idf: Vec<f32> = having.into_iter().map(|having| idf_of(having, entries.len())).collect();
     let max_idf = idf_of(0, entries.len());
@@ -239,7 +223,6 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Synonyms) -> Index {
         term_meanings,
         group_names,
         groups,
-        is_descriptive,
         postings,
         entry_terms: read.iter().map(Terms::with_fields).collect(),
         phrases: read.iter_mut().map(|terms| std::mem::take(&mut terms.phrases)).collect(),
@@ -286,32 +269,30 @@ impl IndexBuilder {
                 }
                 let at = written.as_ptr() as usize - text.as_ptr() as usize;
                 words(written, |word| {
-                    let known = self.known(word.text);
-                    known.is_described |= *field == Field::Long && !word.joined;
-                    let Known { term, is_stop, sum, .. } = *known;
-                    if at < meant && !word.joined {
+                    let Known { term, is_stop, sum } = *self.known(word);
+                    if at < meant {
                         let sum = match sum {
                             Some(place) => &self.sums[place as usize],
-                            None => self.sum_of(word.text),
+                            None => self.sum_of(word),
                         };
                         whole.add(sum);
                         if at < first_end {
                             first.add(sum);
                         }
                         if at < first_end.min(MAX_VERB) {
-                            beginning.push(word.text.to_string());
+                            beginning.push(word.to_string());
                         }
                     }
                     if field.bit() & SHOWN != 0 && self.term_meanings[term as usize].is_empty() {
-                        self.shown(word.text);
+                        self.shown(word);
                     }
-                    if is_stop && !word.joined {
+                    if is_stop {
                         return;
                     }
                     let left = if is_detail { &mut details } else { &mut left };
                     *left = left.saturating_sub(1);
                     counted.push(u64::from(term) << 8 | *field as u64);
-                    length[*field as usize] += f32::from(u8::from(!word.joined));
+                    length[*field as usize] += 1.0;
                 });
             }
         }
@@ -340,31 +321,6 @@ impl IndexBuilder {
         let nouns = nouns(&name).map(|word| self.shown(word)).collect();
         let does = Does::read(&name, &beginning, &values);
         Terms { counts, length, meaning, phrases, nouns, does }
-    }
-
-    /// Adds the parts of names that are written as one word.
-    fn split_name(&mut self, entry: &IndexEntry, terms: &mut Terms) {
-        let names = entry.texts.iter().filter(|(field, _)| *field == Field::Name);
-        let mut parts = Vec::new();
-        for written in names.flat_map(|(_, name)| name.split_whitespace()) {
-            let is_described = |word: &str| self.known.get(word).is_some_and(|known| known.is_described);
-            words(written, |word| {
-                if !word.joined {
-                    parts.extend(parts_of(word.text, is_described));
-                }
-            });
-        }
-        for part in parts {
-            let term = self.shown(&part);
-            match terms.counts.binary_search_by_key(&term, |(known, _)| *known) {
-                Ok(place) => terms.counts[place].1[Field::Name as usize] += 1,
-                Err(place) => {
-                    let mut counts = OfFields::default();
-                    counts[Field::Name as usize] = 1;
-                    terms.counts.insert(place, (term, counts));
-                }
-            }
-        }
     }
 
     fn sum<'w>(&mut self, words: impl IntoIterator<Item = &'w String>) -> Sum {
@@ -404,7 +360,7 @@ impl IndexBuilder {
             if term_meanings.len() <= term as usize {
                 term_meanings.push(Meaning::default());
             }
-            Known { term, is_stop: is_stop(word), is_described: false, sum: None }
+            Known { term, is_stop: is_stop(word), sum: None }
         })
     }
 }

@@ -5,10 +5,9 @@
 //!    entry and word has a [`meaning`]. [`actions`] gives the action of an entry.
 //! 3. A [`SearchRequest`] is read as a [`query`], with its spelling corrected and words of other languages translated
 //!    ([`thesaurus`]), and gets a [`SearchResult`]: entries in the order of [`rank`], each with a [`confidence`] and a
-//!    reason, and a verdict. The [`clauses`] of a long query are searched too.
+//!    reason, and a verdict.
 
 mod actions;
-mod clauses;
 mod confidence;
 mod index;
 mod meaning;

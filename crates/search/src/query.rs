@@ -10,7 +10,7 @@ use super::actions::{Request, head};
 use super::index::{Index, Term};
 use super::meaning::{Meaning, Sum, is_word};
 use super::thesaurus::{self, MAX_PHRASE, Synonym, is_stop, is_weak};
-use super::words::{is_dense, parts_of, stemmed, words};
+use super::words::{is_dense, stemmed, words};
 use toolcrib_definition::finding::SlipPolicy;
 
 /// One word or phrase of the query.
@@ -20,7 +20,7 @@ pub(super) struct Unit {
     pub(super) said: String,
     /// Weight in the order of entries.
     pub(super) weight: f32,
-    /// Weight in the coverage of the query: objects count fully, actions half, names and values hardly at all.
+    /// Weight in the coverage of the query: objects count fully, actions half, weak words hardly at all.
     pub(super) topic: f32,
     /// The terms that stand for it, the most distinctive first.
     pub(super) senses: Vec<Sense>,
@@ -59,19 +59,9 @@ pub(super) enum Kind {
 const MAX_UNITS: usize = 96;
 /// Weight of weak words, and of verbs.
 const WEAK_WEIGHT: f32 = 0.45;
-/// Extra weight of the first word; it falls to nothing at the twelfth word.
-const EARLY: f32 = 0.5;
-const LATE: f32 = 12.0;
 /// Weight that a repeated word adds, and the largest weight of a word.
 const AGAIN: f32 = 0.2;
 const MOST: f32 = 1.5;
-/// Weight of the parts of a compound that is known as a whole.
-const PART: f32 = 0.4;
-/// Weight of a compound that the query says in two words, and of each part of one that it says in one.
-const COMPOUND: f32 = 2.0;
-const OF_COMPOUND: f32 = 0.7;
-/// Weight of a word in a path or an address.
-const VALUE: f32 = 0.3;
 /// Weight of the verb of tools for a verb of people.
 const PLAIN: f32 = 0.9;
 /// What a request asks for that asks who may do something.
@@ -98,15 +88,8 @@ pub(super) struct Query {
 impl Query {
     /// Reads a query with the vocabulary of an index.
     pub(super) fn read(text: &str, index: &Index) -> Self {
-        let (said, wholes) = query_words(text, index);
-        let mut reading = Reading {
-            index,
-            query: Query::default(),
-            sum: Sum::default(),
-            together: Vec::new(),
-            rank: 0,
-            foreign: false,
-        };
+        let said = query_words(text, index);
+        let mut reading = Reading { index, query: Query::default(), sum: Sum::default(), foreign: false };
         let plain: Vec<String> = said.iter().map(|word| word.text.clone()).collect();
         reading.query.request = Request::read(&plain);
         reading.query.length = said.len();
@@ -119,27 +102,8 @@ impl Query {
         let known = telling().filter(|word| word.term.is_some() || is_weak(&word.stem)).count();
         reading.foreign = 2 * known <= telling().count();
         reading.phrases(&said);
-        reading.compounds(&said);
-        for (place, word) in said.iter().enumerate() {
-            let whole = wholes.iter().find(|(words, _)| words.contains(&place));
-            let whole = whole.map(|(words, whole)| (words, QueryWord::new(whole, index)));
-            match whole.filter(|(_, whole)| whole.term.is_some()) {
-                Some((words, whole)) => {
-                    if words.start == place {
-                        reading.word(&whole, 1.0, words.clone());
-                    }
-                    reading.word(word, PART, place..place + 1);
-                }
-                None => {
-                    let is_part = reading.together.iter().any(|words| words.contains(&place));
-                    let counts = if word.is_value { VALUE } else { 1.0 };
-                    let counts = if is_part { PART } else { counts };
-                    reading.word(word, counts, place..place + 1);
-                }
-            }
-        }
+        said.iter().enumerate().for_each(|(place, word)| reading.word(word, place));
         reading.dense(text, said.len());
-        reading.drop_repeated_senses();
         reading.query.meaning = reading.sum.meaning();
         reading.query
     }
@@ -150,9 +114,6 @@ pub struct Reading<'i> {
     query: Query,
     /// Sum of its words.
     sum: Sum,
-    /// Words that the catalog writes as one.
-    together: Vec<Range<usize>>,
-    rank: usize,
     /// Whether few of its words are of the catalog.
     foreign: bool,
 }
@@ -185,43 +146,18 @@ impl Reading<'_> {
         }
     }
 
-    /// Words that the catalog writes as one: "watch list" for `watchlist`.
-    fn compounds(&mut self, said: &[QueryWord]) {
-        let mut whole = String::new();
-        for (place, pair) in said.windows(2).enumerate() {
-            let [one, other] = pair else { continue };
-            whole.clear();
-            if !one.is_part() || !other.is_part() {
-                continue;
-            }
-            whole.extend([one.text.as_str(), other.stem.as_str()]);
-            let term = self.index.term(&whole);
-            if let Some(term) = term.filter(|_| self.query.units.len() < MAX_UNITS) {
-                let said = format!("{} {}", one.text, other.text);
-                let senses = vec![Sense { term, weight: 1.0, kind: Kind::Said }];
-                let sum = Sum::of_word(&whole);
-                self.sum.add(&sum);
-                let unit = Unit::new(said, place..place + 2, senses);
-                let meaning = sum.meaning();
-                self.query.units.push(Unit { weight: COMPOUND, topic: 1.0, meaning, ..unit });
-                self.together.push(place..place + 2);
-            }
-        }
-    }
-
-    fn word(&mut self, word: &QueryWord, counts: f32, words: Range<usize>) {
-        let QueryWord { text, stem, term: own, is_stop, is_name, .. } = word;
-        let (own, is_name) = (*own, *is_name);
-        let is_alone = words.len() == 1 && !self.together.iter().any(|both| both.contains(&words.start));
+    fn word(&mut self, word: &QueryWord, place: usize) {
+        let QueryWord { text, stem, term: own, is_stop } = word;
+        let own = *own;
         let mut sum = Sum::of_word(text);
         if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
             self.sum.add(&sum);
             return;
         }
-        let is_verb = self.query.request.verb == Some(words.start);
+        let is_verb = self.query.request.verb == Some(place);
         let plain = self.query.request.plain.filter(|plain| is_verb && plain != text);
         let weak = is_weak(stem) || plain.is_some();
-        let weight = counts * if weak { WEAK_WEIGHT } else { 1.0 };
+        let weight = if weak { WEAK_WEIGHT } else { 1.0 };
         if let Some(before) =
             self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text)
         {
@@ -231,32 +167,13 @@ impl Reading<'_> {
         if self.query.units.len() >= MAX_UNITS {
             return;
         }
-        self.rank += 1;
-        let weight = weight * (1.0 + EARLY * (0.5 - (self.rank as f32 / LATE).min(1.0)));
         let mut senses = Vec::new();
         senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
-        // A word that the catalog writes as two: "watchlist" for `watch list`.
-        let knows = |part: &str| self.index.term(&stemmed(part)).is_some();
-        let is_whole = own.is_some() || weak || is_name;
-        let parts = if is_whole { Vec::new() } else { parts_of(text, knows) };
-        let parts = if parts.iter().all(|part| knows(part)) { parts } else { Vec::new() };
-        if !parts.is_empty() {
-            sum = Sum::default();
-        }
-        for part in &parts {
-            sum.add(&Sum::of_word(part));
-            let term = self.index.term(&stemmed(part));
-            let sense = term.map(|term| Sense { term, weight: OF_COMPOUND, kind: Kind::Said });
-            let unit = Unit::new(text.clone(), words.clone(), sense.into_iter().collect());
-            self.query.units.push(Unit { weight, ..unit });
-        }
         self.index.synonyms.of(stem).for_each(|meaning| self.sense(meaning, &mut senses));
         self.index.synonyms.words_of(stem).for_each(|word| sum.add(&Sum::of_word(word)));
-        let mut topic = match own {
-            _ if weak => 0.1,
-            _ if is_verb => 0.5,
-            _ if is_name => 0.2,
-            Some(term) if !self.index.is_descriptive[term as usize] => 0.3,
+        let mut topic = match (weak, is_verb) {
+            (true, _) => 0.1,
+            (_, true) => 0.5,
             _ => 1.0,
         };
         if own.is_none() && !weak && senses.is_empty() {
@@ -268,8 +185,7 @@ impl Reading<'_> {
                 self.sense(meaning.synonym(), &mut senses);
                 topic = 1.0;
             }
-            let is_slip =
-                senses.is_empty() && parts.is_empty() && counts == 1.0 && !is_name && !is_word(text);
+            let is_slip = senses.is_empty() && !is_word(text);
             if let Some(meant) = is_slip.then(|| self.index.spelling.nearest(text)).flatten() {
                 let term = self.index.term(&stemmed(meant));
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
@@ -282,11 +198,9 @@ impl Reading<'_> {
             let term = self.index.term(&stemmed(plain));
             senses.extend(term.map(|term| Sense { term, weight: PLAIN, kind: Kind::Meant }));
         }
-        if is_alone && !word.is_value {
-            self.sum.add(&sum);
-        }
-        let unit = Unit::new(text.clone(), words, senses);
-        self.query.units.push(Unit { weight, topic: topic * counts, meaning: sum.meaning(), ..unit });
+        self.sum.add(&sum);
+        let unit = Unit::new(text.clone(), place..place + 1, senses);
+        self.query.units.push(Unit { weight, topic, meaning: sum.meaning(), ..unit });
     }
 
     /// Words of scripts without spaces.
@@ -302,16 +216,6 @@ impl Reading<'_> {
             }
         }
     }
-
-    /// A word counts once: not again as a synonym of another word.
-    fn drop_repeated_senses(&mut self) {
-        let units = self.query.units.iter();
-        let all = units.flat_map(|unit| &unit.senses).filter(|sense| sense.kind == Kind::Said);
-        let said: Vec<Term> = all.map(|sense| sense.term).collect();
-        for unit in &mut self.query.units {
-            unit.senses.retain(|sense| sense.kind == Kind::Said || !said.contains(&sense.term));
-        }
-    }
 }
 
 impl Index {
@@ -322,96 +226,38 @@ impl Index {
     }
 }
 
-// The words of a query, each with what its form tells.
+// The words of a query.
 
 /// Most words that are read of a query.
 const MAX_WORDS: usize = 400;
 /// Longest word, in bytes: longer ones are data.
 const MAX_WRITTEN: usize = 120;
-/// Shortest part of a compound.
-pub(super) const MIN_PART: usize = 3;
 
 /// A word of the query.
-pub(super) struct QueryWord {
-    pub(super) text: String,
-    pub(super) stem: String,
+struct QueryWord {
+    text: String,
+    stem: String,
     /// Its term in the index.
-    pub(super) term: Option<Term>,
+    term: Option<Term>,
     /// Whether it says nothing about the tool that is meant.
-    pub(super) is_stop: bool,
-    /// Whether it stands in a path or an address.
-    pub(super) is_value: bool,
-    /// Whether it is written like a name.
-    pub(super) is_name: bool,
+    is_stop: bool,
 }
-
-/// Words, and the ranges that are joined to one word.
-pub(super) type JoinedWords = Vec<(Range<usize>, String)>;
 
 /// The words of a query.
-pub(super) fn query_words(text: &str, index: &Index) -> (Vec<QueryWord>, JoinedWords) {
-    let mut list: Vec<QueryWord> = Vec::new();
-    let mut wholes = Vec::new();
-    let mut before = ".";
-    for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN) {
-        if list.len() >= MAX_WORDS {
-            break;
-        }
-        let is_value = is_value(written);
-        let is_name = is_name(written, std::mem::replace(&mut before, written));
-        words(written, |word| {
-            if word.joined {
-                // Its parts are the last words; the lengths of their texts tell how many.
-                let mut start = list.len();
-                let mut left = word.text;
-                while let Some(rest) =
-                    start.checked_sub(1).and_then(|last| left.strip_suffix(list[last].text.as_str()))
-                {
-                    (start, left) = (start - 1, rest);
-                }
-                wholes.push((start..list.len(), word.text.to_string()));
-                return;
-            }
-            list.push(QueryWord { is_value, is_name, ..QueryWord::new(word.text, index) });
-        });
-        // The type of a file says more than its folder.
-        let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
-        if let Some(ending) = list.last_mut().filter(|_| is_value && has_ending) {
-            ending.is_value = false;
-        }
+fn query_words(text: &str, index: &Index) -> Vec<QueryWord> {
+    let mut list = Vec::new();
+    for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN).take(MAX_WORDS) {
+        words(written, |word| list.push(QueryWord::new(word, index)));
     }
-    (list, wholes)
-}
-
-/// Whether a word is capitalised within a sentence, and is no abbreviation.
-fn is_name(written: &str, before: &str) -> bool {
-    let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
-    let mut letters = written.chars().filter(|c| c.is_alphabetic());
-    !begins
-        && letters.next().is_some_and(char::is_uppercase)
-        && letters.next().is_some_and(char::is_lowercase)
-}
-
-/// Whether a word is a value, such as a path or an address.
-fn is_value(written: &str) -> bool {
-    let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
-    bare.starts_with(['/', '~', '\\'])
-        || bare.contains('@')
-        || bare.contains(':') && bare.contains("://")
-        || bare.matches(['/', '\\']).count() > 1
+    list.truncate(MAX_WORDS);
+    list
 }
 
 impl QueryWord {
-    /// A word without a form.
-    pub(super) fn new(text: &str, index: &Index) -> Self {
+    fn new(text: &str, index: &Index) -> Self {
         let stem = stemmed(text).into_owned();
         let term = index.term(&stem);
-        Self { text: text.to_string(), stem, term, is_stop: is_stop(text), is_value: false, is_name: false }
-    }
-
-    /// Whether it can be a part of a compound.
-    pub(super) fn is_part(&self) -> bool {
-        self.text.len() >= MIN_PART && !self.is_stop && !self.text.bytes().any(|byte| byte.is_ascii_digit())
+        Self { text: text.to_string(), stem, term, is_stop: is_stop(text) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Hit, SearchRequest, SearchResult, Verdict};
 use toolcrib_definition::Effect;
 
 /// Most entries that are scored in full.
-pub(super) const CANDIDATES: usize = 100;
+const CANDIDATES: usize = 100;
 /// Share of the largest weight of a word, below which a word is not summed: it is in many entries.
 const MIN_IDF_SHARE: f32 = 0.05;
 /// Most confidence of a hit beside one that the query names.
@@ -16,11 +16,9 @@ const MOST_BESIDE_NAMED: f32 = 0.5;
 pub(super) const TELLING: usize = 5;
 
 /// Number of features of the order.
-pub(super) const FEATURES: usize = 12;
+pub(super) const FEATURES: usize = 10;
 /// Weight of each feature in the order, as `lab/search/fit.py` prints them.
-pub(super) const WEIGHTS: [f32; FEATURES] = [1.0, 5.1, 4.2, 2.5, 1.5, 1.2, 0.9, -0.3, 2.1, 2.5, -1.6, 0.9];
-/// Weight of the request's verb in an entry that does something else.
-const OTHER_ACTION: f32 = 0.3;
+pub(super) const WEIGHTS: [f32; FEATURES] = [1.0, 5.1, 4.2, 2.5, 1.2, 0.9, 2.1, 2.5, -1.6, 0.9];
 /// Cosine from which an entry without a word of the query is a candidate.
 const NEAR: f32 = 0.2;
 /// Cosine from which an entry without a word of the query is worth a look where nothing fits.
@@ -93,13 +91,13 @@ pub struct Observation {
 }
 
 impl Index {
-    /// Ranks the entries for a request with the query as a whole; this many are scored in full.
-    pub(super) fn find_whole(&self, request: SearchRequest<'_>, scored: usize) -> SearchResult {
+    /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
+    pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
         let named: Vec<u32> =
             self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
-        let mut ranked = self.ranked(&query, &within, request.limit.max(scored));
+        let mut ranked = self.ranked(&query, &within, request.limit.max(CANDIDATES));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let left = request.limit.saturating_sub(named.len());
@@ -202,10 +200,8 @@ impl Index {
                 meaning,
                 meaning * long,
                 phrase,
-                phrase * long,
                 candidate.agrees,
                 lists * wants,
-                lists * (1.0 - wants),
                 candidate.near,
                 f32::from(u8::from(group)),
                 candidate.extra * (1.0 - long),
@@ -316,16 +312,13 @@ impl Index {
     fn accumulate(&self, query: &Query) -> Vec<Sum> {
         let mut sums = vec![Sum { total: 0.0, unit: None, counted: 0.0 }; self.len()];
         for (number, unit) in query.units.iter().enumerate() {
-            let is_verb = query.request.verb == Some(unit.words.start);
             for sense in &unit.senses {
                 let scale = unit.weight * sense.weight * self.idf(sense.term);
                 if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
                     continue;
                 }
                 for &(entry, weight) in &self.postings[sense.term as usize] {
-                    // The word of another action in a tool is a state, or a part of something else.
-                    let is_other = is_verb && self.does[entry as usize].agrees(&query.request) < 0.0;
-                    let counts = scale * weight * if is_other { OTHER_ACTION } else { 1.0 };
+                    let counts = scale * weight;
                     let sum = &mut sums[entry as usize];
                     if sum.unit != Some(number) {
                         (sum.unit, sum.counted) = (Some(number), counts);

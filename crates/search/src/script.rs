@@ -11,7 +11,7 @@ use super::meaning::{self, Meaning};
 use super::query::{PEOPLE, Query};
 use super::rank;
 use super::thesaurus::{self, Translation, is_weak, stop_words};
-use super::words::{Word, is_dense, stemmed, words};
+use super::words::{is_dense, stemmed, words};
 use toolcrib_definition::Effect;
 
 /// Parts of one in which weights are written.
@@ -24,13 +24,10 @@ impl Index {
         for written in
             entries.iter().flat_map(|entry| &entry.texts).flat_map(|(_, text)| text.split_whitespace())
         {
-            words(written, |word: Word<'_>| {
-                let is_new = word.text.len() > 1
-                    && word.text.is_ascii()
-                    && !is_dense(word.text)
-                    && !known.contains(word.text);
+            words(written, |word| {
+                let is_new = word.len() > 1 && word.is_ascii() && !is_dense(word) && !known.contains(word);
                 if is_new {
-                    known.insert(word.text.to_string());
+                    known.insert(word.to_string());
                 }
             });
         }
@@ -109,7 +106,6 @@ impl Index {
             "least": self.min_match_likelihood,
             "maxIdf": self.max_idf,
             "idf": self.idf.iter().map(|idf| parts(*idf)).collect::<Vec<_>>(),
-            "descriptive": self.is_descriptive.iter().map(|is| if *is { '1' } else { '0' }).collect::<String>(),
             "postings": postings.collect::<Vec<_>>(),
             "nouns": self.nouns,
             "does": does.collect::<Vec<_>>(),

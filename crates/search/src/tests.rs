@@ -23,7 +23,6 @@ fn office() -> Vec<IndexEntry> {
             &["amount", "from", "to"],
         ),
         entry("search", "Search the web.", &["query"]),
-        entry("airqualityforecast", "How clean the air will be, for any zip code.", &["zip"]),
         entry("翻译文本", "将文本翻译成另一种语言", &["text"]),
     ]
 }
@@ -182,11 +181,6 @@ fn slips_are_mended() {
     first("move a documnet to another fodler", "move_document");
 }
 
-#[test]
-fn names_written_as_one_word_are_taken_apart() {
-    first("quality of the air", "airqualityforecast");
-}
-
 /// A catalog with a file system, and without anything about disks.
 fn files() -> Vec<IndexEntry> {
     let system = "A file system with directories and files, for basic operations.";
@@ -208,20 +202,6 @@ fn find_in(entries: &[IndexEntry], query: &str) -> (SearchResult, Vec<String>) {
     let found = Index::new(entries).find(SearchRequest { query, within: None, limit: 5 });
     let names = found.hits.iter().map(|hit| entries[hit.entry].exact[0].clone()).collect();
     (found, names)
-}
-
-#[test]
-fn parts_of_a_compound_are_the_same_written_together_and_apart() {
-    for (apart, together) in [
-        ("watch list", "watchlist"),
-        ("show the file system", "show the filesystem"),
-        ("add to watch list", "add to watchlist"),
-    ] {
-        let [apart, together] = [apart, together].map(|query| find_in(&files(), query));
-        assert_eq!(apart.1.first(), together.1.first());
-        assert!([apart.0.verdict, together.0.verdict].iter().all(|verdict| *verdict != Verdict::NoMatch));
-    }
-    assert_eq!(find_in(&files(), "watch list").1[0], "add_to_watchlist");
 }
 
 #[test]
@@ -262,19 +242,6 @@ fn a_right_hit_stays_sure_as_a_catalog_grows() {
         assert_eq!((names[0].as_str(), found.verdict), ("mean", Verdict::Match), "{size}: {found:?}");
         assert!(found.hits[0].confidence > 0.6, "{size}: {found:?}");
     }
-}
-
-#[test]
-fn the_parts_of_a_whole_task_are_found() {
-    let task = "My user id is ann_7 and I am in a hurry. Add the stock ACME to the list that I watch, convert 300 dollars to \
-                euros and then send an email to Bob with the amount.";
-    let entries: Vec<IndexEntry> = office().into_iter().chain(files()).collect();
-    let (found, names) = find_in(&entries, task);
-    assert_eq!(found.verdict, Verdict::Match);
-    for wanted in ["convertCurrency", "sendEmail", "add_to_watchlist"] {
-        assert!(names.iter().any(|name| name == wanted), "{wanted}: {names:?}");
-    }
-    assert_eq!(find_in(&entries, task), (found, names), "the same each time");
 }
 
 #[test]

@@ -1,10 +1,9 @@
 // Search in pages without a server: the order of tools has the rules of crates/search, over the data of search-index.js.
-// Left out are the clauses of long queries, and words of other languages that the model does not have.
+// Left out are words of other languages that the model does not have.
 window.toolcribSearch = (index, model) => {
   'use strict';
   const DIMENSIONS = 128, [LISTS, READS, REMOVALS] = [1, 7, 1 << 5 | 1 << 6 | 1 << 10];
   const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  
   const place = new Map(model.pieces.split(' ').map((piece, at) => [piece, at]));
   const terms = new Map([...index.terms.matchAll(/(\S+) (\d+)/g)].map(([, word, term]) => [word, +term]));
   const stop = new Set(index.stop.split(' ')), weak = new Set(index.weak), polite = new Set(index.polite.split(/\s+/));
@@ -13,7 +12,7 @@ window.toolcribSearch = (index, model) => {
   const phraseStart = index.phrases.reduce((starts, count) => [...starts, starts.at(-1) + count], [0]);
   const termRow = new Map(index.shownTerms.map((term, row) => [term, row]));
   const idf = index.idf.map(weight => weight / 10000), entries = index.nouns.length;
-    const names = new Map(index.exact), groupNames = new Map(index.groupNames), [synonyms, foreign] = [index.synonyms, index.foreign].map(all => new Map(all.map(([key, ...rest]) => [key, rest])));
+  const names = new Map(index.exact), groupNames = new Map(index.groupNames), [synonyms, foreign] = [index.synonyms, index.foreign].map(all => new Map(all.map(([key, ...rest]) => [key, rest])));
   const has = index.postings.map(flat => new Map(flat.flatMap((entry, at) => at % 2 ? [] : [[entry, flat[at + 1] / 10000]])));
 
   // Meanings.
@@ -76,21 +75,11 @@ window.toolcribSearch = (index, model) => {
   };
   // The place of the thing that a request is about.
   const headOf = (said, verb) => {
-    const tells = (word, at) => at > verb && !stop.has(word), first = said.findIndex(tells);
+    const from = verb + ((frames.get(said[verb]) || []).some(([after]) => after && after === said[verb + 1]) ? 1 : 0);
+    const tells = (word, at) => at > from && !stop.has(word), first = said.findIndex(tells);
     if (first < 0) return said.length - 1;
     const end = said.findIndex((word, at) => at >= first && afterHead.has(word));
     return said.slice(0, end < 0 ? said.length : end).findLastIndex(tells);
-  };
-  // The words of a word that the catalog writes as several; the fewest win.
-  const partsOf = name => {
-    const knows = word => !stop.has(word) && (termOf(word) !== undefined || place.has(word));
-    if (!/^[a-z]{7,40}$/.test(name) || knows(name)) return [];
-    const best = [[]];
-    for (let end = 3; end <= name.length; end += 1) for (let start = 0; start <= end - 3; start += 1) {
-      if (best[start] && (!best[end] || best[start].length + 1 < best[end].length) && knows(name.slice(start, end))) best[end] = [...best[start], name.slice(start, end)];
-    }
-    const all = best[name.length] || [];
-    return all.every(part => termOf(part) !== undefined) ? all : [];
   };
 
   // Spelling: the one word of the catalog that is as near.
@@ -118,20 +107,10 @@ window.toolcribSearch = (index, model) => {
     return found;
   };
 
-  const isValue = written => { const bare = written.replace(/^[^\p{L}\p{N}\/~.\\]+|[^\p{L}\p{N}\/~.\\]+$/gu, ''); return /^[\/~\\]/.test(bare) || bare.includes('@') || bare.includes('://') || (bare.match(/[\/\\]/g) || []).length > 1; };
-  const isName = (written, before) => !/[.!?:"]$/.test(before) && /^\P{L}*\p{Lu}\P{L}*\p{Ll}/u.test(written);
-
   // A query as units: each word with the terms that may stand for it.
   function read(text) {
-    const said = [];
-    let before = '.';
-    for (const written of text.split(/\s+/).filter(word => word && word.length <= 120).slice(0, 400)) {
-      const [value, name] = [isValue(written), isName(written, before)];
-      parts(written).forEach(word => said.push({ word, value, name, term: termOf(word), stop: stop.has(word) }));
-      if (value && said.length && /\.[^\/\\]*$/.test(written)) said.at(-1).value = false;
-      before = written;
-    }
-    const wanted = request(said.map(one => one.word)), units = [], meaning = new Float64Array(DIMENSIONS), both = [];
+    const said = text.split(/\s+/).filter(word => word.length <= 120).slice(0, 400).flatMap(parts).slice(0, 400).map(word => ({ word, term: termOf(word), stop: stop.has(word) }));
+    const wanted = request(said.map(one => one.word)), units = [], meaning = new Float64Array(DIMENSIONS);
     const query = { units, meaning, wanted, length: said.length, head: headOf(said.map(one => one.word), wanted.verb), groups: groupsIn(text) };
     if (wanted.asksWhoMay) index.people.forEach(word => add(meaning, vector(word)));
     const sense = (senses, term, weight, kind) => {
@@ -139,51 +118,35 @@ window.toolcribSearch = (index, model) => {
       if (known) known.weight = Math.max(known.weight, weight); else senses.push({ term, weight, kind });
     };
     said.slice(1).forEach((other, at) => {
-      const one = said[at], can = word => word.word.length >= 3 && !word.stop && !/\d/.test(word.word);
-      const phrase = synonyms.get(`${one.word} ${other.word}`);
+      const one = said[at], phrase = synonyms.get(`${one.word} ${other.word}`);
       if (phrase) {
         const senses = [];
         phrase[0].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
         phrase[1].forEach(word => add(meaning, vector(word)));
         if (senses.length) units.push({ said: `${one.word} ${other.word}`, weight: 1, topic: 0, senses, sum: new Float64Array(DIMENSIONS), many: true, at, to: at + 2 });
       }
-      const whole = one.word + other.word, term = can(one) && can(other) ? termOf(whole) : undefined;
-      if (term === undefined) return;
-      const sum = vector(whole);
-      add(meaning, sum);
-      units.push({ said: whole, weight: 2, topic: 1, senses: [{ term, weight: 1, kind: 0 }], sum, many: true, at, to: at + 2 });
-      both.push(at, at + 1);
     });
     const telling = said.filter(one => !one.stop), isForeign = 2 * telling.filter(one => one.term !== undefined || weak.has(one.word)).length <= telling.length;
-    let rank = 0;
-    said.forEach(({ word, value, name, term, stop }, at) => {
+    said.forEach(({ word, term, stop }, at) => {
       let sum = vector(word);
       if (stop || /^\p{N}+$/u.test(word)) return add(meaning, sum);
       const isVerb = wanted.verb === at, plain = isVerb && wanted.plain !== word ? wanted.plain : undefined;
-      const isWeak = weak.has(word) || !!plain, counts = both.includes(at) ? 0.4 : value ? 0.3 : 1;
-      const base = counts * (isWeak ? 0.45 : 1), again = units.find(unit => !unit.many && unit.said === word);
-      if (again) { again.weight = Math.min(Math.max(again.weight, base) + 0.2, 1.5); return; }
+      const isWeak = weak.has(word) || !!plain, weight = isWeak ? 0.45 : 1, again = units.find(unit => !unit.many && unit.said === word);
+      if (again) { again.weight = Math.min(Math.max(again.weight, weight) + 0.2, 1.5); return; }
       if (units.length >= 96) return;
-      rank += 1;
-      const weight = base * (1 + 0.5 * (0.5 - Math.min(rank / 12, 1))), senses = term === undefined ? [] : [{ term, weight: 1, kind: 0 }];
+      const senses = term === undefined ? [] : [{ term, weight: 1, kind: 0 }];
       const known = synonyms.get(word) || synonyms.get(word.replace(/s$/, ''));
-      const inParts = term !== undefined || isWeak || name ? [] : partsOf(word);
-      if (inParts.length) sum = new Float64Array(DIMENSIONS);
-      for (const part of inParts) {
-        add(sum, vector(part));
-        units.push({ said: word, weight, topic: 0, senses: [{ term: termOf(part), weight: 0.7, kind: 0 }], sum: new Float64Array(DIMENSIONS), at, to: at + 1 });
-      }
       if (known) {
         known[0].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
         known[1].forEach(other => add(sum, vector(other)));
       }
-      let topic = isWeak ? 0.1 : isVerb ? 0.5 : name ? 0.2 : term !== undefined && index.descriptive[term] === '0' ? 0.3 : 1;
+      let topic = isWeak ? 0.1 : isVerb ? 0.5 : 1;
       const meant = isForeign && term === undefined && !isWeak && !senses.length && foreign.get(word);
       if (meant) {
         topic = 1; sum = vector(meant[0]);
         meant[1].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
       }
-      if (term === undefined && !isWeak && !senses.length && counts === 1 && !name && !inParts.length && !place.has(word)) {
+      if (term === undefined && !isWeak && !senses.length && !place.has(word)) {
         const meant = spelled(word);
         if (meant) {
           sum = vector(meant);
@@ -194,11 +157,9 @@ window.toolcribSearch = (index, model) => {
         sum = vector(plain);
         if (termOf(plain) !== undefined) senses.push({ term: termOf(plain), weight: 0.9, kind: 1 });
       }
-      if (!both.includes(at) && !value) add(meaning, sum);
-      units.push({ said: word, weight, topic: topic * counts, senses, sum, at, to: at + 1 });
+      add(meaning, sum);
+      units.push({ said: word, weight, topic, senses, sum, at, to: at + 1 });
     });
-    const direct = new Set(units.flatMap(unit => unit.senses.filter(one => !one.kind).map(one => one.term)));
-    units.forEach(unit => { unit.senses = unit.senses.filter(one => !one.kind || !direct.has(one.term)); });
     return query;
   }
 
@@ -226,10 +187,10 @@ window.toolcribSearch = (index, model) => {
     const top = units.map((_, at) => Math.max(...telling.map(one => one.units[at]))), most = key => Math.max(...telling.map(one => one[key]));
     const literally = mean(units, first.met.map(met => met >= 0.8 ? 1 : 0), unit => unit.topic), said = Math.log(length + 1);
     const [sure, unsure] = index.sure;
-    let fit = logistic([1, first.meaning, most('meaning'), most('phrase'), first.near, mean(units, top, unit => unit.topic), least(top), literally, first.words / index.maxIdf, first.agrees, first.extra, first.head, said, Math.log(entries)], index.matchWeights);
+    let fit = logistic([1, first.meaning, most('meaning'), most('phrase'), first.near, mean(units, top, unit => unit.topic), least(top), literally, first.agrees, first.extra, first.head, said, Math.log(entries)], index.matchWeights);
     if (literally > 0.99) fit = Math.max(fit, sure);
     if (fit < index.least) return 'no_match';
-    const right = logistic([1, fit, first.meaning, first.phrase, first.near, first.agrees, first.extra, first.head, literally, least(first.units), (telling[1]?.score || 0) - first.score, telling.at(-1).score - first.score, 0, said], index.hitWeights);
+    const right = logistic([1, fit, first.meaning, first.phrase, first.near, literally, least(first.units), (telling[1]?.score || 0) - first.score, 0, said], index.hitWeights);
     // A tool that reads does not do what a short request to write asks for, and one that deletes another thing needs a look.
     const writes = wanted.actions && !(wanted.actions & READS) && !wanted.asks;
     const effect = index.does[first.entry][3], isOther = effect === 'destructive' && first.head < index.sameThing;
@@ -250,8 +211,7 @@ window.toolcribSearch = (index, model) => {
         const scale = unit.weight * weight * idf[term];
         if (scale < 0.05 * index.maxIdf && kind) continue;
         has[term].forEach((share, entry) => {
-          const other = unit.at === wanted.verb && agrees(wanted.actions, index.does[entry]) < 0 ? 0.3 : 1;
-          best.set(entry, Math.max(best.get(entry) || 0, scale * share * other));
+          best.set(entry, Math.max(best.get(entry) || 0, scale * share));
         });
       }
       best.forEach((sum, entry) => { words[entry] += sum; });
@@ -284,7 +244,7 @@ window.toolcribSearch = (index, model) => {
     for (const one of found) {
       const [words, meaning, phrase] = [one.words / topWords, one.meaning / topMeaning, one.phrase / topPhrase], lists = index.does[one.entry][2], wants = wanted.wantsList ? 1 : 0;
       const group = index.groups[one.entry].some(group => query.groups.includes(group)) ? 1 : 0;
-      const features = [words, meaning, meaning * long, phrase, phrase * long, one.agrees, lists * wants, lists * (1 - wants), one.near, group, one.extra * (1 - long), one.head];
+      const features = [words, meaning, meaning * long, phrase, one.agrees, lists * wants, one.near, group, one.extra * (1 - long), one.head];
       one.score = features.reduce((sum, value, at) => sum + value * index.weights[at], 0);
     }
     found.sort((one, other) => other.score - one.score || one.entry - other.entry);
