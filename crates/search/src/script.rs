@@ -44,7 +44,7 @@ impl Index {
                 json!([key, meanings.collect::<Vec<_>>(), said])
             })
             .collect();
-        let (pieces, ..) = meaning::model();
+        let (pieces, _) = meaning::model();
         known.extend(pieces.into_iter().filter(|piece| !piece.starts_with("##")).map(str::to_string));
         let mut list: Vec<String> = known.into_iter().collect();
         list.sort_unstable();
@@ -114,18 +114,20 @@ impl Index {
             "groups": self.groups,
             "shown": shown,
             "shownTerms": shown_terms,
-            "meanings": bytes(self.meanings.iter()),
+            "meanings": digits(self.meanings.iter()),
             "phrases": self.phrases.iter().map(Vec::len).collect::<Vec<_>>(),
-            "phraseMeanings": bytes(self.phrases.iter().flatten()),
-            "termMeanings": bytes(shown_terms.iter().map(|term| &self.term_meanings[*term as usize])),
+            "phraseMeanings": digits(self.phrases.iter().flatten()),
+            "termMeanings": digits(shown_terms.iter().map(|term| &self.term_meanings[*term as usize])),
         })
     }
 }
 
 /// The meanings of words, the same for every index.
 pub fn script_model() -> Value {
-    let (pieces, scales, rows) = meaning::model();
-    json!({"pieces": pieces.join(" "), "scales": base64(&scales), "rows": base64(&rows)})
+    let (pieces, rows) = meaning::model();
+    let scales: Vec<u16> = rows.iter().map(|(scale, _)| *scale).collect();
+    let rows = rows.iter().flat_map(|(_, row)| row.iter().map(|byte| digit(i32::from(*byte as i8), 127)));
+    json!({"pieces": pieces.join(" "), "scales": scales, "rows": rows.collect::<String>()})
 }
 
 fn weights(terms: &[confidence::Term]) -> Vec<f32> {
@@ -136,33 +138,18 @@ fn parts(weight: f32) -> i64 {
     (weight * PARTS).round() as i64
 }
 
-/// Vectors in base64.
-fn bytes<'m>(meanings: impl Iterator<Item = &'m Meaning>) -> String {
-    base64(&meanings.flat_map(Meaning::in_bytes).collect::<Vec<u8>>())
+/// The directions of vectors, as digits.
+fn digits<'m>(meanings: impl Iterator<Item = &'m Meaning>) -> String {
+    let of = |meaning: &'m Meaning| {
+        let numbers = || meaning.numbers().iter().map(|number| i32::from(*number));
+        let largest = numbers().map(i32::abs).max().unwrap_or(0).max(1);
+        numbers().map(move |number| digit(number, largest))
+    };
+    meanings.flat_map(of).collect()
 }
 
-/// Base64 with padding; the core does without a crate for it.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = (0..3).fold(0, |bits, at| bits << 8 | chunk.get(at).map_or(0, |byte| usize::from(*byte)));
-        let digits = (0..4).map(|place| DIGITS[bits >> (18 - 6 * place) & 63] as char);
-        text.extend(digits.take(chunk.len() + 1));
-        text.extend(std::iter::repeat_n('=', 3 - chunk.len()));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base64;
-
-    #[test]
-    fn bytes_are_written_as_rfc_4648_does() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
-        {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
+/// A number as a character: `P` is 0, and `#` and `}` are the largest ones.
+fn digit(number: i32, largest: i32) -> char {
+    let steps = (2 * 45 * number + largest).div_euclid(2 * largest);
+    char::from((i32::from(b'P') + steps) as u8)
 }

@@ -2,28 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use toolcrib_definition::private_file;
+
 /// A hash of model and text.
 pub(super) type Key = [u8; 32];
 
-/// First bytes of a file.
-const MAGIC: &[u8; 20] = b"toolcrib vectors 01\n";
-/// Largest file, in bytes.
-const MAX_BYTES: u64 = 4 << 30;
 /// Most vectors of other catalogs that a file keeps.
 const MAX_OTHERS: usize = 50_000;
-
-/// The file of vectors cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {cause}", file.display())]
-pub(super) struct SaveError {
-    file: PathBuf,
-    cause: std::io::Error,
-}
 
 /// Vectors by key.
 #[derive(Debug)]
@@ -31,7 +20,7 @@ pub(super) struct VectorStore {
     identity: String,
     file: Option<PathBuf>,
     vectors: HashMap<Key, UnitVector>,
-    length: Option<usize>,
+    /// Number of vectors in the file.
     saved: usize,
 }
 
@@ -40,9 +29,8 @@ impl VectorStore {
     pub(super) fn open(identity: &str, folder: Option<&Path>) -> Self {
         let name = blake3::hash(identity.as_bytes()).to_hex();
         let file = folder.map(|folder| folder.join(format!("{}.vectors", &name[..16])));
-        let vectors = file.as_deref().and_then(|file| read(file, identity)).unwrap_or_default();
-        let length = vectors.values().next().map(|vector| vector.len());
-        Self { identity: identity.into(), file, saved: vectors.len(), vectors, length }
+        let vectors = file.as_deref().and_then(read).unwrap_or_default();
+        Self { identity: identity.into(), file, saved: vectors.len(), vectors }
     }
 
     /// The key of a text.
@@ -63,12 +51,12 @@ impl VectorStore {
 
     /// The length of all vectors.
     pub(super) fn length(&self) -> Option<usize> {
-        self.length
+        self.vectors.values().next().map(|vector| vector.len())
     }
 
     /// Whether a vector is as long as the stored ones; otherwise the model has changed.
     pub(super) fn takes(&self, vector: &[f32]) -> bool {
-        self.length.is_none_or(|length| length == vector.len())
+        self.length().is_none_or(|length| length == vector.len())
     }
 
     /// Number of vectors that are not in the file.
@@ -79,12 +67,11 @@ impl VectorStore {
     /// Removes all vectors.
     pub(super) fn clear(&mut self) {
         self.vectors.clear();
-        (self.length, self.saved) = (None, 0);
+        self.saved = 0;
     }
 
     /// Keeps a vector.
     pub(super) fn insert(&mut self, key: Key, vector: &[f32]) {
-        self.length = Some(vector.len());
         self.vectors.insert(key, unit(vector));
     }
 
@@ -95,73 +82,36 @@ impl VectorStore {
         }
     }
 
-    /// Writes the file if there are new vectors; whole, or not at all.
-    pub(super) fn save(&mut self) -> Result<(), SaveError> {
+    /// Writes the file if there are new vectors: the length and the number of all, then each with its key.
+    pub(super) fn save(&mut self) -> std::io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
-        let (Some(length), true) = (self.length, self.vectors.len() != self.saved) else { return Ok(()) };
-        let mut bytes = MAGIC.to_vec();
-        let sizes = [self.identity.len(), length, self.vectors.len()];
-        sizes.iter().for_each(|size| bytes.extend((*size as u64).to_le_bytes()));
-        bytes.extend(self.identity.as_bytes());
-        let mut sorted: Vec<(&Key, &UnitVector)> = self.vectors.iter().collect();
-        sorted.sort_by_key(|(key, _)| **key);
-        for (key, vector) in sorted {
+        let (Some(length), true) = (self.length(), self.vectors.len() != self.saved) else { return Ok(()) };
+        let mut bytes: Vec<u8> =
+            [length, self.vectors.len()].into_iter().flat_map(|size| (size as u64).to_le_bytes()).collect();
+        for (key, vector) in &self.vectors {
             bytes.extend(key);
             vector.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         }
-        bytes.extend(blake3::hash(&bytes).as_bytes());
-        write(file, &bytes).map_err(|cause| SaveError { file: file.clone(), cause })?;
+        private_file::write(file, &bytes).map_err(|cause| {
+            std::io::Error::new(cause.kind(), format!("cannot write {}: {cause}", file.display()))
+        })?;
         self.saved = self.vectors.len();
         Ok(())
     }
 }
 
-fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    // Several processes may write at once; the last one wins.
-    let aside = file.with_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::File::create(&aside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| fs::rename(&aside, file));
-    if moved.is_err() {
-        let _ = fs::remove_file(&aside);
-    }
-    moved
-}
-
-/// The vectors of a file, if it is complete and of this model.
-fn read(file: &Path, identity: &str) -> Option<HashMap<Key, UnitVector>> {
-    if fs::metadata(file).ok()?.len() > MAX_BYTES {
-        return None;
-    }
+/// The vectors of a file, if it is complete.
+fn read(file: &Path) -> Option<HashMap<Key, UnitVector>> {
     let bytes = fs::read(file).ok()?;
-    let (body, sum) = bytes.split_last_chunk::<32>()?;
-    if blake3::hash(body).as_bytes() != sum {
-        return None;
-    }
-    let mut rest = body.strip_prefix(MAGIC)?;
-    let mut size = || {
-        let (size, more) = rest.split_first_chunk::<8>()?;
-        rest = more;
-        usize::try_from(u64::from_le_bytes(*size)).ok()
-    };
-    let (named, length, count) = (size()?, size()?, size()?);
-    let rows = rest.strip_prefix(identity.as_bytes())?;
-    let width = length.checked_mul(4)?.checked_add(32)?;
-    if named != identity.len() || length == 0 || rows.len() != width.checked_mul(count)? {
-        return None;
-    }
+    let (sizes, rows) = bytes.split_first_chunk::<16>()?;
+    let size = |at: usize| sizes[at..at + 8].try_into().map_or(0, |bytes| u64::from_le_bytes(bytes) as usize);
+    let width = size(0).checked_mul(4)?.checked_add(32)?;
     let vectors = rows.chunks_exact(width).filter_map(|row| {
         let (key, numbers) = row.split_first_chunk::<32>()?;
         let numbers = numbers.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number));
-        let vector: UnitVector = numbers.collect();
-        vector.iter().all(|number| number.is_finite()).then_some((*key, vector))
+        Some((*key, numbers.collect()))
     });
-    Some(vectors.collect())
+    (size(0) > 0 && width.checked_mul(size(1)) == Some(rows.len())).then(|| vectors.collect())
 }
 
 // The vectors of the tools of one catalog view, and similarities of queries to them.
@@ -284,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_back_and_a_damaged_one_is_as_good_as_none() {
+    fn a_file_is_read_back_and_a_cut_one_is_as_good_as_none() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = VectorStore::open("model", Some(folder.path()));
         let key = store.key("text");
@@ -300,12 +250,6 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left aside");
         for end in 0..whole.len() {
             fs::write(&file, &whole[..end]).unwrap();
-            assert!(!VectorStore::open("model", Some(folder.path())).has(&key));
-        }
-        for place in 0..whole.len() {
-            let mut bytes = whole.clone();
-            bytes[place] ^= 1;
-            fs::write(&file, &bytes).unwrap();
             assert!(!VectorStore::open("model", Some(folder.path())).has(&key));
         }
         assert!(store.takes(&[1.0, 0.0]) && !store.takes(&[1.0]));
