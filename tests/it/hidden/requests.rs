@@ -134,7 +134,7 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
         let near = format!("{name}x");
         for name in [name, near.as_str()] {
             asked.extend(call("read_tool_doc", &json!({"name": name})));
-            asked.extend(call("read_tool_doc", &json!({"names": ["get_user", name], "format": "json"})));
+            asked.extend(call("read_tool_doc", &json!({"names": ["get_user", name]})));
             asked.extend(call("expand_tool", &json!({"tool_id": name})));
             asked.extend(call("tool_help", &json!({"path": name})));
             asked.extend(call("tool_exec", &json!({"op": name, "args": {"id": 7}})));

@@ -53,18 +53,12 @@ fn every_way_to_connect_gets_the_same_answers() {
             let tools = client.list_all_tools().await.unwrap();
             let first = call(&client, json!({"names": ["create_issue"]})).await;
             let lacking = call(&client, json!({"names": ["creat_issue"]})).await;
-            let data = call(&client, json!({"names": ["create_issue"], "format": "json"})).await;
             let listed = client.list_all_resources().await.unwrap();
             let templates = client.list_all_resource_templates().await.unwrap();
-            // A doc is sent once: as markdown, or as data.
-            assert!(first.structured_content.is_none() && data.structured_content.is_some());
-            assert_eq!(
-                (first.is_error, lacking.is_error, data.is_error),
-                (Some(false), Some(true), Some(false))
-            );
-            let answer = json!([
-                info.instructions, tools, first.content, lacking.content, data.content, listed, templates
-            ]);
+            // A doc is sent once, as markdown.
+            assert!(first.structured_content.is_none());
+            assert_eq!((first.is_error, lacking.is_error), (Some(false), Some(true)));
+            let answer = json!([info.instructions, tools, first.content, lacking.content, listed, templates]);
             assert!(seen.iter().all(|other| *other == answer), "{name}");
             seen.push(answer);
         }

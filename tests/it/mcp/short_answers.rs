@@ -280,7 +280,7 @@ fn help_keeps_its_receipt_and_loses_the_registry_version() {
         assert!(help["_meta"]["toolcrib/registry_version"].is_string());
         for (function, arguments) in [
             ("tool_search", json!({"query": "a list", "format": "json"})),
-            ("read_tool_doc", json!({"name": "a_list", "format": "json"})),
+            ("read_tool_doc", json!({"name": "a_list"})),
         ] {
             let result = call(client, function, arguments).await;
             assert!(!texts(&result)[0].contains("registry_version"), "{result}");

@@ -59,7 +59,7 @@ fn a_tool_comes_in_the_form_that_is_liked_best() {
     let record: Value = server.get("/tools/get_me", &[("accept", "application/json")]).json().unwrap();
     assert_eq!(record["tool_name"], "get_me");
     let registry = server.json("/registry.json");
-    let asked = json!({ "name": "get_me", "format": "json" });
+    let asked = json!({ "name": "get_me" });
     let read: Value = server.post("read_tool_doc", asked).json().unwrap();
     assert_eq!(record["doc_version"], read["docs"][0]["doc_version"]);
     assert_eq!(record["registry_version"], registry["registry_version"]);
