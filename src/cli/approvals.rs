@@ -9,8 +9,9 @@ use serde_json::json;
 use super::catalog::CatalogArgs;
 use super::state::{StateArgs, block_on, noted_states};
 use super::{CommandError, CommandResult, failed, print, print_note};
+use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;
-use toolcrib_gateway::exec::{self, Decided, Decision, erased, whole_arguments};
+use toolcrib_gateway::exec::{self, Decided, Decision, erased, has_changed, whole_arguments};
 use toolcrib_gateway::state::{Approval, ApprovalStatus, StateStore, now, utc};
 
 /// Calls that wait for a person: list them, read one in full, approve or deny it.
@@ -94,17 +95,16 @@ impl ApprovalsArgs {
         | ApprovalsCommand::Show { place, .. }
         | ApprovalsCommand::Approve { place, .. }
         | ApprovalsCommand::Deny { place, .. }) = &what;
-        let states = place.opened()?;
+        let places = place.opened()?;
+        let now = now();
         match &what {
             ApprovalsCommand::List { all, json, .. } => {
                 let (mut text, mut known) = (Vec::new(), HashSet::new());
-                for state in &states {
+                for Opened { catalog, state } in &places {
                     let mut approvals = block_on(state.approvals(!*all))?;
                     approvals.retain(|approval| known.insert(approval.id.clone()));
-                    text.extend(approvals.iter().map(|approval| match json {
-                        true => as_json(approval),
-                        false => approval_text(approval),
-                    }));
+                    let current = Current::of(&approvals, state, catalog.as_ref(), now)?;
+                    text.extend(approvals.iter().map(|approval| current.listed(approval, *json)));
                 }
                 if text.is_empty() && !json {
                     print_note(if *all {
@@ -116,41 +116,65 @@ impl ApprovalsArgs {
                 print(&text.join(if *json { "" } else { "\n" }))
             }
             ApprovalsCommand::Show { id, json, .. } => {
-                let (approval, _) = known(&states, id)?;
+                let (approval, Opened { catalog, state }) = known(&places, id)?;
+                let approvals = [approval];
+                let current = Current::of(&approvals, state, catalog.as_ref(), now)?;
+                let [approval] = &approvals;
                 match json {
-                    true => print(&as_json(&approval)),
-                    false => print(&format!("{}{}", approval_text(&approval), whole_arguments(&approval))),
+                    true => print(&current.json(approval)),
+                    false => {
+                        print(&format!("{}{}", current.approval_text(approval), whole_arguments(approval)))
+                    }
                 }
             }
             ApprovalsCommand::Approve { id, reason, .. } => {
-                decide(known(&states, id)?.1, id, true, reason.as_deref())
+                let (approval, Opened { catalog, state }) = known(&places, id)?;
+                let waiting = [approval].into_iter().filter(|one| one.status == ApprovalStatus::Waiting);
+                let waiting: Vec<Approval> = waiting.collect();
+                let current = Current::of(&waiting, state, catalog.as_ref(), now)?;
+                decide(state, current.catalog.as_ref(), id, true, reason.as_deref())?;
+                if waiting.first().is_some_and(|waiting| !current.has(waiting)) && catalog.is_some() {
+                    let why = current.why_not_compared();
+                    print_note(format!(
+                        "it was not compared with its tool ({why}): if that has changed, nothing runs"
+                    ));
+                }
+                Ok(())
             }
             ApprovalsCommand::Deny { id, reason, .. } => {
-                decide(known(&states, id)?.1, id, false, reason.as_deref())
+                decide(known(&places, id)?.1.state.as_ref(), None, id, false, reason.as_deref())
             }
         }
     }
 }
 
+/// A place where approvals are kept, opened.
+struct Opened {
+    /// The catalog that was named; `None` for a place that a server has noted.
+    catalog: Option<CatalogArgs>,
+    state: Arc<StateStore>,
+}
+
 impl Place {
-    /// The state that was named, else that of each server that has noted its own.
-    fn opened(&self) -> Result<Vec<Arc<StateStore>>, CommandError> {
+    /// The place that was named, else each one that a server has noted.
+    fn opened(&self) -> Result<Vec<Opened>, CommandError> {
         if !self.catalog.is_named() && !self.state.is_named() {
-            let noted: Vec<Arc<StateStore>> = noted_states().collect();
+            let noted: Vec<Opened> = noted_states().map(|state| Opened { catalog: None, state }).collect();
             // Without any, and without a catalog here, nothing waits.
             if !noted.is_empty() || self.catalog.workspace()?.document.is_none() {
                 return Ok(noted);
             }
         }
-        Ok(vec![self.state.open_existing(&self.catalog)?])
+        let state = self.state.open_existing(&self.catalog)?;
+        Ok(vec![Opened { catalog: Some(self.catalog.clone()), state }])
     }
 }
 
-/// The approval of this id, and the state that has it.
-fn known<'s>(states: &'s [Arc<StateStore>], id: &str) -> Result<(Approval, &'s StateStore), CommandError> {
-    for state in states {
-        if let Some(approval) = block_on(state.approval(id))? {
-            return Ok((approval, state));
+/// The approval of this id, and the place that has it.
+fn known<'p>(places: &'p [Opened], id: &str) -> Result<(Approval, &'p Opened), CommandError> {
+    for place in places {
+        if let Some(approval) = block_on(place.state.approval(id))? {
+            return Ok((approval, place));
         }
     }
     Err(unknown(id))
@@ -161,45 +185,130 @@ fn unknown(id: &str) -> CommandError {
     failed(format!("there is no approval {id}; `toolcrib approvals list` prints the waiting ones"))
 }
 
-/// Status of an approval, in words.
-fn status_text(approval: &Approval) -> &'static str {
-    let is_past = approval.until <= now();
-    match approval.status {
-        ApprovalStatus::Waiting if is_past => "expired without a decision",
-        ApprovalStatus::Approved if is_past => "too late: approved, and not used",
-        ApprovalStatus::Void => "void: the definition of its tool, or the backend, has changed since",
-        status => status.as_str(),
+/// The facts that approvals are checked against: the time, and the current tools.
+struct Current {
+    now: i64,
+    catalog: Option<Catalog>,
+    key: String,
+    /// Whether a server has noted the place: its call is compared with the tool when it is sent again.
+    is_noted: bool,
+}
+
+impl Current {
+    /// Reads the catalog, if it is named and an approval may still be given or used.
+    fn of(
+        approvals: &[Approval],
+        state: &StateStore,
+        args: Option<&CatalogArgs>,
+        now: i64,
+    ) -> Result<Self, CommandError> {
+        let is_open = |approval: &Approval| {
+            approval.until > now
+                && matches!(approval.status, ApprovalStatus::Waiting | ApprovalStatus::Approved)
+        };
+        let named = args.filter(|args| args.is_named() && approvals.iter().any(is_open));
+        let Some(args) = named else {
+            return Ok(Self { now, catalog: None, key: String::new(), is_noted: args.is_none() });
+        };
+        Ok(Self {
+            is_noted: false,
+            now,
+            catalog: Some(args.open()?.catalog),
+            key: block_on(state.hash_key())?,
+        })
+    }
+
+    /// The reason why an approval is void, if something has changed.
+    fn void(&self, approval: &Approval) -> Option<&'static str> {
+        match approval.status {
+            ApprovalStatus::Void => return Some(CHANGED),
+            ApprovalStatus::Waiting | ApprovalStatus::Approved => {}
+            ApprovalStatus::Denied | ApprovalStatus::Used => return None,
+        }
+        has_changed(approval, self.catalog.as_ref(), &self.key).then_some(CHANGED)
+    }
+
+    /// Status of an approval, in words.
+    fn status_text(&self, approval: &Approval) -> String {
+        let is_past = approval.until <= self.now;
+        match (approval.status, self.void(approval)) {
+            (ApprovalStatus::Waiting, _) if is_past => "expired without a decision".into(),
+            (ApprovalStatus::Approved, _) if is_past => "too late: approved, and not used".into(),
+            (_, Some(why)) => format!("void: {why}"),
+            (ApprovalStatus::Waiting | ApprovalStatus::Approved, None)
+                if !self.has(approval) && !self.is_noted =>
+            {
+                format!(
+                    "{} (not compared with its tool: {})",
+                    approval.status.as_str(),
+                    self.why_not_compared()
+                )
+            }
+            (status, None) => status.as_str().into(),
+        }
+    }
+
+    /// Why an approval was not held against its tool.
+    fn why_not_compared(&self) -> &'static str {
+        match self.catalog {
+            Some(_) => "the catalog has no tool of this op",
+            None => "name its catalog",
+        }
+    }
+
+    fn has(&self, approval: &Approval) -> bool {
+        self.catalog.as_ref().is_some_and(|catalog| catalog.find(&approval.op).is_some())
+    }
+
+    fn listed(&self, approval: &Approval, as_json: bool) -> String {
+        if as_json { self.json(approval) } else { self.approval_text(approval) }
+    }
+
+    fn json(&self, approval: &Approval) -> String {
+        let mut line = json!(approval);
+        if let Some(why) = self.void(approval) {
+            line["void"] = why.into();
+        }
+        line["compared"] = self.has(approval).into();
+        format!("{line}\n")
+    }
+
+    /// An approval in a few lines, with its arguments where they are short.
+    fn approval_text(&self, approval: &Approval) -> String {
+        let standing = self.status_text(approval);
+        let reason =
+            approval.reason.as_deref().map(|reason| format!(": {}", clean_line(reason))).unwrap_or_default();
+        let who = match approval.caller.as_str() {
+            "" => String::new(),
+            caller => format!(" by {}", clean_line(caller)),
+        };
+        let session = approval.session.as_deref().map(|session| format!(", session {}", clean_line(session)));
+        let (id, op) = (clean_line(&approval.id), clean_line(&approval.op));
+        let arguments = argument_summary(approval);
+        let (asked, until) = (utc(approval.asked_at), utc(approval.until));
+        let session = session.unwrap_or_default();
+        format!(
+            "{id}  {standing}{reason}\n  {op} {arguments}\n  asked {asked}{who}{session}; counts until {until} UTC\n"
+        )
     }
 }
 
-fn as_json(approval: &Approval) -> String {
-    format!("{}\n", json!(approval))
-}
+/// Why an approval is void.
+const CHANGED: &str = "the definition of its tool, or the backend, has changed since";
 
-/// An approval in a few lines, with its arguments where they are short.
-fn approval_text(approval: &Approval) -> String {
-    let standing = status_text(approval);
-    let reason =
-        approval.reason.as_deref().map(|reason| format!(": {}", clean_line(reason))).unwrap_or_default();
-    let who = match approval.caller.as_str() {
-        "" => String::new(),
-        caller => format!(" by {}", clean_line(caller)),
-    };
-    let session = approval.session.as_deref().map(|session| format!(", session {}", clean_line(session)));
-    let (id, op) = (clean_line(&approval.id), clean_line(&approval.op));
-    let arguments = argument_summary(approval);
-    let (asked, until) = (utc(approval.asked_at), utc(approval.until));
-    let session = session.unwrap_or_default();
-    format!(
-        "{id}  {standing}{reason}\n  {op} {arguments}\n  asked {asked}{who}{session}; counts until {until} UTC\n"
-    )
-}
-
-/// Decides about a call. If its tool has changed, the server voids the approval when the call is sent again.
-fn decide(state: &StateStore, id: &str, yes: bool, reason: Option<&str>) -> CommandResult {
-    let decided = block_on(exec::decide(state, None, Decision { id, yes, reason, by: None }))?;
-    match decided {
-        Decided::Unknown | Decided::OwnCall | Decided::Changed(_) => Err(unknown(id)),
+fn decide(
+    state: &StateStore,
+    catalog: Option<&Catalog>,
+    id: &str,
+    yes: bool,
+    reason: Option<&str>,
+) -> CommandResult {
+    let shown = clean_line(id);
+    match block_on(exec::decide(state, catalog, Decision { id, yes, reason, by: None }))? {
+        Decided::Unknown | Decided::OwnCall => Err(unknown(id)),
+        Decided::Changed(_) => {
+            Err(failed(format!("{shown} is void: {CHANGED}; the agent has to send the call again")))
+        }
         Decided::Done(approval) => {
             let (op, until) = (clean_line(&approval.op), utc(approval.until));
             print_note(match yes {
@@ -211,8 +320,13 @@ fn decide(state: &StateStore, id: &str, yes: bool, reason: Option<&str>) -> Comm
             Ok(())
         }
         Decided::Late(approval) => {
-            let (id, standing) = (clean_line(id), status_text(&approval));
-            Err(failed(format!("{id} cannot be decided any more; it is {standing}")))
+            let current = Current { now: now(), catalog: None, key: String::new(), is_noted: true };
+            let standing = match current.void(&approval) {
+                Some(why) => format!("void: {why}"),
+                None if approval.until <= current.now => current.status_text(&approval),
+                None => approval.status.as_str().into(),
+            };
+            Err(failed(format!("{shown} cannot be decided any more; it is {standing}")))
         }
     }
 }

@@ -67,7 +67,7 @@ fn all_of_a_call_is_shown_and_what_is_hidden_is_said_to_be() {
 }
 
 #[test]
-fn an_approval_is_void_at_the_next_call_once_the_definition_has_changed() {
+fn an_approval_is_shown_as_void_once_the_definition_has_changed() {
     let folder = catalog();
     let id = waiting(&folder, &json!({"to": "amy"}));
     let listed = approvals(&folder, &["list"]).stdout;
@@ -76,15 +76,14 @@ fn an_approval_is_void_at_the_next_call_once_the_definition_has_changed() {
         "{listed}"
     );
     write(folder.path(), "tools.json", &tools("Send to everybody."));
-    assert_eq!(approvals(&folder, &["approve", &id]).code, 0);
+    let listed = approvals(&folder, &["list"]).stdout;
+    assert!(listed.contains("void: the definition of its tool, or the backend, has changed"), "{listed}");
+    let listed: Value = serde_json::from_str(&approvals(&folder, &["list", "--json"]).stdout).unwrap();
+    assert!(listed["void"].is_string(), "{listed}");
+    let refused = approvals(&folder, &["approve", &id]);
+    assert!(refused.code == 1 && refused.stderr.contains("void"), "{}", refused.stderr);
     let answer = send(&folder, &json!({"to": "amy"}));
     assert_eq!(answer["error"]["details"]["approval"]["void"], id.as_str(), "{answer}");
     let all = approvals(&folder, &["list", "--all"]).stdout;
-    assert!(
-        all.contains(&format!("{id}  void: the definition of its tool, or the backend, has changed"))
-            && all.contains("its arguments were erased"),
-        "{all}"
-    );
-    let refused = approvals(&folder, &["approve", &id]);
-    assert!(refused.code == 1 && refused.stderr.contains("it is void"), "{}", refused.stderr);
+    assert!(all.contains(&format!("{id}  void: ")) && all.contains("its arguments were erased"), "{all}");
 }
