@@ -86,9 +86,9 @@ impl Meaning {
         sum.meaning()
     }
 
-    /// Its numbers.
-    pub(super) fn numbers(&self) -> &[i16] {
-        &self.0
+    /// The numbers in two bytes each, in little-endian order.
+    pub(super) fn in_bytes(&self) -> impl Iterator<Item = u8> {
+        self.0.into_iter().flat_map(i16::to_le_bytes)
     }
 
     /// Whether it has no direction.
@@ -158,10 +158,13 @@ fn longest(mut text: &[u8], goes_on: bool) -> Option<(usize, usize)> {
     None
 }
 
-/// The pieces of the model, and the scale and the row of each.
-pub(super) fn model() -> (Vec<&'static str>, Vec<(u16, &'static [u8])>) {
+/// The pieces of the model, and the scales and rows of all, as bytes.
+pub(super) fn model() -> (Vec<&'static str>, Vec<u8>, Vec<u8>) {
     let pieces = (0..count()).filter_map(|row| std::str::from_utf8(piece(row)).ok()).collect();
-    (pieces, (0..count()).filter_map(row_at).collect())
+    let rows = (0..count()).filter_map(row_at);
+    let (scales, numbers): (Vec<[u8; 2]>, Vec<&[u8]>) =
+        rows.map(|(scale, numbers)| (scale.to_le_bytes(), numbers)).unzip();
+    (pieces, scales.concat(), numbers.concat())
 }
 
 /// Whether a word is a piece of its own: an ordinary word, spelled well.

@@ -18,8 +18,11 @@ use toolcrib_definition::Effect;
 const PARTS: f32 = 10_000.0;
 
 impl Index {
-    /// The data for the script, of an index of these entries.
-    pub fn script(&self, entries: &[IndexEntry]) -> Value {
+    /// The data for the script, of an index of these entries; `base64` writes vectors.
+    pub fn script(&self, entries: &[IndexEntry], base64: fn(Vec<u8>) -> String) -> Value {
+        let bytes = |meanings: &mut dyn Iterator<Item = &Meaning>| {
+            base64(meanings.flat_map(Meaning::in_bytes).collect())
+        };
         let mut known = HashSet::new();
         for written in
             entries.iter().flat_map(|entry| &entry.texts).flat_map(|(_, text)| text.split_whitespace())
@@ -44,7 +47,7 @@ impl Index {
                 json!([key, meanings.collect::<Vec<_>>(), said])
             })
             .collect();
-        let (pieces, _) = meaning::model();
+        let (pieces, ..) = meaning::model();
         known.extend(pieces.into_iter().filter(|piece| !piece.starts_with("##")).map(str::to_string));
         let mut list: Vec<String> = known.into_iter().collect();
         list.sort_unstable();
@@ -114,20 +117,18 @@ impl Index {
             "groups": self.groups,
             "shown": shown,
             "shownTerms": shown_terms,
-            "meanings": digits(self.meanings.iter()),
+            "meanings": bytes(&mut self.meanings.iter()),
             "phrases": self.phrases.iter().map(Vec::len).collect::<Vec<_>>(),
-            "phraseMeanings": digits(self.phrases.iter().flatten()),
-            "termMeanings": digits(shown_terms.iter().map(|term| &self.term_meanings[*term as usize])),
+            "phraseMeanings": bytes(&mut self.phrases.iter().flatten()),
+            "termMeanings": bytes(&mut shown_terms.iter().map(|term| &self.term_meanings[*term as usize])),
         })
     }
 }
 
 /// The meanings of words, the same for every index.
-pub fn script_model() -> Value {
-    let (pieces, rows) = meaning::model();
-    let scales: Vec<u16> = rows.iter().map(|(scale, _)| *scale).collect();
-    let rows = rows.iter().flat_map(|(_, row)| row.iter().map(|byte| digit(i32::from(*byte as i8), 127)));
-    json!({"pieces": pieces.join(" "), "scales": scales, "rows": rows.collect::<String>()})
+pub fn script_model(base64: fn(Vec<u8>) -> String) -> Value {
+    let (pieces, scales, rows) = meaning::model();
+    json!({"pieces": pieces.join(" "), "scales": base64(scales), "rows": base64(rows)})
 }
 
 fn weights(terms: &[confidence::Term]) -> Vec<f32> {
@@ -136,20 +137,4 @@ fn weights(terms: &[confidence::Term]) -> Vec<f32> {
 
 fn parts(weight: f32) -> i64 {
     (weight * PARTS).round() as i64
-}
-
-/// The directions of vectors, as digits.
-fn digits<'m>(meanings: impl Iterator<Item = &'m Meaning>) -> String {
-    let of = |meaning: &'m Meaning| {
-        let numbers = || meaning.numbers().iter().map(|number| i32::from(*number));
-        let largest = numbers().map(i32::abs).max().unwrap_or(0).max(1);
-        numbers().map(move |number| digit(number, largest))
-    };
-    meanings.flat_map(of).collect()
-}
-
-/// A number as a character: `P` is 0, and `#` and `}` are the largest ones.
-fn digit(number: i32, largest: i32) -> char {
-    let steps = (2 * 45 * number + largest).div_euclid(2 * largest);
-    char::from((i32::from(b'P') + steps) as u8)
 }

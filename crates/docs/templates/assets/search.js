@@ -3,12 +3,12 @@
 window.toolcribSearch = (index, model) => {
   'use strict';
   const DIMENSIONS = 128, [LISTS, READS, REMOVALS] = [1, 7, 1 << 5 | 1 << 6 | 1 << 10];
-  const vectors = text => Int8Array.from(text, digit => digit.charCodeAt(0) - 80);
+  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const place = new Map(model.pieces.split(' ').map((piece, at) => [piece, at]));
   const terms = new Map([...index.terms.matchAll(/(\S+) (\d+)/g)].map(([, word, term]) => [word, +term]));
   const stop = new Set(index.stop.split(' ')), weak = new Set(index.weak), polite = new Set(index.polite.split(/\s+/));
-  const [scales, numbers] = [model.scales, vectors(model.rows)];
-  const [meanings, phraseMeanings, termMeanings] = ['meanings', 'phraseMeanings', 'termMeanings'].map(name => vectors(index[name]));
+  const [scales, numbers] = [new Uint16Array(bytes(model.scales).buffer), new Int8Array(bytes(model.rows).buffer)];
+  const [meanings, phraseMeanings, termMeanings] = ['meanings', 'phraseMeanings', 'termMeanings'].map(name => new Int16Array(bytes(index[name]).buffer));
   const phraseStart = index.phrases.reduce((starts, count) => [...starts, starts.at(-1) + count], [0]);
   const termRow = new Map(index.shownTerms.map((term, row) => [term, row]));
   const idf = index.idf.map(weight => weight / 10000), entries = index.nouns.length;

@@ -111,7 +111,7 @@ fn read(file: &Path) -> Option<HashMap<Key, UnitVector>> {
         let numbers = numbers.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number));
         Some((*key, numbers.collect()))
     });
-    (size(0) > 0 && width.checked_mul(size(1)) == Some(rows.len())).then(|| vectors.collect())
+    (size(0) > 0 && width.checked_mul(size(8)) == Some(rows.len())).then(|| vectors.collect())
 }
 
 // The vectors of the tools of one catalog view, and similarities of queries to them.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::frame::{clipped, shown_name};
 use super::{Address, Site, payloads_path};
+use base64::Engine as _;
 use toolcrib_catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
 use toolcrib_definition::{DescriptionMode, clean_line, safe_names};
 use toolcrib_docs::{TemplateError, segment_title};
@@ -277,7 +278,7 @@ impl SiteIndex {
             places.sort_unstable();
             let tools = || places.iter().map(|&(place, shown)| (&*catalog.tools[place], shown));
             let entries: Vec<IndexEntry> = tools().map(|(tool, _)| IndexEntry::from(tool)).collect();
-            let data = Index::configured(&entries, &catalog.config.search).script(&entries);
+            let data = Index::configured(&entries, &catalog.config.search).script(&entries, base64);
             let rows = tools().map(|(tool, shown)| self.search_row(tool, shown).to_string());
             let (version, rows) = (&catalog.version, rows.collect::<Vec<_>>().join(",\n"));
             format!("window.toolcribIndex={{version:\"{version}\",tools:[\n{rows}\n],\nsearch:{data}}}\n")
@@ -293,7 +294,11 @@ impl SiteIndex {
     }
 }
 
+fn base64(bytes: Vec<u8>) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
 /// The script with the meanings of words, which is the same for every site.
 pub(super) fn model_script() -> String {
-    format!("window.toolcribModel={}\n", script_model())
+    format!("window.toolcribModel={}\n", script_model(base64))
 }
