@@ -432,9 +432,15 @@ fn every_transport_asks_which_of_two_tools_is_meant() {
     let folder = fixture::folder(&[("tools.json", TWO_SERVERS)]);
     let transports = Transports::open(fixture::text(folder.path()).to_string());
     table_of_two_servers().into_iter().for_each(|row| transports.compare(row));
+    let answer = transports.server.get("/tools/search", &[("accept", "application/json")]);
+    assert_eq!(answer.status(), 409);
+    let problem: Value = answer.json().unwrap();
+    assert_eq!(problem["error"]["nearest"], json!(["alpha__search", "beta__search"]), "{problem}");
     let page = transports.server.get("/tools/search", &[("accept", "text/html")]);
     assert_eq!(page.status(), 409);
-    let problem: Value = page.json().unwrap();
-    assert_eq!(problem["error"]["nearest"], json!(["alpha__search", "beta__search"]), "{problem}");
+    let page = page.text().unwrap();
+    for tool in ["alpha__search", "beta__search"] {
+        assert!(page.contains(&format!("../tools/{tool}.html")), "{page}");
+    }
     transports.close();
 }

@@ -285,7 +285,9 @@ impl Reader {
         let site = cache.site().with_operator(self.caller.sees_everything());
         let site = site.with_person(self.visitor.as_ref().map(Visitor::person));
         let page = match problem.code {
-            ProblemCode::NotFound => site.not_found(&path, &problem.message, &problem.nearest),
+            ProblemCode::NotFound | ProblemCode::Ambiguous => {
+                site.not_found(&path, &problem.message, &problem.nearest)
+            }
             _ => site.refused(&path, &problem.message, problem.next_action()),
         };
         let page = page.ok()?;

@@ -185,12 +185,14 @@ impl<'a> Site<'a> {
         pages::results(self, answer)
     }
 
-    /// The page for a path without content, why, and the tools that may be meant; else those with a name like the path's. The
-    /// links on the page are relative to that path.
+    /// The page for a path without content, or with the name of several tools: why, and the tools that may be meant; else
+    /// those with a name like the path's. The links on the page are relative to that path.
     pub fn not_found(&self, path: &str, message: &str, nearest: &[String]) -> Result<Page, TemplateError> {
         let named = path.rsplit('/').next().unwrap_or_default();
         let named = [".html", ".md", ".json"].iter().find_map(|end| named.strip_suffix(end)).unwrap_or(named);
-        let meant: Vec<&Tool> = match self.catalog.resolve(named) {
+        let resolved = self.catalog.resolve(named);
+        let is_ambiguous = matches!(resolved, Resolved::Ambiguous(_));
+        let meant: Vec<&Tool> = match resolved {
             Resolved::Unknown(names) => names.iter().filter_map(|name| self.catalog.named(name)).collect(),
             Resolved::Tool(tool) => vec![tool],
             Resolved::Ambiguous(tools) => tools,
@@ -199,7 +201,8 @@ impl<'a> Site<'a> {
         let root = root_of(path);
         let shown = nearest.iter().chain(meant).filter_map(|name| self.index.tool_file(name));
         let tools: Vec<_> = shown.take(5).map(|tool| pages::entry(self, tool, &root)).collect();
-        self.without_content("Not found", &root, message, "", &tools)
+        let title = if is_ambiguous { "Which one?" } else { "Not found" };
+        self.without_content(title, &root, message, "", &tools)
     }
 
     /// The page for a request that is refused.
