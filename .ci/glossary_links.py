@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 GLOSSARY = Path("docs/glossary.md")
-ROW = re.compile(r"^\| \*\*(?P<word>[^*]+)\*\* \| (?P<meaning>.*?) \| .* \|$", re.M)
+ROW = re.compile(r"^\| \*\*(?P<word>[^*]+)\*\* \| (?P<meaning>.*?) \|$", re.M)
 # Text in which no word is linked: code, links, pictures, HTML, and emphasised words that a page explains itself.
 LEFT = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|\*\*[^*]*\*\*")
 
