@@ -165,7 +165,7 @@ impl Features {
 
 /// Most words of each kind that are listed.
 const MAX_SHOWN: usize = 5;
-/// Weight of a word below which it does not tell what is wanted.
+/// Weight of a word below which the word says little about the request.
 const TELLING: f32 = 0.2;
 
 impl Index {
