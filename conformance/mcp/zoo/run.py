@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -38,6 +39,8 @@ CLIENTS = {
 GROUP, SHARE = 16, 3
 # Milliseconds: the delay that broken servers may cause, and the time in which a broken server has to answer.
 LATER, ANSWERED = 2_000, 5_000
+# Seconds after the calls in which each broken server has to have its finding.
+TOLD = 10
 AT_ONCE = 2
 LONGEST = 120
 CALLS = [("add", {"a": 1, "b": 2}), ("picture", {"word": "x"}), ("fine", {"word": "ü"})]
@@ -81,10 +84,21 @@ class Session:
                 command = [self.check.program, "serve", "--stdio", "--mode", self.mode, folder]
                 there = {"url": url} if url else {"command": command, "env": dict(os.environ)}
                 got = self.check.asked(CLIENTS[self.client], {**there, "list": "list", "calls": list(self.calls())})
-                ready = urllib.request.urlopen(url.replace("/mcp", "/readyz?verbose"), timeout=20).read().decode() if url else None
-        return got, ready
+                known = self.findings(url.replace("/mcp", "/readyz?verbose")) if url else None
+        return got, known
 
-    def problems(self, got, ready, baseline):
+    def findings(self, url):
+        """The state of each server, by name, once each broken one has its finding: sixteen need their time to start."""
+        wanted = [name for name in self.names if servers.of(name).finding]
+        until = time.monotonic() + TOLD
+        while True:
+            listed = json.load(urllib.request.urlopen(url, timeout=20))["servers"]
+            known = {state["name"]: state for state in listed}
+            if all(is_told(known[name]) for name in wanted) or time.monotonic() > until:
+                return known
+            time.sleep(0.2)
+
+    def problems(self, got, known, baseline):
         """What is not as it should be, a line each."""
         if "error" in got["list"]:
             return [f"the list: {got['list']['error']}"]
@@ -114,8 +128,7 @@ class Session:
                 told.append(f"{name}: `fine` cannot be called: {json.dumps(answer)[:300]}")
             if took > ANSWERED:
                 told.append(f"{name}: an answer after {took} ms: {json.dumps(answer)[:300]}")
-        if ready is not None:
-            known = {state["name"]: state for state in json.loads(ready)["servers"]}
+        if known is not None:
             told += [f"{name}: no finding" for name in self.names if servers.of(name).finding and not is_told(known[name])]
         return told
 
@@ -172,16 +185,16 @@ class Check:
 
     def judge(self, route):
         alone, sessions = route
-        got, ready = alone.answers()
-        baseline, told = got[f"healthy {len(CALLS) - 1}"]["ms"], alone.problems(got, ready, 10**6)
+        got, known = alone.answers()
+        baseline, told = got[f"healthy {len(CALLS) - 1}"]["ms"], alone.problems(got, known, 10**6)
         failed = self.report(alone, told, baseline)
         for session in sessions:
-            got, ready = session.answers()
-            told = session.problems(got, ready, baseline)
+            got, known = session.answers()
+            told = session.problems(got, known, baseline)
             if any("later" in line or "after" in line for line in told):
                 # Once more: other programs on the machine may have taken the time.
-                got, ready = session.answers()
-                told = session.problems(got, ready, baseline)
+                got, known = session.answers()
+                told = session.problems(got, known, baseline)
             failed += self.report(session, told, got[f"healthy {len(CALLS) - 1}"]["ms"])
         return failed
 

@@ -261,11 +261,12 @@ impl LiveCatalog {
         self.current.load_full()
     }
 
-    /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured, but not
-    /// longer than this. From then on lists keep their kind.
+    /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured; from
+    /// then on lists keep their kind. It does not wait longer than `patience`.
     pub async fn listed_within(&self, patience: Duration) {
-        let _ = tokio::time::timeout(patience, self.all_listed()).await;
-        self.is_listed.store(true, Ordering::Relaxed);
+        if tokio::time::timeout(patience, self.all_listed()).await.is_ok() {
+            self.is_listed.store(true, Ordering::Relaxed);
+        }
     }
 
     async fn all_listed(&self) {

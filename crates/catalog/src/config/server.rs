@@ -46,8 +46,9 @@ pub struct Server {
     pub start: Start,
     /// Whether each client session has its own connection to the MCP server, for servers that keep state.
     pub per_session: bool,
-    /// Seconds that the first tool list waits for a new MCP server after the other servers have listed their tools.
-    pub wait_seconds: u64,
+    /// Seconds that the first tool list waits for a new MCP server after the other ones; by default one or two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_seconds: Option<u64>,
     /// The header in which an HTTP backend expects the idempotency key of a call. With it, writes may be retried too.
     pub idempotency_header: Option<String>,
     /// The identity for calls to the server.
@@ -80,7 +81,7 @@ impl Default for Server {
             max_bytes: 16 << 20,
             start: Start::Eager,
             per_session: false,
-            wait_seconds: 2,
+            wait_seconds: None,
             idempotency_header: None,
             auth: None,
         }
@@ -93,9 +94,9 @@ impl Server {
         Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
     }
 
-    /// The time that the first tool list waits for a new server after the others have listed their tools.
-    pub fn wait(&self) -> Duration {
-        Duration::from_secs(self.wait_seconds.min(3600))
+    /// The configured time that the first tool list waits for a new server after the others have listed their tools.
+    pub fn wait(&self) -> Option<Duration> {
+        self.wait_seconds.map(|seconds| Duration::from_secs(seconds.min(3600)))
     }
 
     /// Returns the first mistake in `auth`, and its field. The field is empty if the whole table is the mistake.

@@ -26,8 +26,9 @@ use toolcrib_definition::private_file;
 
 /// Connections of single callers and clients that are kept.
 const MAX_PRIVATE: usize = 64;
-/// Longest wait for the first list of a new server before the catalog is read without it.
-const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);
+/// Shortest and longest wait for the first list of a new server before the catalog is read without it.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Longest wait for the first list of any server.
 const NOTHING_LISTED: Duration = Duration::from_secs(30);
@@ -187,7 +188,7 @@ impl Connections {
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
         found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
         let is_settled = |found: &Arc<Connection>| {
-            let wait = found.endpoint.server.wait().min(MIN_LISTING_INTERVAL);
+            let wait = found.endpoint.server.wait().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);
             found.listing().is_some() || found.listed_for() >= wait
         };
         while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {
@@ -339,18 +340,22 @@ impl Known {
 }
 
 /// The servers that are waited for, with one more. A server is waited for as long as nothing is listed, and then for the
-/// configured time after the last other server has listed its tools: one that hangs must not delay the others.
+/// configured time after the last other server has listed its tools: one that hangs must not delay the others. On a slow
+/// machine all of them take long, so that the wait is by default as long as the others took.
 fn awaited(
     others: Option<Awaited>,
     connection: &Connection,
     last_listed: Option<tokio::time::Instant>,
 ) -> Option<Awaited> {
     let (_, Some(since)) = connection.listed_at() else { return others };
-    let wait = connection.endpoint.server.wait();
+    let configured = connection.endpoint.server.wait();
     let until = match last_listed {
-        Some(last) => last.max(since) + wait,
-        None if wait.is_zero() => since,
-        None => since + wait.max(NOTHING_LISTED),
+        Some(last) => {
+            let as_long = || last.saturating_duration_since(since).clamp(SHORTEST_WAIT, LONGEST_WAIT);
+            last.max(since) + configured.unwrap_or_else(as_long)
+        }
+        None if configured == Some(Duration::ZERO) => since,
+        None => since + configured.unwrap_or_default().max(NOTHING_LISTED),
     };
     let until = until.into_std();
     if until <= Instant::now() {

@@ -21,7 +21,9 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::resources::{after_cursor, is_ours, one_page};
-use super::service::{MAX_WATCHED, McpService, Requester, answered, too_many_watched};
+use super::service::{
+    MAX_WATCHED, McpService, PATIENCE, PROBE_PATIENCE, Requester, answered, too_many_watched,
+};
 use super::{FRESH_FOR, McpResult, notifications, resources, tools, upstreams};
 use toolcrib_definition::guard::locked;
 use toolcrib_front::mcp::{ClientInput, Session};
@@ -58,7 +60,7 @@ impl ServerHandler for McpService {
             context.peer.set_peer_info(request.clone());
             self.begin_session(&request.capabilities, &context.peer, &requester);
             let mut result = self.negotiate_initialize(&request)?;
-            result.instructions = Some(self.instructions(requester).await);
+            result.instructions = Some(self.instructions(requester, PATIENCE).await);
             if self.connection.is_none() {
                 // Over HTTP the older protocol has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
@@ -74,7 +76,8 @@ impl ServerHandler for McpService {
     async fn discover(&self, context: McpContext) -> McpResult<DiscoverResult> {
         let work = async |requester: Requester| {
             let scope = requester.scope();
-            let info = self.get_info().with_instructions(self.instructions(requester).await);
+            let instructions = self.instructions(requester, PROBE_PATIENCE).await;
+            let info = self.get_info().with_instructions(instructions);
             let versions = self.supported_protocol_versions().into_owned();
             let result = DiscoverResult::from_server_info(versions, info);
             Ok(result.with_ttl_ms(FRESH_FOR).with_cache_scope(scope))

@@ -28,7 +28,11 @@ use toolcrib_gateway::functions::{CatalogView, Function};
 use toolcrib_gateway::state::{Session, random_id};
 
 /// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
-const PATIENCE: Duration = Duration::from_secs(4);
+pub(super) const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The same for a client that asks which versions there are: some start a program for this question alone, and then
+/// another one for the session, so that they would wait twice.
+pub(super) const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
@@ -299,8 +303,8 @@ impl McpService {
     }
 
     /// The instructions that a model gets when it connects.
-    pub(super) async fn instructions(&self, requester: Requester) -> String {
-        let Requester { catalog, caller } = &self.with_all_listed(requester, PATIENCE).await;
+    pub(super) async fn instructions(&self, requester: Requester, patience: Duration) -> String {
+        let Requester { catalog, caller } = &self.with_all_listed(requester, patience).await;
         let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
         tools::instructions(catalog.view(caller), catalog.cache(caller).listing(), awaited)
     }
