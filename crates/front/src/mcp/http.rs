@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::{fmt, io};
 
 use axum::body::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt};
 use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::redirect::Policy;
@@ -27,6 +27,7 @@ use sse_stream::{Sse, SseStream};
 
 use super::endpoint::{Endpoint, Problem};
 use super::message::{ListNotes, is_unreadable, readable};
+use super::requests::{MAX_NOTIFICATIONS, Pace};
 use super::secrets::FilledSecrets;
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
 use toolcrib_catalog::config::{ActsAs, Server};
@@ -367,8 +368,19 @@ fn events(response: reqwest::Response) -> BoxedSseResponse {
         }
         Ok(in_unicode(&mut rest, &chunk).into_bytes().into())
     });
-    let within: BoxStream<'static, io::Result<Bytes>> = within.boxed();
+    let size = |chunk: &io::Result<Bytes>| chunk.as_ref().map_or(0, Bytes::len);
+    let within: BoxStream<'static, io::Result<Bytes>> = paced(within, MAX_ANSWER, size).boxed();
     SseStream::from_bytes_stream(within).boxed()
+}
+
+/// A stream of which each second has at most this much: the SDK reads all events before the first answer at once.
+fn paced<S: Stream>(stream: S, most: usize, size: fn(&S::Item) -> usize) -> impl Stream<Item = S::Item> {
+    stream::unfold((Box::pin(stream), Pace::new(most)), move |(mut stream, mut pace)| async move {
+        pace.wait().await;
+        let item = stream.next().await?;
+        pace.count(size(&item));
+        Some((item, (stream, pace)))
+    })
 }
 
 /// The text in a piece of a stream; `rest` is the beginning of a character at its end.
@@ -397,7 +409,7 @@ fn readable_events(events: BoxedSseResponse, notes: ListNotes) -> BoxedSseRespon
             Sse { data, ..event }
         })
     };
-    events.map(read).boxed()
+    paced(events, MAX_NOTIFICATIONS, |_| 1).map(read).boxed()
 }
 
 /// Follows redirects that keep the message, on the same origin: many servers redirect `/mcp` to `/mcp/`.

@@ -186,30 +186,47 @@ pub(super) fn forget_one(unanswered: &mut Vec<RequestId>, id: Option<&RequestId>
 /// Most requests of a server whose answers it has not taken.
 pub(super) const MAX_UNANSWERED: usize = 256;
 /// Most notifications that are read from a server in a second; others wait in its pipe.
-const MAX_NOTIFICATIONS: usize = 1_000;
+pub(in crate::mcp) const MAX_NOTIFICATIONS: usize = 1_000;
 
-/// A transport with its routes.
-pub(in crate::mcp) struct RoutedTransport<T> {
-    inner: T,
-    routes: Arc<RequestRoutes>,
-    /// The end of the current second, and the notifications in it.
+/// The pace at which a server is read: a flood must not take the processor.
+pub(in crate::mcp) struct Pace {
+    /// The most of a second.
+    most: usize,
+    /// The end of the current second, and what was read in it.
     second: (Instant, usize),
 }
 
-impl<T> RoutedTransport<T> {
-    pub(in crate::mcp) fn new(inner: T, routes: &Arc<RequestRoutes>) -> Self {
-        Self { inner, routes: Arc::clone(routes), second: (Instant::now(), 0) }
+impl Pace {
+    pub(in crate::mcp) fn new(most: usize) -> Self {
+        Self { most, second: (Instant::now(), 0) }
     }
 
-    /// Waits where the server has sent too many notifications.
-    async fn wait_for_room(&mut self) {
+    /// Waits for the next second, where this one is full.
+    pub(in crate::mcp) async fn wait(&mut self) {
         let (end, count) = self.second;
-        if count >= MAX_NOTIFICATIONS {
+        if count >= self.most {
             sleep_until(end).await;
         }
         if Instant::now() >= end {
             self.second = (Instant::now() + Duration::from_secs(1), 0);
         }
+    }
+
+    pub(in crate::mcp) fn count(&mut self, read: usize) {
+        self.second.1 += read;
+    }
+}
+
+/// A transport with its routes.
+pub(in crate::mcp) struct RoutedTransport<T> {
+    inner: T,
+    routes: Arc<RequestRoutes>,
+    notifications: Pace,
+}
+
+impl<T> RoutedTransport<T> {
+    pub(in crate::mcp) fn new(inner: T, routes: &Arc<RequestRoutes>) -> Self {
+        Self { inner, routes: Arc::clone(routes), notifications: Pace::new(MAX_NOTIFICATIONS) }
     }
 }
 
@@ -237,9 +254,9 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        self.wait_for_room().await;
+        self.notifications.wait().await;
         let message = self.inner.receive().await?;
-        self.second.1 += usize::from(matches!(message, ServerJsonRpcMessage::Notification(_)));
+        self.notifications.count(usize::from(matches!(message, ServerJsonRpcMessage::Notification(_))));
         if !self.routes.takes_request(&message) {
             self.routes.end_for(format!("it sent over {MAX_UNANSWERED} requests and took no answer"));
             return None;

@@ -98,3 +98,15 @@ fn a_page_in_place_of_an_answer_is_an_error_at_once() {
     assert!(message["error"]["message"].as_str().unwrap().contains("no JSON"), "{message}");
     assert!(matches!(call(servers, "/page"), Err(HttpError::UnexpectedContentType(_))));
 }
+
+#[test]
+fn a_flood_of_events_is_read_at_its_pace() {
+    const EVENT: &str = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
+    let flood = || {
+        let events = async || answer("text/event-stream", EVENT.repeat(2 * MAX_NOTIFICATIONS + 1));
+        Router::new().route("/flood", post(events))
+    };
+    let start = std::time::Instant::now();
+    assert_eq!(call(flood, "/flood").unwrap().len(), 2 * MAX_NOTIFICATIONS + 1);
+    assert!(start.elapsed().as_secs_f64() > 1.9, "{:?}", start.elapsed());
+}
