@@ -258,7 +258,7 @@ impl Catalog {
             mode: config::Mode::Full,
             options: configured,
         };
-        let (mode, reason) = report::mode_of(&request, options.mode.or(configured.mode.named()));
+        let (mode, reason) = report::mode_of(&request, options.mode.or(config::Mode::named(configured.mode)));
         request.mode = mode;
         (request, reason)
     }

@@ -111,9 +111,9 @@ impl PayloadArgs {
         let (provider, mode) = (options.provider, Mode::Full);
         let request = PayloadRequest { catalog, profile, provider, mode, options };
         let named = match self.target.mode {
-            Some(choice) => choice.named(),
+            Some(choice) => Mode::named(choice),
             None if self.pick.is_wanted() => Some(Mode::Full),
-            None => options.mode.named(),
+            None => Mode::named(options.mode),
         };
         report::mode_of(&request, named)
     }
@@ -215,7 +215,7 @@ impl PromptArgs {
     fn mode(&self, catalog: &Catalog, profile: &Profile<'_>, provider: Provider) -> Mode {
         let options = catalog.config.payload;
         let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
-        let named = self.mode.unwrap_or(options.mode).named();
+        let named = Mode::named(self.mode.unwrap_or(options.mode));
         let (mode, reason) = report::mode_of(&request, named);
         reason.iter().for_each(print_note);
         mode

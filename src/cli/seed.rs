@@ -91,7 +91,7 @@ impl SeedArgs {
         let mode = self.mode.or((options.mode != ModeChoice::Auto).then_some(options.mode));
         let request =
             PayloadRequest { catalog, profile, provider: options.provider, mode: Mode::Full, options };
-        let mode = mode.map(|mode| options.provider.mode(report::mode_of(&request, mode.named()).0));
+        let mode = mode.map(|mode| options.provider.mode(report::mode_of(&request, Mode::named(mode)).0));
         let template =
             WorkspaceTemplate { folder: self.template.clone(), values, mode, registry: self.registry };
         template.check_values().map_err(|error| CommandError::Usage(error.to_string()))?;

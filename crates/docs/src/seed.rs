@@ -115,7 +115,7 @@ impl WorkspaceTemplate {
     }
 
     fn mode(&self, catalog: &Catalog) -> Mode {
-        self.mode.or(catalog.config.payload.mode.named()).unwrap_or(Mode::Files)
+        self.mode.or(Mode::named(catalog.config.payload.mode)).unwrap_or(Mode::Files)
     }
 
     /// The pages for an agent of this mode.

@@ -83,7 +83,7 @@ impl Listings {
         let asks_for_functions = tool_list.is_some();
         let tool_list = tool_list.unwrap_or_default();
         let policy = ListingPolicy { mode: Mode::Gateway, tool_list, split_exec };
-        if let Some(mode) = mode.named() {
+        if let Some(mode) = Mode::named(mode) {
             return Self { policy: ListingPolicy { mode, ..policy }, decided: BTreeMap::new() };
         }
         let mut decided = BTreeMap::new();

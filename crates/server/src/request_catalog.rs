@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::listed_tools::Listings;
 use super::live::{Generation, LiveCatalog};
 use super::response::ResponseCache;
+use super::site::{Person, Site};
 use toolcrib_catalog::{Catalog, Findings, UnknownProfile};
 use toolcrib_docs::Templates;
 use toolcrib_front::address::AddressState;
@@ -109,9 +110,14 @@ impl RequestCatalog {
         })
     }
 
+    /// The pages of this caller.
+    pub(super) fn site<'s>(&'s self, caller: &Caller, person: Option<Person<'s>>) -> Site<'s> {
+        self.cache(caller).site().with_reader(person, caller.sees_everything())
+    }
+
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
-    pub fn notice(&self) -> Option<String> {
-        let count = self.live.stale()?.len();
+    pub fn notice(&self, caller: &Caller) -> Option<String> {
+        let count = self.live.stale().filter(|_| caller.sees_everything())?.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
         let shown = match self.generation.complete {
             true => "this is the last valid one",

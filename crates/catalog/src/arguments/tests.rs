@@ -28,7 +28,8 @@ type Validated = Result<Vec<Repair>, InvalidArguments>;
 fn validated(parameters: Value, mut arguments: Value) -> (Validated, Vec<String>) {
     let (catalog, mut notes) = (catalog(parameters), Vec::new());
     let tool = &catalog.tools[0];
-    let result = validate(tool, catalog.secrets(), &mut arguments, Map::new(), &mut notes);
+    let result = validate(tool, catalog.secrets(), &mut arguments, Map::new(), &mut notes)
+        .map_err(InvalidArguments::shortened);
     (result, notes)
 }
 

@@ -18,19 +18,8 @@ use toolcrib_definition::{Effect, clean_line, words};
 const QUOTE: usize = 80;
 
 /// Makes arguments valid by the schema of their tool, and returns the repairs; `notes` gets each change in words. `beside`
-/// are unknown fields next to `args`. Arguments that cannot be made valid stay as they were read. An error explains at most
-/// 20 fields.
+/// are unknown fields next to `args`. Arguments that cannot be made valid stay as they were read.
 pub fn validate(
-    tool: &Tool,
-    secrets: SecretPolicy<'_>,
-    arguments: &mut Value,
-    beside: Map<String, Value>,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Repair>, InvalidArguments> {
-    fit(tool, secrets, arguments, beside, notes).map_err(InvalidArguments::shortened)
-}
-
-fn fit(
     tool: &Tool,
     secrets: SecretPolicy<'_>,
     arguments: &mut Value,
@@ -229,8 +218,8 @@ impl InvalidArguments {
         Self { message, next_action, fields: Vec::new(), nearest: Vec::new(), corrected: None }
     }
 
-    /// The same error with the first fields and names alone, and short pointers.
-    fn shortened(mut self) -> Self {
+    /// The same error with the first 20 fields and names alone, and short pointers.
+    pub fn shortened(mut self) -> Self {
         self.message.push_str(&and_more(self.fields.len().saturating_sub(MAX_EXPLAINED)));
         self.fields.truncate(MAX_EXPLAINED);
         self.nearest.truncate(MAX_EXPLAINED);

@@ -83,8 +83,9 @@ impl Mode {
         self.into()
     }
 
-    /// The mode of this name.
-    pub fn parse(name: &str) -> Option<Mode> {
+    /// The mode that a setting names; `None` for `auto`.
+    pub fn named(choice: impl Into<&'static str>) -> Option<Mode> {
+        let name = choice.into();
         Mode::ALL.iter().copied().find(|mode| mode.as_str() == name)
     }
 }
@@ -108,13 +109,6 @@ pub enum ModeChoice {
     Gateway,
     /// No tool is bound; the docs are in the workspace.
     Files,
-}
-
-impl ModeChoice {
-    /// The named mode; `None` for `auto`.
-    pub fn named(self) -> Option<Mode> {
-        Mode::parse(self.into())
-    }
 }
 
 /// The schema of a deferred tool, beside its short description.

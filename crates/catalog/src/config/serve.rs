@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::Mode;
 use toolcrib_definition::Effect;
 
 /// Settings of the server.
@@ -60,13 +59,6 @@ pub enum ServeMode {
     Hybrid,
     /// The catalog's tools.
     Full,
-}
-
-impl ServeMode {
-    /// The named mode; `None` for `auto`.
-    pub fn named(self) -> Option<Mode> {
-        Mode::parse(self.into())
-    }
 }
 
 /// The functions that a tool list holds. Every function can be called, whether it is listed or not.

@@ -11,10 +11,10 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::approval_text::whole_arguments;
+use super::approval_notice::{announce, page, whole_arguments};
 use super::backend::Backends;
 use super::record::{event, fingerprint, redacted};
-use super::{Call, Checked, Notes, webhook};
+use super::{Call, Checked, Notes};
 use crate::state::{
     Approval, ApprovalStatus, Event, EventKind, HiddenValue, StateError, StateStore, now, random_id,
 };
@@ -59,7 +59,7 @@ async fn require_approval(call: &Checked) -> Result<Option<Approval>, ToolError>
             ApprovalStatus::Waiting => {
                 if approval.id == request.id {
                     record_approval_request(call, tool, &approval);
-                    webhook::announce(call, tool, &approval);
+                    announce(call, tool, &approval);
                 }
                 if !std::mem::replace(&mut was_asked, true)
                     && let Some(yes) = ask_client(call, tool, &approval, &key).await
@@ -320,7 +320,7 @@ fn approval_required(call: &Call, tool: &Tool, approval: &Approval, void: Option
              a person has to approve this call anew, and it waits as {id}"
         ),
     };
-    let next = match (webhook::page(call.config(), id), nobody_can) {
+    let next = match (page(call.config(), id), nobody_can) {
         (Some(page), _) => format!(
             "{note}tell the user that an operator can approve it at {page}; then send the same call again, unchanged"
         ),

@@ -18,7 +18,7 @@ use super::results::check_select;
 use super::{Call, CallRequest, EffectLimit, request};
 use crate::functions::FunctionContext;
 use crate::tool_error::{ErrorCode, ToolError};
-use toolcrib_catalog::arguments::{Repair, corrected, decoded, until_stopped, validate};
+use toolcrib_catalog::arguments::{InvalidArguments, Repair, corrected, decoded, until_stopped, validate};
 use toolcrib_catalog::{Callable, Catalog, Resolved, Tool, UnresolvedName};
 use toolcrib_definition::{Effect, NoSchemaMode, quoted};
 use toolcrib_docs::help;
@@ -74,7 +74,8 @@ async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<Vec<Repair>
     let repaired = apart(call, move |context, request| {
         let beside = std::mem::take(&mut request.extra_fields);
         let (secrets, warnings) = (context.view.catalog().secrets(), &mut request.warnings);
-        let repaired = validate(&tool, secrets, &mut request.args, beside, warnings)?;
+        let repaired = validate(&tool, secrets, &mut request.args, beside, warnings)
+            .map_err(InvalidArguments::shortened)?;
         // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
         request::take_from_own_arguments(request, tool.parameters.schema())?;
         Ok(repaired)

@@ -3,7 +3,7 @@
 //! [`execute`] shows every phase of a call, in order. A [`ToolError`] in any phase takes the call to the last one. A
 //! [`CallRequest`] becomes a [`Checked`] call, and this an [`Envelope`].
 
-mod approval_text;
+mod approval_notice;
 mod approvals;
 pub mod backend;
 mod check;
@@ -12,7 +12,6 @@ mod request;
 mod results;
 mod send;
 mod steps;
-mod webhook;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -37,7 +36,7 @@ use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Backend, Effect, NoSchemaMode};
 use toolcrib_front::telemetry::{self, Operation};
 
-pub use approval_text::{erased, whole_arguments};
+pub use approval_notice::{erased, whole_arguments};
 pub use approvals::{Decided, Decision, binding, decide, has_changed, readable_definition};
 pub use record::{BYTES_A_TOKEN, standing_scope};
 pub use request::{CallRequest, Caller, EVERY_ROLE, EffectLimit, LackedRight};

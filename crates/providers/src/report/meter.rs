@@ -102,7 +102,7 @@ impl<'a> Meter<'a> {
     /// The mode that the budget of a profile is for.
     pub(super) fn budgeted(&self, profile: &Profile<'_>) -> Mode {
         let Options { mode, payload, .. } = self.options;
-        mode.or(payload.mode.named()).unwrap_or_else(|| self.auto(profile).mode)
+        mode.or(Mode::named(payload.mode)).unwrap_or_else(|| self.auto(profile).mode)
     }
 
     /// The mode that `auto` stands for.

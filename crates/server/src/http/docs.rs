@@ -16,10 +16,9 @@ use super::sign_in::{Browser, Visitor};
 use super::{RequestContext, Response};
 use crate::RequestCatalog;
 use crate::response::{
-    Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, negotiated, no_store, preferred,
-    reads_pages, with,
+    Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, no_store, preferred, with,
 };
-use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
+use crate::site::{Attempt, Connect, MAX_QUERY, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::Finding;
 use toolcrib_gateway::exec::Caller;
@@ -204,9 +203,12 @@ impl<'v> Pages<'v> {
     fn page(self, path: &str) -> Result<Option<Response>, Problem> {
         self.refuse_forbidden(path)?;
         let cache = self.cache();
-        let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
+        let (person, notice) = (Visitor::person_of(self.request), self.catalog.notice(self.caller));
+        let Prepared { connect, csrf, attempt, .. } = self.prepared;
+        let site =
+            self.catalog.site(self.caller, person).with_notice(notice.as_deref()).with_connect(connect);
+        let site = if csrf.is_empty() { site } else { site.with_attempt(csrf, attempt) };
         let listed = self.listed(path);
-        let site = self.personal(cache.site()).with_notice(notice.as_deref());
         let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
         let made = match &self.prepared.search {
             Some((_, answer)) if path == "search.json" => {
@@ -223,18 +225,6 @@ impl<'v> Pages<'v> {
             true => cache.answer(path, || Ok(body)).map(Some),
             false => Ok(Some(body.answer())),
         }
-    }
-
-    /// The site for the person who reads it.
-    fn personal<'s>(self, site: Site<'s>) -> Site<'s>
-    where
-        'v: 's,
-    {
-        let person = self.request.extensions.get::<Visitor>().map(Visitor::person);
-        let Prepared { connect, csrf, attempt, .. } = self.prepared;
-        let site = site.with_operator(self.caller.sees_everything());
-        let site = site.with_person(person).with_connect(connect);
-        if csrf.is_empty() { site } else { site.with_attempt(csrf, attempt) }
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
@@ -257,43 +247,6 @@ impl<'v> Pages<'v> {
         let mut listed = stale.to_vec();
         listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
         Some(listed)
-    }
-}
-
-/// The reader of a page in a browser, who gets a page also where there is no answer.
-pub(super) struct Reader {
-    catalog: RequestCatalog,
-    caller: Caller,
-    visitor: Option<Visitor>,
-    path: String,
-}
-
-impl Reader {
-    pub(super) fn of(request: &Parts, catalog: &RequestCatalog, caller: &Caller) -> Option<Self> {
-        reads_pages(&request.headers).then(|| Self {
-            catalog: catalog.clone(),
-            caller: caller.clone(),
-            visitor: request.extensions.get().cloned(),
-            path: request.uri.path().to_string(),
-        })
-    }
-
-    /// The page with a problem. For a missing page, it lists the tools with a name like the one in the address.
-    pub(super) fn page(&self, problem: &Problem) -> Option<Response> {
-        let cache = self.catalog.cache(&self.caller);
-        let path = decoded_address(&self.path).unwrap_or(Cow::Borrowed(&self.path));
-        let site = cache.site().with_operator(self.caller.sees_everything());
-        let site = site.with_person(self.visitor.as_ref().map(Visitor::person));
-        let page = match problem.code {
-            ProblemCode::NotFound | ProblemCode::Ambiguous => {
-                site.not_found(&path, &problem.message, &problem.nearest)
-            }
-            _ => site.refused(&path, &problem.message, problem.next_action()),
-        };
-        let page = page.ok()?;
-        let mut response = negotiated(problem.status(), page.content_type, page.body);
-        response.headers_mut().extend(problem.headers.clone());
-        Some(response)
     }
 }
 

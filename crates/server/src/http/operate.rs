@@ -109,11 +109,9 @@ impl Visit {
     ) -> Result<Response, Problem> {
         let Self { shared, catalog, caller, request, .. } = self;
         let making = move || {
-            let notice = catalog.notice().filter(|_| caller.sees_everything());
-            let site = catalog.cache(&caller).site().with_operator(caller.sees_everything());
-            let site = site.with_notice(notice.as_deref());
-            let person = request.extensions.get::<Visitor>().map(Visitor::person);
-            let page = make(&site.with_person(person));
+            let notice = catalog.notice(&caller);
+            let site = catalog.site(&caller, Visitor::person_of(&request)).with_notice(notice.as_deref());
+            let page = make(&site);
             page.map(|page| no_store(StatusCode::OK, page.content_type, page.body))
         };
         let made = shared.slowly(making).await?;

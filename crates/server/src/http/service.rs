@@ -1,5 +1,6 @@
 //! Handles each request: the check of host and origin, the caller, the profile, and the headers of the answer.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -18,12 +19,11 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::caller::{self, PathProfile};
-use super::docs::Reader;
 use super::functions::TRACE;
 use super::sign_in::{Browser, Visitor};
 use super::{Hosts, MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
 use crate::auth::Resource;
-use crate::response::{Media, Problem, ProblemCode, no_store, reads_pages, unless_known};
+use crate::response::{Media, Problem, ProblemCode, negotiated, no_store, reads_pages, unless_known};
 use crate::site;
 use crate::{Authenticator, CallLimiter, LiveCatalog, RequestCatalog, Route, mcp, metrics};
 use toolcrib_catalog::config::{Exec, ServeLimits};
@@ -283,5 +283,40 @@ fn problem_response(problem: &Problem, route: Route, root: &str) -> Response {
     match route {
         Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
         _ => problem.answer(root),
+    }
+}
+
+/// The reader of a page in a browser, who gets a page also where there is no answer.
+struct Reader {
+    catalog: RequestCatalog,
+    caller: Caller,
+    visitor: Option<Visitor>,
+    path: String,
+}
+
+impl Reader {
+    fn of(request: &Parts, catalog: &RequestCatalog, caller: &Caller) -> Option<Self> {
+        reads_pages(&request.headers).then(|| Self {
+            catalog: catalog.clone(),
+            caller: caller.clone(),
+            visitor: request.extensions.get().cloned(),
+            path: request.uri.path().to_string(),
+        })
+    }
+
+    /// The page with a problem. For a missing page, it lists the tools with a name like the one in the address.
+    fn page(&self, problem: &Problem) -> Option<Response> {
+        let path = docs::decoded_address(&self.path).unwrap_or(Cow::Borrowed(&self.path));
+        let site = self.catalog.site(&self.caller, self.visitor.as_ref().map(Visitor::person));
+        let page = match problem.code {
+            ProblemCode::NotFound | ProblemCode::Ambiguous => {
+                site.not_found(&path, &problem.message, &problem.nearest)
+            }
+            _ => site.refused(&path, &problem.message, problem.next_action()),
+        };
+        let page = page.ok()?;
+        let mut response = negotiated(problem.status(), page.content_type, page.body);
+        response.headers_mut().extend(problem.headers.clone());
+        Some(response)
     }
 }

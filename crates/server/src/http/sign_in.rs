@@ -64,6 +64,11 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
+    /// The person who has sent a request, if it is known.
+    pub(super) fn person_of(request: &Parts) -> Option<Person<'_>> {
+        request.extensions.get::<Self>().map(Self::person)
+    }
+
     /// The person as pages show them.
     pub(super) fn person(&self) -> Person<'_> {
         Person { name: &self.name, csrf: &self.csrf }

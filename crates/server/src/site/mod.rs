@@ -105,14 +105,9 @@ impl<'a> Site<'a> {
         Self { notice, ..self }
     }
 
-    /// The same site for a person who has signed in.
-    pub fn with_person(self, person: Option<Person<'a>>) -> Self {
-        Self { person, ..self }
-    }
-
-    /// The same site for an operator, who may see more pages, or for somebody else.
-    pub fn with_operator(self, is_operator: bool) -> Self {
-        Self { is_operator, ..self }
+    /// The same site for a person who has signed in, and for an operator, who may see more pages, or for somebody else.
+    pub fn with_reader(self, person: Option<Person<'a>>, is_operator: bool) -> Self {
+        Self { person, is_operator, ..self }
     }
 
     /// The same site with other findings, such as those of the catalog on disk that is not served.
