@@ -7,7 +7,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::catalog::CatalogArgs;
-use super::state::{StateArgs, block_on, noted_states};
+use super::services::{StateArgs, block_on, noted_states};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::catalog::{CatalogArgs, report_lost, word};
 use super::screen::Spinner;
-use super::state::StateArgs;
+use super::services::StateArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;

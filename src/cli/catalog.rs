@@ -249,7 +249,7 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
 
 /// The tokens for servers, with the sign-ins in the user's folder of state.
 pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
-    super::signals::end_after_refreshes();
+    super::watch::end_after_refreshes();
     let credentials = Credentials::new(environment);
     Arc::new(match state_folder() {
         Some(folder) => credentials.stored_in(folder.join("sign-ins")),

@@ -10,33 +10,27 @@ mod catalog;
 mod check;
 mod doctor;
 mod eval;
-mod help;
 mod init;
-mod log;
 mod login;
 mod parse;
 mod payload;
-mod pick;
 mod render;
 mod screen;
 mod search;
 mod seed;
 mod serve;
 mod services;
-mod signals;
-mod state;
-mod tokens;
 mod trace;
 mod watch;
 
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{FromArgMatches, Parser, Subcommand};
-
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use screen::escaped;
 
 use toolcrib_catalog::UnknownProfile;
+use toolcrib_catalog::config::schemas_for_editors;
 
 /// Documentation for agent tools, read at the moment of need.
 #[derive(Debug, Parser)]
@@ -82,15 +76,15 @@ commands! {
     Parse(parse::ParseArgs),
     Results(parse::ResultsArgs),
     Prompt(payload::PromptArgs),
-    Tokens(tokens::TokensArgs),
+    Tokens(payload::TokensArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
-    Schema(help::SchemaArgs),
-    Completions(help::CompletionsArgs),
+    Schema(SchemaArgs),
+    Completions(CompletionsArgs),
 }
 
 /// Reason why a command failed.
@@ -124,7 +118,7 @@ type CommandResult = Result<(), CommandError>;
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     let all = std::env::args().skip(1).eq(["help", "--all"]);
-    let mut command_line = help::command_line(all);
+    let mut command_line = command_line(all);
     let matches = match all {
         true => command_line.try_get_matches_from_mut(["toolcrib", "--help"]),
         false => command_line.try_get_matches(),
@@ -135,7 +129,7 @@ pub fn run() -> ExitCode {
     };
     start_workers();
     let outcome = std::panic::catch_unwind(|| arguments.command.run());
-    signals::finish_refreshes();
+    watch::finish_refreshes();
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(CommandError::Findings(text))) => {
@@ -220,4 +214,131 @@ fn print_error(text: &str) {
 fn print_note(text: impl std::fmt::Display) {
     use std::io::Write;
     let _ = writeln!(anstream::stderr(), "{}", escaped(&text.to_string()));
+}
+
+// The program about itself: its help, with the commands grouped by the people who use them, shell completions, and the JSON
+// Schemas of its formats.
+
+/// The commands of the first screen, in the order of first use.
+const FIRST: [&str; 8] = ["seed", "check", "serve", "search", "payload", "tokens", "adopt", "doctor"];
+
+/// Each group of people with their commands, in the order of use. A command has exactly one group.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("For people who write tools", &["init", "check", "render", "eval", "schema"]),
+    (
+        "For people who start agents",
+        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens"],
+    ),
+    ("For people who run servers", &["adopt", "doctor", "login", "serve", "approvals", "trace"]),
+    ("For your shell", &["completions"]),
+];
+
+/// The command line: its help shows the commands of the first screen, or all of them in groups.
+fn command_line(all: bool) -> clap::Command {
+    let command = with_first_examples(Arguments::command());
+    let lists: String = match all {
+        true => GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect(),
+        false => group(&command, "Commands", &FIRST),
+    };
+    let more = if all { "" } else { "\nAll commands: toolcrib help --all" };
+    let (bold, plain) = (heading_style().render(), heading_style().render_reset());
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{lists}{bold}Options:{plain}\n  -h, --help     Print help\n  -V, --version  Print version{{after-help}}{more}"
+    );
+    command.help_template(template)
+}
+
+/// `-h` of a command has to fit a screen, so it shows the first example alone.
+fn with_first_examples(command: clap::Command) -> clap::Command {
+    let names: Vec<String> =
+        command.get_subcommands().map(|command| command.get_name().to_string()).collect();
+    names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| {
+            let Some(all) = command.get_after_help().map(ToString::to_string) else { return command };
+            let first: Vec<&str> = all.lines().take(2).collect();
+            command.after_help(first.join("\n")).after_long_help(all)
+        })
+    })
+}
+
+/// The heading of a list, and its commands with their purposes, wrapped to the width of the terminal.
+fn group(command: &clap::Command, heading: &str, names: &[&str]) -> String {
+    let commands = names.iter().filter_map(|name| command.find_subcommand(name).cloned()).enumerate();
+    let mut list = clap::Command::new("toolcrib")
+        .disable_help_subcommand(true)
+        .max_term_width(100)
+        .help_template("{subcommands}")
+        .subcommands(commands.map(|(place, command)| command.display_order(place)));
+    let (bold, plain) = (heading_style().render(), heading_style().render_reset());
+    format!("{bold}{heading}:{plain}\n{}\n\n", list.render_help().ansi().to_string().trim_end())
+}
+
+/// The style of clap's own headings.
+fn heading_style() -> anstyle::Style {
+    *clap::builder::Styles::styled().get_header()
+}
+
+/// Print completions for a shell.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib completions bash > ~/.local/share/bash-completion/completions/toolcrib"
+)]
+struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+impl CompletionsArgs {
+    fn run(self) -> CommandResult {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command_line(false), "toolcrib", &mut script);
+        print(&String::from_utf8_lossy(&script))
+    }
+}
+
+/// Print the JSON Schema of one of toolcrib's formats, for editors that complete and check.
+#[derive(Debug, clap::Args)]
+struct SchemaArgs {
+    /// The format.
+    #[arg(value_enum)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// One tool definition.
+    Definition,
+    /// toolcrib.toml.
+    Config,
+}
+
+impl SchemaArgs {
+    fn run(self) -> CommandResult {
+        let schema = match self.format {
+            Format::Definition => schemas_for_editors().0,
+            Format::Config => schemas_for_editors().1,
+        };
+        print(&format!("{schema:#}\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_belongs_to_one_group_of_people() {
+        let command = Arguments::command();
+        let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        known.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, known);
+    }
+
+    #[test]
+    fn the_command_line_is_defined_without_contradiction() {
+        command_line(false).debug_assert();
+    }
 }

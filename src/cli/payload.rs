@@ -1,21 +1,29 @@
-//! `toolcrib payload`: the tools of a request to a provider; `toolcrib prompt`: the section of its system prompt.
+//! `toolcrib payload`: the tools of a request to a provider; `toolcrib prompt`: the section of its system prompt;
+//! `toolcrib tokens`: the cost of tools.
 
-use std::collections::BTreeMap;
-use toolcrib_providers::ProviderFormat;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::catalog::{CatalogArgs, complete, word};
-use super::pick::PickArgs;
+use super::catalog::{CatalogArgs, complete, counted, word};
 use super::render::templates;
+use super::screen::Spinner;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::config::{self, Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Catalog, Checked, Profile};
-use toolcrib_definition::finding::{Code, Finding, Severity, locate, text_report};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::{Code, Finding, Severity, from_json, locate, text_report};
 use toolcrib_definition::tokens::exact;
-use toolcrib_docs::PromptSection;
-use toolcrib_providers::report;
-use toolcrib_providers::{self as provider, Payload, PayloadError, PayloadRequest, Provider, RequestHeader};
+use toolcrib_docs::{PromptSection, Templates};
+use toolcrib_gateway::functions::pick::{ScorerKind, hint};
+use toolcrib_gateway::functions::{CatalogView, FunctionContext};
+use toolcrib_providers::report::{self, Options, OverBudget, ReportError};
+use toolcrib_providers::{
+    self as provider, Payload, PayloadError, PayloadRequest, Provider, ProviderFormat, RequestHeader,
+};
+use toolcrib_search::Verdict;
+use toolcrib_search::pick::{self, Picked};
 
 /// Print the tools of a request, as the part of the body that the provider takes.
 ///
@@ -251,4 +259,191 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
 pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     failed(message)
+}
+
+// The cost of tools.
+
+/// Count the tokens of tools; with --verbose, in each mode and of each tool.
+///
+/// Counts are made offline, of the payload as it is sent. They are close to a provider's bill but not equal: the
+/// notes of --verbose say why.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib tokens examples/github --profile core --verbose\n  toolcrib tokens . --profile writer --mode hybrid --budget 3000"
+)]
+pub(super) struct TokensArgs {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Count this profile only, instead of the whole catalog and every profile.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// The provider of the payload; default: the configured one.
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
+    provider: Option<Provider>,
+    /// Count this mode only; the budget is for it.
+    #[arg(long, value_name = "NAME", value_parser = word::<Mode>())]
+    mode: Option<Mode>,
+    /// The schema of deferred tools in the mode `hybrid`: stub (the smallest one), or compact (without
+    /// descriptions).
+    #[arg(long, value_parser = word::<Deferred>())]
+    deferred: Option<Deferred>,
+    /// Print the tables: each mode, each tool, and notes on the numbers.
+    #[arg(long, short)]
+    verbose: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Exit 1 when a profile binds more tokens than this in the named mode, else the configured one, else the one
+    /// that `auto` stands for.
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+}
+
+impl TokensArgs {
+    pub(super) fn run(self) -> CommandResult {
+        let checked = self.catalog.open_readable()?;
+        let templates = templates(&self.catalog, &checked, None)?;
+        let mut payload = checked.catalog.config.payload;
+        payload.deferred = self.deferred.unwrap_or(payload.deferred);
+        payload.provider = self.provider.unwrap_or(payload.provider);
+        let options =
+            Options { profile: self.profile.as_deref(), mode: self.mode, payload, budget: self.budget };
+        let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
+            ReportError::Profile(error) => error.into(),
+            ReportError::Template(error) => failed(error),
+        })?;
+        if self.json {
+            let json = serde_json::to_value(&report).map_err(failed)?;
+            print(&format!("{json:#}\n"))?;
+        } else {
+            let table = if self.verbose { format!("\n{}", report.table()) } else { String::new() };
+            print(&format!("{}\n{table}", report.request.line()))?;
+        }
+        if report.over_budget.is_empty() {
+            return complete(&checked);
+        }
+        let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
+        Err(failed(messages.join("\n")))
+    }
+}
+
+// `--pick`: chooses the tools that an input may need, before they are bound.
+
+/// Options of `pick`.
+#[derive(Debug, clap::Args)]
+pub(super) struct PickArgs {
+    /// Bind in full the tools that this input may need: a text, or JSON such as the messages so far.
+    ///
+    /// No other tool is bound, unless --mode names a mode for them.
+    #[arg(long, value_name = "INPUT")]
+    pick: Option<String>,
+    /// Most tools to pick.
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "pick", value_parser = clap::value_parser!(u16).range(1..))]
+    max: u16,
+    /// Least score of a picked tool, from 0 to 1.
+    #[arg(long, hide_short_help = true, value_name = "SCORE", default_value_t = 0.05, requires = "pick", value_parser = share)]
+    min_score: f32,
+    /// Pick tools that are marked unsafe too.
+    #[arg(long, hide_short_help = true, requires = "pick")]
+    allow_unsafe: bool,
+    /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]
+    scorer: ScorerKind,
+}
+
+impl PickArgs {
+    /// Whether tools are to be picked.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.pick.is_some()
+    }
+
+    /// The profile with the picked tools, and without the others where the mode would bind those in full too.
+    pub(super) fn apply<'c>(
+        &self,
+        args: &CatalogArgs,
+        checked: &'c Checked,
+        profile: Profile<'c>,
+        mode: Mode,
+    ) -> Result<Profile<'c>, CommandError> {
+        let Some(input) = &self.pick else { return Ok(profile) };
+        let picked = self.picked(args, checked, profile.name, input)?;
+        let mut profile = profile.with_picked(&|tool| picked.contains(&tool.name));
+        if mode == Mode::Full {
+            profile.tools.retain(|entry| picked.contains(&entry.tool.name));
+        }
+        Ok(profile)
+    }
+
+    /// Names of the tools that fit best; the reasons go to stderr.
+    fn picked(
+        &self,
+        args: &CatalogArgs,
+        checked: &Checked,
+        profile: Option<&str>,
+        input: &str,
+    ) -> Result<HashSet<String>, CommandError> {
+        let templates = Templates::load(None).map_err(failed)?;
+        let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))?;
+        let runtime = super::runtime()?;
+        let (services, waiting) = super::services::for_command(args, &checked.catalog);
+        let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
+        let options = pick::Options {
+            max_candidates: usize::from(self.max),
+            min_score: self.min_score,
+            allow_unsafe: self.allow_unsafe,
+            ..pick::Options::default()
+        };
+        let chosen = runtime.block_on(context.pick(read(input)?, self.scorer, &options));
+        waiting.iter().for_each(Spinner::finish);
+        let chosen = chosen.map_err(|refusal| {
+            CommandError::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
+        })?;
+        chosen.picks.fallback.iter().for_each(|fallback| print_note(clean_line(fallback)));
+        let candidates = match chosen.verdict {
+            Verdict::Match | Verdict::Unsure => chosen.picks.candidates,
+            Verdict::NoMatch => {
+                self.print_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
+                Vec::new()
+            }
+        };
+        for picked in &candidates {
+            let reason = picked.reason.as_deref().map(clean_line).unwrap_or_default();
+            print_note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
+        }
+        if chosen.unsafe_tools > 0 {
+            let unsafe_tools = counted(chosen.unsafe_tools, "unsafe tool");
+            print_note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
+        }
+        Ok(candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
+    }
+
+    /// Prints that no tool was picked, and the nearest ones.
+    fn print_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
+        if nearest.is_empty() {
+            return print_note(format!("no tool is picked: {}", hint(unsafe_tools)));
+        }
+        let tools: Vec<String> =
+            nearest.iter().map(|near| format!("{} ({:.2})", near.tool.name, near.score)).collect();
+        print_note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
+        print_note(match self.scorer {
+            ScorerKind::Llm => "say the task as an action and its object, or score by `keyword`",
+            _ => {
+                "say the task as an action and its object; `no_match_below = 0` under [search] in toolcrib.toml binds the nearest"
+            }
+        });
+    }
+}
+
+/// JSON where it is an object or a list, else text.
+fn read(input: &str) -> Result<Value, CommandError> {
+    match from_json(input) {
+        Ok(json) if json.is_object() || json.is_array() => Ok(json),
+        Err(error) if error.is_data() => Err(CommandError::Usage(format!("in the input {error}"))),
+        _ => Ok(input.into()),
+    }
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share: f32 = text.parse().map_err(|_| "this is no number".to_string())?;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("a score lies between 0 and 1".into()) }
 }

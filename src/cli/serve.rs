@@ -9,12 +9,11 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use super::catalog::{CatalogArgs, HELP, counted, remembering, waiting_for, word};
-use super::log::{LogFormat, start_log};
 use super::render::failure;
-use super::screen::Spinner;
+use super::screen::{LogFormat, Spinner, start_log};
 use super::seed::find_template;
-use super::signals::StopRequests;
-use super::state::{StateArgs, delete_old_state};
+use super::services::{StateArgs, delete_old_state};
+use super::watch::StopRequests;
 use super::{CommandError, CommandResult, failed, print_note, render, services};
 use toolcrib_catalog::config::{self, Config, ServeMode, ToolList};
 use toolcrib_catalog::sources::LIVE;

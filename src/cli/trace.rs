@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted};
-use super::state::{StateArgs, block_on};
+use super::services::{StateArgs, block_on};
 use super::{CommandResult, failed, print, print_note};
 use toolcrib_definition::{clean_line, clipped};
 use toolcrib_gateway::state::{Callers, Event, EventKind, EventQuery, SessionSummary, every_event, utc};

@@ -1,11 +1,10 @@
 //! The one answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
 //!
 //! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
-//! 2. [`name`] judges names, [`masked`] hides secrets within texts.
+//! 2. Words in a name show that its value is secret; [`masked`] hides secrets within texts.
 //! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
 //! 4. [`SecretPolicy`] is all of that, with the operator's rules, applied to a value.
 
-mod name;
 mod schema;
 
 use std::borrow::Cow;
@@ -13,12 +12,11 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
-use serde_json::{Map, Value};
-
 pub use schema::{Hidden, declared_names};
 use schema::{Place, Reach, Walk, read_json};
+use serde_json::{Map, Value};
 
-use crate::finding::{Violation, pointer_join, pointer_unescape};
+use crate::finding::{Violation, normalized, pointer_join, pointer_unescape};
 
 /// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -38,7 +36,7 @@ impl<'p> SecretPolicy<'p> {
 
     /// Whether a name says that its value is secret.
     pub fn is_secret(self, name: &str) -> bool {
-        name::is_secret(name) || self.is_ruled(name)
+        is_secret_name(name) || self.is_ruled(name)
     }
 
     /// A text with secrets redacted.
@@ -128,16 +126,13 @@ impl<'p> SecretPolicy<'p> {
 
     /// Whether a field is secret by its name, or by what the field beside it names.
     fn is_named(self, name: &str, value: Option<&Value>, beside_a_name: bool) -> bool {
-        let can_be = value.is_none_or(|value| name::can_hold(name, value));
-        (name::is_secret(name) && can_be)
-            || self.is_ruled(name)
-            || (beside_a_name && name::is_word(name, "value"))
+        let can_be = value.is_none_or(|value| can_hold_secret(name, value));
+        (is_secret_name(name) && can_be) || self.is_ruled(name) || (beside_a_name && is_word(name, "value"))
     }
 
     /// Lists of headers and variables have the form `{"name": "Authorization", "value": "..."}`.
     fn names_a_secret(self, fields: &Map<String, Value>) -> bool {
-        let is_naming =
-            |name: &str| ["name", "key", "header"].iter().any(|naming| name::is_word(name, naming));
+        let is_naming = |name: &str| ["name", "key", "header"].iter().any(|naming| is_word(name, naming));
         let mut named =
             fields.iter().filter(|(name, _)| is_naming(name)).filter_map(|(_, named)| named.as_str());
         named.any(|name| self.is_secret(name))
@@ -186,7 +181,7 @@ fn masked(text: &str) -> Cow<'_, str> {
         let is_kept = match (found.name("credentials"), found.name("name"), found.name("header")) {
             (Some(credentials), _, _) => !is_random(credentials.as_str()),
             (_, Some(name), _) => !is_parameter(name.as_str(), part("before")),
-            (_, _, Some(header)) => !name::is_secret(header.as_str()),
+            (_, _, Some(header)) => !is_secret_name(header.as_str()),
             _ => false,
         };
         if is_kept {
@@ -213,11 +208,9 @@ pub fn holds_credential(text: &str) -> bool {
             (Some(credentials), ..) => Some(credentials).filter(|credentials| is_made(credentials)),
             (_, Some(header), _) => {
                 let last = found[0].split_whitespace().next_back();
-                last.filter(|value| name::is_secret(header) && is_made(value))
+                last.filter(|value| is_secret_name(header) && is_made(value))
             }
-            (_, _, Some((name, value))) => {
-                Some(value).filter(|value| name::is_secret(name) && is_made(value))
-            }
+            (_, _, Some((name, value))) => Some(value).filter(|value| is_secret_name(name) && is_made(value)),
             _ => Some(&found[0]).filter(|_| part("url").is_none()),
         };
         secret.is_some_and(|secret| secret.chars().any(|c| c.is_ascii_digit()) && !is_made_up(secret))
@@ -227,7 +220,7 @@ pub fn holds_credential(text: &str) -> bool {
 
 /// Whether an option can hold a key: `--key` may also hold the name of a field.
 fn is_key(option: &str) -> bool {
-    ["k", "key", "auth", "pat"].iter().any(|word| name::is_word(option.trim_start_matches('-'), word))
+    ["k", "key", "auth", "pat"].iter().any(|word| is_word(option.trim_start_matches('-'), word))
 }
 
 /// Whether a text was made by a program, as a UUID is.
@@ -246,9 +239,8 @@ fn is_random(credentials: &str) -> bool {
 /// Whether a parameter is secret by its name; in a URL some short names are.
 fn is_parameter(name: &str, before: &str) -> bool {
     let in_url = matches!(before, "?" | "&");
-    name::is_secret(name)
-        || (in_url
-            && ["sig", "signature", "key", "code", "ak", "sk"].iter().any(|word| name::is_word(name, word)))
+    is_secret_name(name)
+        || (in_url && ["sig", "signature", "key", "code", "ak", "sk"].iter().any(|word| is_word(name, word)))
 }
 
 /// A secret to look for.
@@ -343,3 +335,105 @@ fn length_of(letter: char, text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests;
+
+// Names of secrets, in any case and joined in any way.
+
+/// Whole words that mark a secret anywhere in a name. Parts of words do not: `hotplug` is not a secret.
+const SECRET_WORDS: [&str; 15] = [
+    "passcode", "pwd", "secret", "secrets", "token", "tokens", "jwt", "bearer", "authentication", "cookie",
+    "cookies", "otp", "csrf", "xsrf", "cvv",
+];
+
+/// Words that mark a secret only at the end of a name: `auth_method` and `pass_through` are not secrets.
+const SECRET_ENDS: [&str; 3] = ["pass", "pw", "auth"];
+
+/// Letters that mark a secret anywhere in a name, across word borders.
+const SECRET_LETTERS: [&str; 17] = [
+    "password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "privatekey", "encryptionkey",
+    "signingkey", "sshkey", "authkey", "masterkey", "sharedkey", "subscriptionkey", "secretid", "credential",
+    "authorization",
+];
+
+/// Letters that mark a secret at the end of a name, in one word or several: `tokenizer` is not a secret.
+const SECRET_LAST_LETTERS: [&str; 8] =
+    ["token", "secret", "passcode", "pwd", "jwt", "bearer", "cookie", "otp"];
+
+/// Last words of names that are about a secret but hold none: `token_count`, `password_policy`.
+const ABOUT_SECRETS: [&str; 45] = [
+    "budget", "cost", "count", "counts", "enabled", "endpoint", "expiration", "expires", "expiry", "field",
+    "format", "id", "in", "kind", "len", "length", "lifetime", "limit", "limits", "location", "method",
+    "methods", "mode", "name", "names", "path", "policy", "price", "rate", "required", "rule", "rules",
+    "scheme", "scope", "scopes", "size", "status", "strength", "ttl", "type", "types", "uri", "url", "usage",
+    "used",
+];
+
+/// Words beside which `tokens` is a number of tokens.
+const TOKEN_MEASURES: [&str; 14] = [
+    "cached", "completion", "input", "max", "maximum", "min", "minimum", "num", "output", "per", "prompt",
+    "reasoning", "total", "used",
+];
+
+/// Words for tokens that continue a list, or that a model reads.
+const TOKEN_PLACES: [&str; 17] = [
+    "change", "continuation", "continue", "cursor", "delta", "eos", "next", "page", "pagination", "prev",
+    "previous", "resume", "special", "start", "stop", "sync", "watermark",
+];
+
+/// Whether a name is that of a secret.
+fn is_secret_name(name: &str) -> bool {
+    let words = words_of(name);
+    let last = words.last().copied().unwrap_or_default();
+    let before_last = words.len().checked_sub(2).map_or("", |index| words[index]);
+    let is_token = is_word(last, "token") || is_word(last, "tokens");
+    let is_measured = is_word(last, "tokens") && words.iter().any(|word| is_one_of(word, &TOKEN_MEASURES));
+    let joined = normalized(name).replace("passwordless", "");
+    if (is_one_of(last, &ABOUT_SECRETS) && !joined.ends_with("secretid"))
+        || is_measured
+        || (is_token && is_one_of(before_last, &TOKEN_PLACES))
+    {
+        return false;
+    }
+    let one = joined.strip_suffix('s').unwrap_or(&joined);
+    words.iter().any(|word| is_one_of(word, &SECRET_WORDS))
+        || is_one_of(last, &SECRET_ENDS)
+        || SECRET_LETTERS.iter().any(|secret| joined.contains(secret))
+        || SECRET_LAST_LETTERS.iter().any(|secret| one.ends_with(secret))
+}
+
+/// Whether a value can be the secret that a name promises: booleans and null cannot, and `tokens: 500` is a count.
+fn can_hold_secret(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Number(_) => !normalized(name).ends_with("tokens"),
+        _ => true,
+    }
+}
+
+fn is_one_of(word: &str, lower: &[&str]) -> bool {
+    lower.iter().any(|lower| is_word(word, lower))
+}
+
+/// Whether a word is this one, in any case.
+fn is_word(word: &str, lower: &str) -> bool {
+    word.chars().flat_map(char::to_lowercase).eq(lower.chars())
+}
+
+/// The words of a name: `apiKey`, `API_KEY` and `x-api-key` have an `api` and a `key`, in some case.
+fn words_of(name: &str) -> Vec<&str> {
+    let (mut words, mut begin, mut before) = (Vec::new(), 0, None::<char>);
+    let mut letters = name.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let after = letters.peek().map(|(_, after)| *after);
+        let begins = letter.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
+                || after.is_some_and(char::is_lowercase));
+        if begins || !letter.is_alphabetic() {
+            words.push(&name[begin..at]);
+            begin = if letter.is_alphabetic() { at } else { at + letter.len_utf8() };
+        }
+        before = Some(letter);
+    }
+    words.push(&name[begin..]);
+    words.retain(|word| !word.is_empty());
+    words
+}

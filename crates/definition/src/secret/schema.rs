@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{REDACTED, SecretPolicy, name};
+use super::{REDACTED, SecretPolicy, can_hold_secret, is_secret_name};
 use crate::finding::{percent_decoded, pointer_join};
 use crate::schema::walk::in_place;
 
@@ -360,7 +360,7 @@ impl<'p> Walk<'p> {
             let is_named = match self.reach {
                 Reach::Everything => self.policy.is_named(name, Some(value), beside_a_name),
                 Reach::Declared => {
-                    let is_secret = is_declared && name::is_secret(name) && name::can_hold(name, value);
+                    let is_secret = is_declared && is_secret_name(name) && can_hold_secret(name, value);
                     is_secret || self.policy.is_ruled(name)
                 }
             };

@@ -3,15 +3,14 @@
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller.
 //! 2. A server is called as the operator who has signed in ([`person`]), as a [`service`] (client credentials), or with the
 //!    caller's own token.
-//! 3. The operator signs in: [`sign_in`] begins and ends it, [`person`] is the address that the browser comes back to,
-//!    [`service`] finds and asks the authorization server, [`sign_in_file`] keeps tokens. [`http`] sends requests.
+//! 3. The operator signs in: [`sign_in`] begins and ends it and keeps tokens, [`person`] is the address that the browser comes back to,
+//!    [`service`] finds and asks the authorization server. [`http`] sends requests.
 //! 4. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] explains a missing token.
 
 pub mod http;
 mod person;
 mod service;
 mod sign_in;
-mod sign_in_file;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,9 +20,9 @@ use subtle::ConstantTimeEq;
 
 pub use person::wait_for_refreshes;
 pub use sign_in::OfferedSignIn;
+pub use sign_in::SignIn;
+pub(crate) use sign_in::Stamp as SignInVersion;
 pub use sign_in::{PendingSignIn, SignedOut};
-pub use sign_in_file::SignIn;
-pub(crate) use sign_in_file::Stamp as SignInVersion;
 
 use person::Person;
 use service::{Service, Services};

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use super::http::{MAX_SCOPES, scopes_of};
 use super::service::{Authorization, RefreshError};
-use super::sign_in_file::{Place, SignIn};
+use super::sign_in::{Place, SignIn};
 use super::{CallerToken, NO_TOKEN, Refused, SecretToken, SignInProblem};
 use toolcrib_catalog::config::{Server, ServerAuth};
 use toolcrib_definition::clean_line;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::http::{asked_scopes, first_challenge, form, issuer_metadata, send};
-use super::sign_in_file::{SignIn, Tokens};
+use super::sign_in::{SignIn, Tokens};
 use super::{Refused, SecretToken, SignInError, SignInProblem, is_unknown_client};
 use toolcrib_catalog::config::{Environment, Server, ServerAuth, is_safe_address};
 use toolcrib_definition::clean_line;

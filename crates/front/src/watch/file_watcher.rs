@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::snapshot::{FilesSnapshot, Identity};
+use super::{FilesSnapshot, Identity};
 
 /// Interval of scans if the system does not report changes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

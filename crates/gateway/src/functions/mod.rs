@@ -12,7 +12,6 @@
 mod answer;
 mod catalog_view;
 mod context;
-mod counters;
 mod discovery;
 mod function;
 pub mod pick;
@@ -33,8 +32,7 @@ use toolcrib_definition::is_respelled;
 pub use crate::tool_error::{ErrorCode, ToolError};
 pub use answer::{Answer, BlockData, ClientAnswer, ClientBlock, GivenNotes, linked_data};
 pub use catalog_view::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
-pub use context::{FunctionContext, SemanticSearch, Services, Trace};
-pub use counters::Counters;
+pub use context::{Counters, FunctionContext, SemanticSearch, Services, Trace};
 pub use function::{Function, FunctionList};
 pub use tool_exec::ToolCall;
 pub use tool_search::{SearchOutcome, SearchQuery};

@@ -1,23 +1,20 @@
 //! HTTP: pages, functions, files about the catalog, and the health of the server.
 //!
 //! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones.
-//! 2. [`service`] finds the caller of each request ([`host_check`], the token), its profile ([`caller`]), and
+//! 2. [`service`] finds the caller of each request (host and origin, the token), its profile ([`caller`]), and
 //!    gives it to the router of [`routes`]. Slow work, such as [`docs`], runs on other threads.
-//! 3. People [`sign_in`] to the pages; a browser without a token gets the form for that. [`csrf`] checks forms.
+//! 3. People [`sign_in`] to the pages; a browser without a token gets the form for that. It also checks forms.
 
 mod caller;
-mod csrf;
 mod docs;
 mod functions;
 mod health;
-mod host_check;
 mod jobs;
 mod listen;
 mod operate;
 mod routes;
 mod service;
 mod sign_in;
-mod try_it;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,9 +33,8 @@ use toolcrib_definition::guard::MISTAKE;
 use toolcrib_gateway::exec::Caller;
 
 pub use super::response::ProblemCode;
-pub use host_check::Hosts;
 pub use listen::Listener;
-pub use service::HttpService;
+pub use service::{Hosts, HttpService};
 
 /// Most pieces of slow work at once.
 const MAX_SLOW: usize = 4;

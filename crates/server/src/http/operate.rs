@@ -15,8 +15,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::csrf::take;
 use super::health::findings_of;
+use super::sign_in::take_field;
 use super::sign_in::{Browser, Visitor};
 use super::{RequestContext, Response, Shared, query_value};
 use crate::RequestCatalog;
@@ -194,12 +194,12 @@ pub(super) async fn decision(Path(id): Path<String>, context: RequestContext) ->
         let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator decides about calls");
         return Err(problem.next("use a token with `roles = [\"*\"]`"));
     }
-    let yes = match take(&mut fields, "decision").as_str() {
+    let yes = match take_field(&mut fields, "decision").as_str() {
         "approve" => true,
         "deny" => false,
         _ => return Err(Problem::new(ProblemCode::BadRequest, "`decision` is `approve` or `deny`")),
     };
-    let reason = take(&mut fields, "reason");
+    let reason = take_field(&mut fields, "reason");
     let reason = &reason[..reason.floor_char_boundary(MAX_REASON)];
     let decision = Decision {
         id: &approval.id,

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 use strum::VariantArray;
 use tower_http::compression::CompressionLayer;
 
-use super::{
-    RequestContext, Response, Shared, caller, docs, functions, health, jobs, operate, sign_in, try_it,
-};
+use super::{RequestContext, Response, Shared, caller, docs, functions, health, jobs, operate, sign_in};
 use crate::Route;
 use crate::auth::METADATA;
 use crate::response::{Media, Problem, ProblemCode, Tagged};
@@ -47,7 +45,7 @@ static TABLE: [Entry; 31] = [
     ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(functions::result_data)),
     ("/v1", Route::Function, Caller, || get(functions::list)),
     ("/tools/", Route::Doc, Caller, || get(docs::page)),
-    ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(try_it::send)),
+    ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(docs::try_tool)),
     ("/registry.json", Route::Catalog, Caller, || get(docs::registry)),
     ("/llms.txt", Route::Catalog, Caller, || get(docs::llms)),
     ("/llms-full.txt", Route::Catalog, Caller, || get(docs::llms_full)),

@@ -1,4 +1,5 @@
-//! People at the pages: a form takes a token, and a signed cookie remembers the caller whose token it was.
+//! People at the pages: a form takes a token, and a signed cookie remembers the caller whose token it was. The forms of all pages
+//! are checked here too.
 //!
 //! The cookie holds no token. It holds the caller, the resources that the token is for, and the time at which it ends. Its
 //! key comes from state, which replicas share, and from the configured callers, so that a change of these ends all cookies.
@@ -11,13 +12,13 @@ use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cookie::{Cookie, SameSite};
-use http::header::{AUTHORIZATION, CACHE_CONTROL, COOKIE, HOST, LOCATION, SET_COOKIE};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use super::{RequestContext, Response, Shared, csrf, query_value};
+use super::{RequestContext, Response, Shared, functions, query_value};
 use crate::auth::{AuthError, Resource, Verified};
 use crate::response::{Problem, ProblemCode, add_to_vary, negotiated, with};
 use crate::site::{Person, SignInPage};
@@ -131,7 +132,7 @@ impl Session {
 /// no token.
 pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
     let is_read = matches!(request.method, Method::GET | Method::HEAD);
-    let is_form = csrf::may_send_form(route, request);
+    let is_form = may_send_form(route, request);
     let is_page = matches!(route, Route::Page | Route::Doc | Route::Catalog | Route::SignIn);
     let is_api = request.uri.path().starts_with("/v1/");
     is_page && (is_read || is_form) && !is_api && !request.headers.contains_key(AUTHORIZATION)
@@ -152,7 +153,7 @@ impl Browser<'_> {
         if !self.shared.authenticator.is_for(&verified, resource) {
             return Ok(None);
         }
-        let (name, csrf) = (shown(&verified.caller.name), csrf::value_of(&value));
+        let (name, csrf) = (shown(&verified.caller.name), form_value(&value));
         Ok(Some(Visitor { caller: verified.caller, name, csrf }))
     }
 
@@ -174,7 +175,7 @@ impl Browser<'_> {
         let is_new = known.is_none();
         let none = || Problem::new(ProblemCode::Internal, "this machine has no random numbers");
         let secret = known.or_else(random_secret).ok_or_else(none)?;
-        let csrf = csrf::value_of(&secret);
+        let csrf = form_value(&secret);
         let takes_token = self.shared.authenticator.takes_tokens();
         let page = SignInPage { takes_token, return_to: safe(page.return_to), csrf: &csrf, ..page };
         let mut response = self.page(status, page)?;
@@ -282,13 +283,13 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
     let RequestContext { shared, catalog, request, body, .. } = context;
     let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
     let mut fields = browser.fields(body).await?;
-    let [csrf, token, return_to] = ["csrf", "token", "return"].map(|name| csrf::take(&mut fields, name));
+    let [csrf, token, return_to] = ["csrf", "token", "return"].map(|name| take_field(&mut fields, name));
     let asks_again = |status: StatusCode, problem: &str| {
         let page = SignInPage { return_to: &return_to, problem: Some(problem), ..SignInPage::default() };
         browser.ask(status, page)
     };
     match browser.cookie(FORM) {
-        Some(secret) if csrf::is_value_of(&secret, &csrf) => {}
+        Some(secret) if is_form_value(&secret, &csrf) => {}
         Some(_) => return asks_again(StatusCode::FORBIDDEN, "This form was too old. Please sign in again."),
         None => {
             let problem =
@@ -325,9 +326,9 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
 pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, body, .. } = context;
     let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
-    let csrf = csrf::take(&mut browser.fields(body).await?, "csrf");
-    if browser.session().await?.is_some_and(|(value, _)| !csrf::is_value_of(&value, &csrf)) {
-        return Err(csrf::refused());
+    let csrf = take_field(&mut browser.fields(body).await?, "csrf");
+    if browser.session().await?.is_some_and(|(value, _)| !is_form_value(&value, &csrf)) {
+        return Err(form_refused());
     }
     browser.end_session().await?;
     let gone = [SESSION, FORM].map(|kind| browser.set_cookie(kind, String::new(), Some(0)));
@@ -378,6 +379,91 @@ fn safe(address: &str) -> &str {
         Some((path, query)) if shows(query) => path,
         _ => address,
     }
+}
+
+// Forms of pages. A form is accepted only from a page of this server, and only from the person who read that page. Each
+// check holds without the others:
+//
+// 1. The origin of the request, where the browser sends it (`Hosts::check`).
+// 2. The site of the request, where the browser sends it.
+// 3. A value in the form, which no other site can read: it is made from the cookie of the session, or for people without a
+//    session, from their name and a key of the server.
+
+const FORM_KEY: &str = "toolcrib 2026 form of a page";
+/// Header in which a browser names the relation between the sending page and this server.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Name of the field with the value.
+const FORM_FIELD: &str = "csrf";
+
+/// The fields of a form, in the order of the page.
+pub(super) type Fields = Vec<(String, String)>;
+
+/// Takes the value of a field.
+pub(super) fn take_field(fields: &mut Fields, name: &str) -> String {
+    let place = fields.iter().position(|(known, _)| known == name);
+    place.map(|place| fields.remove(place).1).unwrap_or_default()
+}
+
+/// Returns true if a request may send the form of a page. Only handlers that read the form with [`Browser::form`] answer it.
+pub(super) fn may_send_form(route: Route, request: &Parts) -> bool {
+    request.method == Method::POST && matches!(route, Route::Page | Route::Doc) && is_form(request)
+}
+
+fn is_form(request: &Parts) -> bool {
+    let kind = request.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}
+
+/// The value of a form whose browser has this cookie. The cookie cannot be found from it.
+fn form_value(secret: &str) -> String {
+    blake3::Hash::from_bytes(blake3::derive_key(FORM_KEY, secret.as_bytes())).to_hex().to_string()
+}
+
+fn is_form_value(secret: &str, csrf: &str) -> bool {
+    let own = blake3::derive_key(FORM_KEY, secret.as_bytes());
+    // Hashes are compared in constant time.
+    blake3::Hash::from_hex(csrf).is_ok_and(|sent| sent == own)
+}
+
+impl Browser<'_> {
+    /// The value in the forms on this person's pages.
+    pub(super) async fn csrf(self, caller: &Caller) -> Result<String, Problem> {
+        let visitor = self.request.extensions.get::<Visitor>();
+        if let Some(csrf) = visitor.map(|visitor| &visitor.csrf).filter(|csrf| !csrf.is_empty()) {
+            return Ok(csrf.clone());
+        }
+        let key = self.key().await?;
+        Ok(blake3::keyed_hash(&key, format!("{FORM_KEY}\n{}", caller.name).as_bytes()).to_hex().to_string())
+    }
+
+    /// The fields of a form that this person sent from a page of this server.
+    pub(super) async fn form(self, caller: &Caller, body: Body) -> Result<Fields, Problem> {
+        let mut fields = self.fields(body).await?;
+        let (own, sent) = (self.csrf(caller).await?, take_field(&mut fields, FORM_FIELD));
+        let hash = |text: &str| blake3::Hash::from_hex(text).ok();
+        // Hashes are compared in constant time.
+        if hash(&own).is_some_and(|own| Some(own) == hash(&sent)) { Ok(fields) } else { Err(form_refused()) }
+    }
+
+    /// The fields of a form, whose value is not checked yet.
+    pub(super) async fn fields(self, body: Body) -> Result<Fields, Problem> {
+        if self.request.headers.get_all(FETCH_SITE).iter().any(|site| site != "same-origin") {
+            return Err(form_refused());
+        }
+        if !is_form(self.request) {
+            let message = "this address takes a form of its own pages";
+            return Err(Problem::new(ProblemCode::UnsupportedMediaType, message)
+                .next("use the page in a browser, or send `Authorization: Bearer TOKEN` to /v1"));
+        }
+        let body = functions::whole(self.shared, body).await?;
+        Ok(form_urlencoded::parse(&body).into_owned().collect())
+    }
+}
+
+/// The problem of a form from elsewhere.
+fn form_refused() -> Problem {
+    Problem::new(ProblemCode::FormRefused, "this form is of another session, or of another site")
 }
 
 #[cfg(test)]
@@ -439,6 +525,14 @@ mod tests {
             "/p/x/sign-in/start", &long,
         ] {
             assert_eq!(safe(bad), "/", "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_form_belongs_to_one_cookie() {
+        assert!(is_form_value("a", &form_value("a")));
+        for csrf in ["", "0", &"0".repeat(64), &form_value("b")] {
+            assert!(!is_form_value("a", csrf), "{csrf}");
         }
     }
 }
