@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,8 @@ use toolcrib_catalog::arguments::Repair;
 use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{self as catalog, CategoryTree, Checked, Resolved, Tool, UnknownProfile, config};
 use toolcrib_definition::Effect;
-use toolcrib_definition::finding::{Document, Finding, Format as Notation, Limits};
+use toolcrib_definition::finding::{Document, Finding, Format as Notation};
+use toolcrib_definition::guard::locked;
 pub use toolcrib_docs::WorkspaceTemplate;
 use toolcrib_docs::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
 use toolcrib_docs::{
@@ -67,8 +68,7 @@ impl Catalog {
             None => config::Workspace::default(),
         };
         let mut workspace = workspace.without_files();
-        let (limits, name) = (Limits::default(), "definitions.json");
-        match Document::parse(name, definitions.into(), Notation::Json, &limits) {
+        match Document::parse("definitions.json", definitions.into(), Notation::Json) {
             Ok(document) => workspace.definitions = Some(document),
             Err(finding) => workspace.findings.push(finding),
         }
@@ -334,7 +334,7 @@ impl Catalog {
     }
 
     fn of_profile(&self, name: &str) -> Result<Arc<OfProfile>, Error> {
-        let known = || self.profiles.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || locked(&self.profiles.0);
         if let Some(of_profile) = known().get(name) {
             return Ok(Arc::clone(of_profile));
         }

@@ -12,7 +12,7 @@ use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::{Config, Server, Source, Workspace};
 use toolcrib_catalog::sources::{Listing, Listings};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{Code, Finding, Limits, Severity, Unread, locate, nearest, open};
+use toolcrib_definition::finding::{Code, Finding, Severity, Unread, locate, nearest, open};
 use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
 use toolcrib_front::mcp::{self, Environment, examine};
 use toolcrib_providers::report::{RequestCost, grouped};
@@ -108,7 +108,7 @@ fn unreadable(catalog: &CatalogArgs, workspace: &Workspace) -> Option<Finding> {
     let file = catalog.path().ok().filter(|path| path.is_file())?;
     let shown = file.file_name()?.to_string_lossy();
     let is_told = |unread: &Unread| workspace.findings.iter().all(|told| told.code != unread.finding.code);
-    open(file, &shown, &Limits::default()).err().filter(|unread| is_told(unread)).map(|unread| unread.finding)
+    open(file, &shown).err().filter(|unread| is_told(unread)).map(|unread| unread.finding)
 }
 
 /// The configuration, for people.

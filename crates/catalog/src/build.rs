@@ -21,7 +21,7 @@ use super::{
 };
 use crate::config::{Category, Facts, Overlay, SetArgument, ShortDescription, Trust, Workspace};
 use crate::sources::{Origin, RawTool, read_native};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Limits, Place, pointer_join};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, pointer_join};
 use toolcrib_definition::markup::{markdown, without_prompt_tags};
 use toolcrib_definition::schema::walk::{below_mut, in_place, is_in_place};
 use toolcrib_definition::{
@@ -388,7 +388,7 @@ pub fn functions() -> &'static Catalog {
 fn define(findings: &mut Vec<Finding>) -> Catalog {
     let origin = Arc::new(Origin { trust: Trust::Run, ..Origin::default() });
     let mut tool = |(file, text): (&str, &str)| {
-        let document = Document::parse(file, text.into(), Format::Json, &Limits::default()).ok()?;
+        let document = Document::parse(file, text.into(), Format::Json).ok()?;
         let place = Place::new(file, "");
         let definition = read_native(document.value, &place, findings)?;
         let origin = Arc::clone(&origin);

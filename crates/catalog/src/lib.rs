@@ -43,7 +43,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{Config, Facts, Server, Workspace};
 use crate::sources::{Awaited, Listings, Loaded, load};
-use toolcrib_definition::finding::{Code, Finding, Limits, Place, Severity, nearest};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity, nearest};
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{
     CategoryPath, Definition, Effect, Example, NoSchemaMode, Policy, WhenForbidden, clean_line, is_respelled,
@@ -229,7 +229,7 @@ pub fn open(workspace: Workspace) -> Checked {
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     let Loaded { tools, categories, mut documents, parts, registries, bases, findings } =
-        load(&workspace, listings, &Limits::default());
+        load(&workspace, listings);
     documents.extend(workspace.document.take());
     for (name, url) in bases {
         let server = Server { url: Some(url), ..Server::default() };

@@ -127,13 +127,7 @@ impl Catalog {
 pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
     let facts: Vec<_> = catalog.tools.iter().map(|tool| tool.facts()).collect();
     for (name, profile) in &catalog.config.profiles {
-        let lists = [
-            ("include", &profile.include),
-            ("exclude", &profile.exclude),
-            ("full", &profile.full),
-            ("deferred", &profile.deferred),
-        ];
-        for (field, selectors) in lists {
+        for (field, selectors) in profile.lists() {
             for unused in selectors.unused(&facts) {
                 let message = format!("`{unused}` in profile \"{name}\" matches no tool");
                 let pointer = format!("{}/{field}", pointer_join("/profile", name));

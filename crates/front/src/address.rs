@@ -3,7 +3,7 @@
 //! Content that cannot be fetched, or is no registry, changes nothing: the last good one stays.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use reqwest::redirect::{Attempt, Policy};
@@ -11,7 +11,8 @@ use reqwest::{Client, StatusCode};
 
 use toolcrib_catalog::config::{FetchError, Source, Workspace, is_safe_address, shown_address};
 use toolcrib_catalog::sources::{collect, registry_version};
-use toolcrib_definition::finding::{Document, Format, Limits, Severity};
+use toolcrib_definition::finding::{Document, Format, MAX_BYTES, Severity};
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::guard::{MISTAKE, guarded_now};
 
 /// Longest time of a request with its answer.
@@ -114,7 +115,7 @@ impl Addresses {
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Registry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }
 
@@ -145,7 +146,7 @@ async fn get(address: &str, etag: Option<&str>) -> Result<Option<(Vec<u8>, Optio
         status => return Err(no_answer(format!("the answer is {status}"))),
     }
     let etag = answer.headers().get("etag").and_then(|etag| Some(etag.to_str().ok()?.to_string()));
-    let most = Limits::default().max_bytes;
+    let most = MAX_BYTES;
     let mut bytes = Vec::new();
     while let Some(chunk) = answer.chunk().await.map_err(|_| no_answer("the answer broke off"))? {
         if (bytes.len() + chunk.len()) as u64 > most {
@@ -185,7 +186,7 @@ fn unanswered(error: reqwest::Error) -> FetchError {
 /// The text of a registry that has tools and no mistakes.
 fn checked(address: &str, bytes: Vec<u8>) -> Result<Arc<str>, FetchError> {
     let no_registry = |problem: String| Err(FetchError::NoRegistry(problem));
-    let document = match Document::parse(&shown_address(address), bytes, Format::Json, &Limits::default()) {
+    let document = match Document::parse(&shown_address(address), bytes, Format::Json) {
         Ok(document) => document,
         Err(finding) => return no_registry(format!("it is no registry.json: {}", finding.message)),
     };

@@ -12,7 +12,7 @@ use toml_edit::{Array, DocumentMut, Item};
 
 use crate::cli::catalog::{self, in_one_line, user_folder};
 use toolcrib_catalog::config::{Workspace, client_format};
-use toolcrib_definition::finding::{Code, Document, Format, Limits, pointer_unescape, without_comments};
+use toolcrib_definition::finding::{Code, Document, Format, pointer_unescape, without_comments};
 
 /// The name under which the client knows toolcrib.
 pub(super) const OWN: &str = "toolcrib";
@@ -233,11 +233,11 @@ pub(super) fn syntax_mistake(workspace: &Workspace) -> Option<String> {
 
 /// The same of a file that is not recognized as a client's.
 pub(super) fn mistake_in(file: &Path) -> Option<String> {
-    let (name, limits) = (file.file_name()?.to_string_lossy(), Limits::default());
+    let name = file.file_name()?.to_string_lossy();
     let format = client_format(file);
     let text = std::fs::read_to_string(file).ok()?;
     let text = if format == Format::Json { without_comments(&text) } else { text };
-    Document::parse(&name, text.into_bytes(), format, &limits).err().map(|finding| in_one_line(&finding))
+    Document::parse(&name, text.into_bytes(), format).err().map(|finding| in_one_line(&finding))
 }
 
 // An object within JSON with comments, and the places of its members in the text: an edit leaves every other byte alone.

@@ -17,9 +17,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use super::{Server, Source, ToolFilter, env_variables};
-use toolcrib_definition::finding::{
-    Code, Document, Finding, Format, Limits, Place, pointer_join, without_comments,
-};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, pointer_join, without_comments};
 
 /// Pointers to the servers of a client's configuration.
 const MAPS: [&str; 7] =
@@ -68,7 +66,7 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     let text = if format == Format::Json { without_comments(&text) } else { text };
     let shown = file.file_name()?.to_string_lossy().into_owned();
     let is_marked = MARKS.iter().any(|mark| text.contains(mark)) || NAMES.contains(&&*shown);
-    let document = match Document::read(&shown, text.into_bytes(), format, &Limits::default()) {
+    let document = match Document::read(&shown, text.into_bytes(), format) {
         Ok(document) => document,
         Err(_) if !is_marked => return None,
         Err(unread) => {

@@ -287,6 +287,14 @@ pub struct Profile {
     pub allow: Option<Effect>,
 }
 
+impl Profile {
+    /// Its lists of tools, by the names of their settings.
+    pub(crate) fn lists(&self) -> [(&'static str, &Selectors); 4] {
+        let Self { include, exclude, full, deferred, .. } = self;
+        [("include", include), ("exclude", exclude), ("full", full), ("deferred", deferred)]
+    }
+}
+
 /// Severities of findings, and findings to leave out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -11,9 +11,7 @@ use super::{
     ServeProxy, Server, Source, Telemetry, Trust, client, preset, preset_names,
 };
 use toolcrib_definition::Backend;
-use toolcrib_definition::finding::{
-    Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join,
-};
+use toolcrib_definition::finding::{Code, Document, Finding, Place, Reader, nearest, open, pointer_join};
 
 /// The name of the configuration file.
 const FILE_NAME: &str = "toolcrib.toml";
@@ -178,7 +176,7 @@ pub fn at_address(catalog: &Path) -> Option<Source> {
 }
 
 fn read_file(file: &Path, workspace: &mut Workspace) {
-    let document = match open(file, FILE_NAME, &Limits::default()) {
+    let document = match open(file, FILE_NAME) {
         Ok(document) => document,
         Err(unread) => return workspace.findings.push(unread.finding),
     };
@@ -339,13 +337,7 @@ fn check_selectors(config: &Config, findings: &mut Vec<Finding>) {
         check(&overlay.tools, format!("/overlay/{index}/match"));
     }
     for (name, profile) in &config.profiles {
-        let lists = [
-            ("include", &profile.include),
-            ("exclude", &profile.exclude),
-            ("full", &profile.full),
-            ("deferred", &profile.deferred),
-        ];
-        for (field, list) in lists {
+        for (field, list) in profile.lists() {
             check(list, format!("{}/{field}", pointer_join("/profile", name)));
         }
     }

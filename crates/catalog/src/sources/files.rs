@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use walkdir::WalkDir;
 
 use crate::config::{Selector, Source, Trust, Workspace};
-use toolcrib_definition::finding::{Code, Finding, Limits, Place, open};
+use toolcrib_definition::finding::{Code, Finding, Place, open};
 
 /// Extensions of definition files in a folder. Other files of the same formats, such as logs, are named one by one.
 const EXTENSIONS: [&str; 4] = ["json", "yaml", "yml", "toml"];
@@ -224,7 +224,7 @@ fn left_alone(catalogs: &[String], folder: &Path) -> Option<Finding> {
 /// The files of a folder that toolcrib wrote itself, by its manifest.
 fn written_files(folder: &Path) -> HashSet<PathBuf> {
     let manifest = folder.join(MANIFEST);
-    let manifest = manifest.is_file().then(|| open(&manifest, MANIFEST, &Limits::default()).ok()).flatten();
+    let manifest = manifest.is_file().then(|| open(&manifest, MANIFEST).ok()).flatten();
     let files = manifest.as_ref().and_then(|manifest| manifest.value.get("files")?.as_object());
     files.into_iter().flatten().map(|(file, _)| folder.join(file)).collect()
 }

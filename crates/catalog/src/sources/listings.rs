@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::config::{Server, Source, ToolFilter, Workspace};
 use crate::repair::{Repairs, repair};
 use crate::schema::{is_compilable, pattern_work};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Limits, Place, from_json};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, from_json};
 use toolcrib_definition::schema::walk::each_with_pointer_mut;
 use toolcrib_definition::{clean_line, quoted};
 
@@ -93,11 +93,11 @@ pub(super) struct ServerListing {
 }
 
 /// The lists as documents, like those of files.
-pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<ServerListing> {
-    live_servers(workspace).map(|(index, _)| answer(workspace, listings, limits, index)).collect()
+pub(super) fn answers(workspace: &Workspace, listings: &Listings) -> Vec<ServerListing> {
+    live_servers(workspace).map(|(index, _)| answer(workspace, listings, index)).collect()
 }
 
-fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: usize) -> ServerListing {
+fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerListing {
     let mut source = workspace.config.sources.get(index).cloned().unwrap_or_default();
     let name = format!("{LIVE}{}", source.server.clone().unwrap_or_else(|| (index + 1).to_string()));
     let found = |code: Code, message: String| {
@@ -139,7 +139,7 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
     };
     let noted = listing.notes.iter().map(noted);
     let findings = stale.into_iter().chain(noted).chain(judged).collect();
-    let document = Document::parse(&name, tools.into_bytes(), Format::Json, limits);
+    let document = Document::parse(&name, tools.into_bytes(), Format::Json);
     ServerListing { index, source, document, findings }
 }
 

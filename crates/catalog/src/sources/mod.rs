@@ -30,7 +30,7 @@ use rayon::prelude::*;
 use crate::config::{BaseUrlFrom, Category, Server, Source, Trust, Workspace, shown_address};
 use crate::sample::Sample;
 use parts::{Parts, References};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Limits, Place, Unread, open};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Unread, open};
 use toolcrib_definition::{Backend, CategoryPath, Definition, Schema, quoted};
 
 /// One tool as its source gives it.
@@ -89,10 +89,10 @@ pub struct Loaded {
 }
 
 /// Loads all sources of a workspace; `listings` are from its live servers.
-pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Loaded {
+pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
-    let parts = Parts::new(&workspace.root, limits);
+    let parts = Parts::new(&workspace.root);
     let read = |file: &files::File<'_>| -> Result<Imported, Box<Unread>> {
         let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
         let origin = Origin {
@@ -102,7 +102,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
             prefix: file.source.prefix.unwrap_or(false),
         };
         let references = Some(References::new(&parts));
-        let document = open(&file.path, &file.shown, limits)?;
+        let document = open(&file.path, &file.shown)?;
         Ok(import(document, file.source, origin, file.named, references, &workspace.config.servers))
     };
     let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> =
@@ -113,7 +113,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         Err(finding) => Err(Box::<Unread>::from(finding)),
     };
     let has_several = listings::live_servers(workspace).nth(1).is_some();
-    for answer in listings::answers(workspace, listings, limits) {
+    for answer in listings::answers(workspace, listings) {
         loaded.findings.extend(answer.findings);
         let source = workspace.config.sources.get(answer.index);
         let server = source.and_then(|source| source.server.clone());
@@ -125,7 +125,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let Some(address) = source.address() else { continue };
         let (path, server) = (Some(address.into()), source.server.clone());
         let origin = Origin { path, server, ..Origin::default() };
-        parsed.push((index, alone(fetched(workspace, index, address, limits), source, origin)));
+        parsed.push((index, alone(fetched(workspace, index, address), source, origin)));
     }
     if let Some(document) = workspace.definitions.clone() {
         let origin = Origin { path: Some(document.file.clone()), ..Origin::default() };
@@ -137,7 +137,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
 }
 
 /// The registry of the source with this number.
-fn fetched(workspace: &Workspace, index: usize, address: &str, limits: &Limits) -> Result<Document, Finding> {
+fn fetched(workspace: &Workspace, index: usize, address: &str) -> Result<Document, Finding> {
     let shown = shown_address(address);
     let unreachable = |message: String, help: &str| {
         let finding = Finding::new(Code::SourceUnreachable, message).help(help);
@@ -147,7 +147,7 @@ fn fetched(workspace: &Workspace, index: usize, address: &str, limits: &Limits) 
         }
     };
     match workspace.fetched.get(address) {
-        Some(Ok(text)) => Document::parse(&shown, text.as_bytes().to_vec(), Format::Json, limits),
+        Some(Ok(text)) => Document::parse(&shown, text.as_bytes().to_vec(), Format::Json),
         Some(Err(problem)) => Err(unreachable(format!("cannot fetch {shown}: {problem}"), ADDRESS_HELP)),
         None => Err(unreachable(
             format!("{shown} was not asked"),

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
@@ -14,9 +14,10 @@ use super::RawTool;
 use super::formats::RESULT_KEYS;
 use super::openapi::{DefinitionKeys, TOOL_BUDGET, TOTAL_BUDGET, refs_in, weight};
 use toolcrib_definition::finding::{
-    Code, Document, Finding, Limits, Place, SchemaNames, open, percent_decoded, pointer_join, pointer_split,
-    pointer_to,
+    Code, Document, Finding, MAX_BYTES, Place, SchemaNames, open, percent_decoded, pointer_join,
+    pointer_split, pointer_to,
 };
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::{Schema, clean_line};
 
 /// Most files that one definition file may lead to.
@@ -29,7 +30,6 @@ pub(super) struct Parts<'a> {
     folder: &'a Path,
     /// The folder without links on the way; `None` where there is no such folder.
     real: Option<PathBuf>,
-    limits: &'a Limits,
     read: Mutex<HashMap<String, Arc<Part>>>,
 }
 
@@ -74,12 +74,12 @@ impl Reason {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(folder: &'a Path, limits: &'a Limits) -> Self {
-        Self { folder, real: folder.canonicalize().ok(), limits, read: Mutex::default() }
+    pub(super) fn new(folder: &'a Path) -> Self {
+        Self { folder, real: folder.canonicalize().ok(), read: Mutex::default() }
     }
 
     fn part(&self, file: &str) -> Arc<Part> {
-        let known = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || locked(&self.read);
         if let Some(part) = known().get(file) {
             return Arc::clone(part);
         }
@@ -96,7 +96,7 @@ impl<'a> Parts<'a> {
         if !real.is_file() {
             return Err(Reason::unreadable("it is no regular file"));
         }
-        let document = open(&path, file, self.limits).map_err(|unread| {
+        let document = open(&path, file).map_err(|unread| {
             let Finding { message, place, .. } = unread.finding;
             let at = place.and_then(|place| Some(format!(" at {}:{}", place.line?, place.column?)));
             Reason::unreadable(format!("{message}{}", at.unwrap_or_default()))
@@ -199,7 +199,7 @@ impl<'p> References<'p> {
         if let Ok((document, _)) = part.as_ref() {
             self.bytes += document.text.len() as u64;
         }
-        if self.bytes > self.parts.limits.max_bytes {
+        if self.bytes > MAX_BYTES {
             return Err(Reason::unreadable("the files that the definitions lead to are too large in sum"));
         }
         self.read.insert(file.to_string(), (Arc::clone(&part), chain));

@@ -10,6 +10,9 @@ use super::json::{MAX_VALUES, TOO_DEEP, TOO_MANY, unwrapped};
 use super::pointer::{Cursor, PointerTree, Span};
 use super::{Code, Finding, Place, json, toml, yaml};
 
+/// Most bytes of a source.
+pub const MAX_BYTES: u64 = 64 << 20;
+
 /// The notation of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -63,32 +66,27 @@ impl From<Finding> for Box<Unread> {
 
 impl Document {
     /// Reads a source; on failure the finding has the mistake and its place.
-    pub fn parse(file: &str, bytes: Vec<u8>, format: Format, limits: &Limits) -> Result<Document, Finding> {
-        Self::read(file, bytes, format, limits).map_err(|unread| unread.finding)
+    pub fn parse(file: &str, bytes: Vec<u8>, format: Format) -> Result<Document, Finding> {
+        Self::read(file, bytes, format).map_err(|unread| unread.finding)
     }
 
     /// The same; on failure, the text that shows the mistake stays with the finding.
-    pub fn read(
-        file: &str,
-        bytes: Vec<u8>,
-        format: Format,
-        limits: &Limits,
-    ) -> Result<Document, Box<Unread>> {
-        if bytes.len() as u64 > limits.max_bytes {
-            let message = format!("larger than {}", size(limits.max_bytes));
+    pub fn read(file: &str, bytes: Vec<u8>, format: Format) -> Result<Document, Box<Unread>> {
+        if bytes.len() as u64 > MAX_BYTES {
+            let message = format!("larger than {} MiB", MAX_BYTES >> 20);
             return Err(Finding::new(Code::FileTooLarge, message).at(Place::new(file, "")).into());
         }
         let mut text = decode(file, bytes)?;
         let value = match format {
-            Format::Json => json::parse(&text, limits).or_else(|error| match unwrapped(&text) {
+            Format::Json => json::parse(&text).or_else(|error| match unwrapped(&text) {
                 Some(plain) => {
                     text = plain;
-                    json::parse(&text, limits)
+                    json::parse(&text)
                 }
                 None => Err(error),
             }),
-            Format::Yaml => yaml::parse(&text, limits),
-            Format::Toml => toml::parse(&text, limits),
+            Format::Yaml => yaml::parse(&text),
+            Format::Toml => toml::parse(&text),
         };
         let mut document = Document { file: file.to_owned(), format, text: text.into(), value: Value::Null };
         match value {
@@ -147,18 +145,10 @@ fn located(file: &str, text: &str, offset: usize) -> Place {
     Place { line: Some(line), column: Some(column), ..Place::new(file, "") }
 }
 
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
-    }
-}
-
 // Opens a file of the user as a document.
 
 /// Reads and parses a file. `shown` is its name in findings; the format follows from its extension.
-pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<Unread>> {
+pub fn open(path: &Path, shown: &str) -> Result<Document, Box<Unread>> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of_extension(&extension).ok_or_else(|| {
         if is_database(path) {
@@ -172,10 +162,10 @@ pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<U
             .help("use a name that ends in .json, .jsonl, .sse, .yaml, .yml or .toml")
             .at(Place::new(shown, ""))
     })?;
-    let bytes = read(path, limits.max_bytes).map_err(|error| {
+    let bytes = read(path, MAX_BYTES).map_err(|error| {
         Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
     })?;
-    Document::read(shown, bytes, format, limits)
+    Document::read(shown, bytes, format)
 }
 
 fn is_database(path: &Path) -> bool {
@@ -195,22 +185,7 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-// Limits of a source, and the fault that ends its reading, in any format.
-
-/// Limits of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes.
-    pub max_bytes: u64,
-    /// Levels of nesting at which a source is refused; at most 128, and for TOML 80.
-    pub max_depth: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { max_bytes: 64 << 20, max_depth: 128 }
-    }
-}
+// The fault that ends the reading of a source, in any format.
 
 /// Reason why a text cannot be read, with its byte offset.
 #[derive(Debug)]

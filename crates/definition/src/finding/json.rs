@@ -8,19 +8,18 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
-use super::document::{DocumentError, Limits};
+use super::document::DocumentError;
 use super::pointer::{NodeId, PointerTree, ROOT, Span};
 
-/// Levels of nesting that the parser refuses, whatever limit it is given.
-const PARSER_DEPTH: usize = 128;
+/// Levels of nesting at which a text is refused, as the parser does.
+const MAX_LEVELS: usize = 128;
 
 /// Reads a JSON text. Values that each begin a line (JSON Lines) are an array of them.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
-    let levels = limits.max_depth.min(PARSER_DEPTH);
-    let meter = Meter::new(levels.saturating_sub(1));
+pub(super) fn parse(text: &str) -> Result<Value, DocumentError> {
+    let meter = Meter::new(MAX_LEVELS - 1);
     let read = |part: &str| {
         let value = read_json(serde_json::Deserializer::from_str(part), Node::root(&meter));
-        value.map_err(|error| document_error(part, &error, levels).behind(offset(text, part)))
+        value.map_err(|error| document_error(part, &error).behind(offset(text, part)))
     };
     read(text).or_else(|error| match lines(text).as_slice() {
         [] | [_] => Err(error),
@@ -53,21 +52,21 @@ fn lines(text: &str) -> Vec<&RawValue> {
 /// Reads a JSON text that is, or is part of, a call. An object with a repeated key is refused: readers differ on
 /// which value counts, so the checked call could differ from the executed one.
 pub fn from_json(text: &str) -> serde_json::Result<Value> {
-    read_json(serde_json::Deserializer::from_str(text), Node::root(&Meter::new(PARSER_DEPTH)))
+    read_json(serde_json::Deserializer::from_str(text), Node::root(&Meter::new(MAX_LEVELS)))
 }
 
 /// Reads such a text from bytes.
 pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
-    read_json(serde_json::Deserializer::from_slice(bytes), Node::root(&Meter::new(PARSER_DEPTH)))
+    read_json(serde_json::Deserializer::from_slice(bytes), Node::root(&Meter::new(MAX_LEVELS)))
 }
 
-fn document_error(text: &str, error: &serde_json::Error, levels: usize) -> DocumentError {
+fn document_error(text: &str, error: &serde_json::Error) -> DocumentError {
     let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let offset = (start + error.column()).saturating_sub(1);
     let shown = error.to_string();
     let cause = shown.rsplit_once(" at line ").map_or(shown.as_str(), |(cause, _)| cause);
     let (what, help) = match cause {
-        TOO_DEEP | "recursion limit exceeded" => return DocumentError::too_deep(offset, levels),
+        TOO_DEEP | "recursion limit exceeded" => return DocumentError::too_deep(offset, MAX_LEVELS),
         TOO_MANY => return DocumentError::too_many(offset),
         _ if cause.ends_with(TWICE) => {
             let before = text.get(..=offset).unwrap_or_default().trim_end();

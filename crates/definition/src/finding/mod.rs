@@ -2,7 +2,7 @@
 //!
 //! A finding is never an `Err`: one run gathers many, and bad input never takes good input down with it.
 //!
-//! 1. [`document`] reads JSON, YAML and TOML into values, with limits.
+//! 1. [`document`] reads JSON, YAML and TOML into values, within limits.
 //! 2. A stage reports [`Finding`]s that name a file and a JSON Pointer into it.
 //! 3. [`locate`] turns pointers into lines and columns, once, when all findings are known.
 //! 4. [`report`] prints them for people and as JSON.
@@ -20,7 +20,7 @@ mod yaml;
 use serde::Serialize;
 
 pub use code::{Code, Severity};
-pub use document::{Document, Format, Limits, Unread, open};
+pub use document::{Document, Format, MAX_BYTES, Unread, open};
 pub use json::{from_json, from_json_bytes, without_comments};
 pub use pointer::{
     SchemaNames, locate, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_to,

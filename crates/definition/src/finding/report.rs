@@ -5,10 +5,13 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::{DEFAULT_LINE_NUM_STYLE, Style};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::pointer::Cursor;
 use super::{Code, Document, Finding, Place, Severity};
+use crate::grammar::counted;
+use crate::is_hidden;
 
 /// Most characters that are printed of one text.
 const MESSAGE: usize = 600;
@@ -176,13 +179,13 @@ pub fn sarif_report(findings: &[Finding], folder: &str) -> Value {
     })
 }
 
+/// Characters of a path that a URI does not have.
+const NOT_IN_URI: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 /// A relative path as a reference to a URI.
 fn uri(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    path.replace('\\', "/")
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    utf8_percent_encode(&path.replace('\\', "/"), NOT_IN_URI).to_string()
 }
 
 fn sorted(findings: &[Finding]) -> Vec<&Finding> {
@@ -270,9 +273,7 @@ fn tally(findings: &[Finding]) -> [usize; 3] {
 
 fn counts(findings: &[Finding]) -> String {
     let parts = tally(findings).into_iter().zip(["error", "warning", "info"]).filter(|(count, _)| *count > 0);
-    let parts: Vec<String> =
-        parts.map(|(count, word)| format!("{count} {word}{}", if count == 1 { "" } else { "s" })).collect();
-    parts.join(", ")
+    parts.map(|(count, word)| counted(count, word)).collect::<Vec<_>>().join(", ")
 }
 
 // Untrusted text made safe for a terminal: visible characters only, and a short piece of it.
@@ -345,15 +346,8 @@ pub(super) fn visible(text: &str, limit: usize) -> String {
 fn visible_char(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' => ' ',
-        _ if c.is_control() => '\u{FFFD}',
-        // Bidirectional controls, zero-width characters, line separators, tags.
-        '\u{061C}'
-        | '\u{200B}'
-        | '\u{200E}'
-        | '\u{200F}'
-        | '\u{2028}'..='\u{202E}'
-        | '\u{2060}'..='\u{206F}' => '\u{FFFD}',
-        '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}' => '\u{FFFD}',
+        '\u{2028}' | '\u{2029}' => '\u{FFFD}',
+        _ if is_hidden(c) => '\u{FFFD}',
         _ => c,
     }
 }

@@ -4,32 +4,31 @@ use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
-use super::document::{DocumentError, Limits};
+use super::document::DocumentError;
 use super::json::{Meter, TOO_DEEP, number};
 use super::pointer::{PointerTree, ROOT, Span};
 
-/// Levels of nesting that the parser refuses, whatever limit it is given.
-const PARSER_DEPTH: usize = 80;
+/// Levels of nesting at which a text is refused, as the parser does.
+const MAX_LEVELS: usize = 80;
 /// Longest text, in bytes: the parser makes a table, which takes 1 KiB, for every part of every dotted key.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_TEXT: usize = 1 << 20;
 
 /// Reads a TOML text; tables keep the order of the text.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
-    let levels = limits.max_depth.min(PARSER_DEPTH);
-    if text.len() > MAX_BYTES {
+pub(super) fn parse(text: &str) -> Result<Value, DocumentError> {
+    if text.len() > MAX_TEXT {
         return Err(DocumentError::too_large(0, "larger than 1 MiB, the most for TOML".into()));
     }
-    let root = DeTable::parse(text).map_err(|error| document_error(&error, levels))?;
-    table(root.get_ref(), 0, &Meter::new(levels.saturating_sub(1))).map_err(|(offset, error)| match error {
-        TOO_DEEP => DocumentError::too_deep(offset, levels),
+    let root = DeTable::parse(text).map_err(|error| document_error(&error))?;
+    table(root.get_ref(), 0, &Meter::new(MAX_LEVELS - 1)).map_err(|(offset, error)| match error {
+        TOO_DEEP => DocumentError::too_deep(offset, MAX_LEVELS),
         _ => DocumentError::too_many(offset),
     })
 }
 
-fn document_error(error: &::toml::de::Error, levels: usize) -> DocumentError {
+fn document_error(error: &::toml::de::Error) -> DocumentError {
     let offset = error.span().map_or(0, |span| span.start);
     match error.message() {
-        message if message.contains("recursion") => DocumentError::too_deep(offset, levels),
+        message if message.contains("recursion") => DocumentError::too_deep(offset, MAX_LEVELS),
         "duplicate key" => DocumentError::new(offset, "the key is there twice").help("remove one of the two"),
         message => DocumentError::new(offset, format!("not valid TOML: {}", message.replace('\n', "; "))),
     }

@@ -6,12 +6,12 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
-use super::document::{DocumentError, Limits};
+use super::document::DocumentError;
 use super::json::{MAX_VALUES, Meter, Node, TWICE};
 use super::pointer::{Cursor, NodeId, PointerTree, ROOT, Span};
 
-/// Levels of nesting that are refused whatever the limits say: the stack has room for no more.
-const MAX_DEPTH: usize = 128;
+/// Levels of nesting at which a text is refused: the stack has room for no more.
+const MAX_LEVELS: usize = 128;
 /// Most values that aliases may expand to.
 const ALIASED_VALUES: usize = 250_000;
 /// Most bytes of scalars beyond the text itself, through aliases.
@@ -21,12 +21,11 @@ const ALIASED_BYTES: usize = 16 << 20;
 const STACK: usize = 16 << 20;
 
 /// Reads a YAML stream: an empty one is null, one document is itself, several are an array.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
-    let levels = limits.max_depth.min(MAX_DEPTH);
+pub(super) fn parse(text: &str) -> Result<Value, DocumentError> {
     let read = || {
         let documents: Result<Vec<Tree>, Error> =
-            serde_saphyr::from_multiple_with_options(text, options(text, levels));
-        documents.map_err(|error| document_error(text, &error, levels))
+            serde_saphyr::from_multiple_with_options(text, options(text));
+        documents.map_err(|error| document_error(text, &error))
     };
     let own_stack = std::thread::Builder::new().stack_size(STACK);
     let documents = std::thread::scope(|scope| match own_stack.spawn_scoped(scope, read) {
@@ -41,11 +40,11 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError>
 }
 
 /// YAML 1.2, so `no` and `1_000` are text. Aliases are limited by the values they expand to, not by their number.
-fn options(text: &str, max_depth: usize) -> Options {
+fn options(text: &str) -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_depth: max_depth.saturating_sub(1),
-            flow_nesting_limit: max_depth.saturating_sub(1),
+            max_depth: MAX_LEVELS - 1,
+            flow_nesting_limit: MAX_LEVELS - 1,
             max_nodes: MAX_VALUES,
             max_events: 4 * MAX_VALUES,
             max_total_scalar_bytes: text.len() + ALIASED_BYTES,
@@ -71,7 +70,7 @@ impl<'de> Deserialize<'de> for Tree {
     }
 }
 
-fn document_error(text: &str, error: &Error, levels: usize) -> DocumentError {
+fn document_error(text: &str, error: &Error) -> DocumentError {
     let offset = error.location().map_or(0, |location| {
         let (line, column) = (location.line().max(1) as usize, location.column().max(1) as usize);
         let bytes = location.span().byte_offset().map(|offset| offset as usize);
@@ -82,7 +81,9 @@ fn document_error(text: &str, error: &Error, levels: usize) -> DocumentError {
         error => error,
     };
     match error {
-        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => DocumentError::too_deep(offset, levels),
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            DocumentError::too_deep(offset, MAX_LEVELS)
+        }
         Error::Budget { breach: BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. }, .. } => {
             DocumentError::too_many(offset)
         }
@@ -107,7 +108,7 @@ fn document_error(text: &str, error: &Error, levels: usize) -> DocumentError {
                 return DocumentError::new(offset, format!("{key}{TWICE}")).help("remove one of the two");
             }
             if message.contains("recursion limit exceeded") || message.contains("nesting limit") {
-                return DocumentError::too_deep(offset, levels);
+                return DocumentError::too_deep(offset, MAX_LEVELS);
             }
             let invalid = DocumentError::new(offset, format!("not valid YAML: {message}"));
             match advice(&message, text.get(..offset).unwrap_or_default()) {

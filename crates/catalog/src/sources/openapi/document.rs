@@ -129,27 +129,8 @@ impl<'d> Document<'d> {
         found
     }
 
-    /// Follows the `$ref`s of a response or example; `None` after reporting one that cannot be resolved.
+    /// Follows the `$ref`s of a value; `None` after reporting one that cannot be resolved, with what is lost then.
     pub(super) fn follow(
-        &self,
-        value: &'d Value,
-        pointer: String,
-        report: &mut Report,
-    ) -> Option<(&'d Value, String)> {
-        self.follow_or(value, pointer, Loss::Nothing, report)
-    }
-
-    /// Follows the `$ref`s of a path item, an operation, a parameter or a body, without which arguments are missing.
-    pub(super) fn follow_needed(
-        &self,
-        value: &'d Value,
-        pointer: String,
-        report: &mut Report,
-    ) -> Option<(&'d Value, String)> {
-        self.follow_or(value, pointer, Loss::Arguments, report)
-    }
-
-    fn follow_or(
         &self,
         value: &'d Value,
         pointer: String,

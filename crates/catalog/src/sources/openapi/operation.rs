@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::bundle::weight;
-use super::document::{Dialect, quote};
+use super::document::{Dialect, Loss, quote};
 use super::lower::{Direction, is_true};
 use super::parameter::{Argument, Body, Merged, Parameter, json_media, merge};
 use super::paths::Found;
@@ -148,14 +148,16 @@ impl<'d> Importer<'_, 'd> {
         let nothing = (None, None);
         let pointer = pointer_join(&found.pointer, "responses");
         let responses = found.operation.get("responses").unwrap_or(&Value::Null);
-        let responses = self.document.follow(responses, pointer, &mut self.report);
+        let responses = self.document.follow(responses, pointer, Loss::Nothing, &mut self.report);
         let Some((Value::Object(responses), within)) = responses else { return nothing };
         let success = responses.iter().find(|(status, _)| status.starts_with('2'));
         let is_success = success.is_some();
         let response = success.or_else(|| responses.get_key_value("default"));
         let Some((status, response)) = response else { return nothing };
         let pointer = pointer_join(&within, status);
-        let Some((response, pointer)) = self.document.follow(response, pointer, &mut self.report) else {
+        let Some((response, pointer)) =
+            self.document.follow(response, pointer, Loss::Nothing, &mut self.report)
+        else {
             return nothing;
         };
         let Some(response) = response.as_object() else { return nothing };
@@ -167,7 +169,7 @@ impl<'d> Importer<'_, 'd> {
             (Dialect::Swagger2, _) => (response.get("schema"), pointer_join(&pointer, "schema")),
             (_, Some((media, content))) => {
                 let pointer = pointer_to(&pointer, &["content", media]);
-                match self.document.follow(content, pointer, &mut self.report) {
+                match self.document.follow(content, pointer, Loss::Nothing, &mut self.report) {
                     Some((content, pointer)) => (content.get("schema"), pointer_join(&pointer, "schema")),
                     None => return (returns, None),
                 }
@@ -184,7 +186,9 @@ impl<'d> Importer<'_, 'd> {
         let mut meanings: IndexMap<String, Vec<&str>> = IndexMap::new();
         for (status, response) in responses.into_iter().flatten().filter(|(status, _)| is_error(status)) {
             let pointer = pointer_to(&found.pointer, &["responses", status]);
-            let Some((response, pointer)) = self.document.follow(response, pointer, &mut self.report) else {
+            let Some((response, pointer)) =
+                self.document.follow(response, pointer, Loss::Nothing, &mut self.report)
+            else {
                 continue;
             };
             let Some(response) = response.as_object() else { continue };

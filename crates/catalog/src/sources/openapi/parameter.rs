@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Importer;
 use super::bundle::{Bundle, Component, Property, flatten, weight};
-use super::document::{Dialect, Report, quote};
+use super::document::{Dialect, Loss, Report, quote};
 use super::lower::Direction;
 use super::paths::{Found, Names, is_portable, portable};
 use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
@@ -35,7 +35,7 @@ impl<'d> Importer<'_, 'd> {
         for (owner, pointer) in items.chain([(found.operation, &found.pointer)]) {
             let Some(list) = owner.get("parameters") else { continue };
             let pointer = pointer_join(pointer, "parameters");
-            let followed = self.document.follow_needed(list, pointer, &mut self.report);
+            let followed = self.document.follow(list, pointer, Loss::Arguments, &mut self.report);
             let Some((list, pointer)) = followed else { continue };
             let Some(list) = list.as_array() else {
                 self.report.add(Code::FieldInvalid, &pointer, "`parameters` is not a list; it was left out");
@@ -55,7 +55,7 @@ impl<'d> Importer<'_, 'd> {
     }
 
     fn parameter(&mut self, value: &'d Value, pointer: String) -> Option<Parameter<'d>> {
-        let (value, pointer) = self.document.follow_needed(value, pointer, &mut self.report)?;
+        let (value, pointer) = self.document.follow(value, pointer, Loss::Arguments, &mut self.report)?;
         let Some(value) = value.as_object() else {
             self.report.add(Code::FieldInvalid, &pointer, "a parameter is an object; it was left out");
             return None;
@@ -220,7 +220,10 @@ impl<'d> Importer<'_, 'd> {
         let mut examples = Vec::new();
         for (name, example) in named.iter().take(MOST) {
             let place = pointer_join(&pointer, name);
-            let Some((example, _)) = self.document.follow(example, place, &mut self.report) else { continue };
+            let Some((example, _)) = self.document.follow(example, place, Loss::Nothing, &mut self.report)
+            else {
+                continue;
+            };
             let title = example.get("summary").and_then(Value::as_str).unwrap_or(name);
             let value = example.get("value").or_else(|| example.get("dataValue"));
             examples.extend(value.map(|value| (Some(title.to_string()), value.clone())));
@@ -263,15 +266,16 @@ impl<'d> Importer<'_, 'd> {
         let pointer = pointer_join(&found.pointer, "requestBody");
         let (document, report) = (self.document, &mut self.report);
         let body = found.operation.get("requestBody")?;
-        let (body, pointer) = document.follow_needed(body, pointer, report)?;
+        let (body, pointer) = document.follow(body, pointer, Loss::Arguments, report)?;
         let content = body.get("content").unwrap_or(&Value::Null);
-        let (content, within) = document.follow_needed(content, pointer_join(&pointer, "content"), report)?;
+        let (content, within) =
+            document.follow(content, pointer_join(&pointer, "content"), Loss::Arguments, report)?;
         let Some((media, value)) = content.as_object().and_then(best_media) else {
             report.lost_arguments = true;
             report.invalid(&pointer, "content", "a request body without a media type was left out");
             return None;
         };
-        let (value, place) = document.follow_needed(value, pointer_join(&within, media), report)?;
+        let (value, place) = document.follow(value, pointer_join(&within, media), Loss::Arguments, report)?;
         let value = value.as_object()?;
         let (schema, schema_pointer) = match value.get("schema") {
             Some(schema) => {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::document::{Document, Report, quote};
+use super::document::{Document, Loss, Report, quote};
 use toolcrib_definition::finding::{Code, pointer_join, pointer_push, pointer_split};
 use toolcrib_definition::words;
 
@@ -58,7 +58,7 @@ pub(super) fn operations<'d>(document: &Document<'d>, report: &mut Report) -> Ve
     for (path, item) in paths.iter().filter(|(path, _)| !path.starts_with("x-")) {
         let pointer = pointer_join(&within, path);
         let own = [(item, pointer.clone())];
-        let target = item.get("$ref").and_then(|_| document.follow_needed(item, pointer, report));
+        let target = item.get("$ref").and_then(|_| document.follow(item, pointer, Loss::Arguments, report));
         let mut object = |(value, pointer): (&'d Value, String)| {
             if !value.is_object() {
                 let message = "a path item is an object; it was left out";
@@ -91,7 +91,7 @@ fn followed_alone<'d>(
             report.invalid(&pointer, field, message);
         }
     }
-    document.follow_needed(value, pointer, report)
+    document.follow(value, pointer, Loss::Arguments, report)
 }
 
 /// Adds the operations of one of the path items of a path. An operation of the path item itself replaces that of its `$ref`.

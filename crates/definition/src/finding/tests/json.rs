@@ -4,15 +4,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::{Document, Format, pointer_join};
-use super::*;
 
 fn document(text: &str) -> Document {
-    Document::parse("f", text.into(), Format::Json, &Limits::default()).unwrap()
+    Document::parse("f", text.into(), Format::Json).unwrap()
 }
 
 #[track_caller]
 fn fails(text: &str, expect: &str) {
-    let finding = Document::parse("f", text.into(), Format::Json, &Limits::default()).unwrap_err();
+    let finding = Document::parse("f", text.into(), Format::Json).unwrap_err();
     let place = finding.place.unwrap();
     let help = finding.help.map_or(String::new(), |help| format!(" ({help})"));
     let message = finding.message.replace("not valid JSON: ", "");

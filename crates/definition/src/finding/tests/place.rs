@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Code, Format, Limits, Place};
+use super::super::{Code, Format, Place};
 use super::*;
 
 fn finding(file: &str, pointer: &str) -> Finding {
@@ -10,7 +10,7 @@ fn finding(file: &str, pointer: &str) -> Finding {
 }
 
 fn document(file: &str, text: &str, format: Format) -> Document {
-    Document::parse(file, text.into(), format, &Limits::default()).unwrap()
+    Document::parse(file, text.into(), format).unwrap()
 }
 
 #[test]

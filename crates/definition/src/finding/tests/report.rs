@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::super::{Format, Limits, locate};
+use super::super::{Format, locate};
 use super::*;
 
 fn document(text: &str) -> Document {
-    Document::parse("tools.json", text.into(), Format::Json, &Limits::default()).unwrap()
+    Document::parse("tools.json", text.into(), Format::Json).unwrap()
 }
 
 fn finding(code: Code, pointer: &str) -> Finding {

@@ -6,7 +6,7 @@ use super::super::{Document, Finding, Format};
 use super::*;
 
 fn read(text: &str) -> Result<Value, Finding> {
-    Document::parse("f", text.into(), Format::Toml, &Limits::default()).map(|document| document.value)
+    Document::parse("f", text.into(), Format::Toml).map(|document| document.value)
 }
 
 #[track_caller]

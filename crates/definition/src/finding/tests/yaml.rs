@@ -6,7 +6,7 @@ use super::super::{Code, Document, Finding, Format};
 use super::*;
 
 fn read(text: &str) -> Result<Value, Finding> {
-    Document::parse("f", text.into(), Format::Yaml, &Limits::default()).map(|document| document.value)
+    Document::parse("f", text.into(), Format::Yaml).map(|document| document.value)
 }
 
 #[track_caller]
