@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,6 +14,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::{CommandError, CommandResult};
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::is_hidden;
 
 // Untrusted text is cleaned where it enters a sentence; this is the last check, and all output passes it.
@@ -197,7 +198,7 @@ struct DependencyLines(Mutex<Option<(Instant, usize)>>);
 impl DependencyLines {
     /// The number of the next line in its window.
     fn count(&self, now: Instant) -> usize {
-        let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = locked(&self.0);
         let (_, lines) = match &mut *window {
             Some(current) if now.duration_since(current.0) < WINDOW => current,
             past => past.insert((now, 0)),

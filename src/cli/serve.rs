@@ -393,9 +393,7 @@ async fn listen(
     callers.warm_up();
     let hosts = Hosts::new(address, &public);
     // HTTP checks the caller and the origin before MCP sees a request.
-    let max_body = configured.limits.body_bytes;
-    let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
-    let mcp = mcp::service(Arc::clone(&live), options);
+    let mcp = mcp::service(Arc::clone(&live), configured.limits.body_bytes);
     let streams = mcp.config.cancellation_token.clone();
     let service = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
     let service = service.with_mcp(mcp);

@@ -52,8 +52,7 @@ pub fn templates() -> Arc<Templates> {
 pub async fn served(live: Arc<LiveCatalog>) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router =
-        axum::Router::new().nest_service("/mcp", mcp::service(live, mcp::Options::local(address.port())));
+    let router = axum::Router::new().nest_service("/mcp", mcp::service(live, 1 << 20));
     tokio::spawn(async move { axum::serve(listener, router).await });
     format!("http://{address}/mcp")
 }

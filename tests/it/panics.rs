@@ -92,10 +92,9 @@ pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listener = runtime.block_on(Listener::bind("127.0.0.1:0".parse().unwrap())).unwrap();
     let address = listener.address();
-    let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
     let limits = ServeLimits { calls, ..ServeLimits::default() };
     let service = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Default::default(), limits);
-    let service = Arc::new(service.with_mcp(mcp::service(Arc::clone(live), options)));
+    let service = Arc::new(service.with_mcp(mcp::service(Arc::clone(live), 1 << 20)));
     runtime.spawn(listener.serve(service, std::future::pending()));
     (address, runtime)
 }

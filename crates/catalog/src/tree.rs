@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::{Catalog, LEFT_OVER, Tool};
 use crate::config::Category;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
+use toolcrib_definition::grammar::counted;
 use toolcrib_definition::{CategoryPath, clean_line, clipped};
 
 /// Levels of the tree. A tool that is filed deeper stands at the last level.
@@ -176,17 +177,16 @@ impl CategoryTree {
             let is_authored = said.and_then(|said| said.summary.as_deref()).map(clean_line);
             node.summary = match is_authored.is_some_and(|text| !text.is_empty()) {
                 true => node.purpose.clone(),
-                false => counted(tools.len(), &node.purpose),
+                false => counted_tools(tools.len(), &node.purpose),
             };
         }
     }
 }
 
 /// `3 tools: list, put; objects`.
-fn counted(tools: usize, purpose: &str) -> String {
-    let plural = if tools == 1 { "" } else { "s" };
+fn counted_tools(tools: usize, purpose: &str) -> String {
     let colon = if purpose.is_empty() { "" } else { ": " };
-    format!("{tools} tool{plural}{colon}{purpose}")
+    format!("{}{colon}{purpose}", counted(tools, "tool"))
 }
 
 /// The tags that the tools of a category have most often, the more frequent first.

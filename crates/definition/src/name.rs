@@ -252,7 +252,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
 pub fn clipped(text: &str, most: usize) -> Cow<'_, str> {
     match beginning(text, most) {
         whole if whole.len() == text.len() => Cow::Borrowed(text),
-        start => Cow::Owned(format!("{start}…")),
+        start => Cow::Owned(format!("{}…", start.trim_end())),
     }
 }
 

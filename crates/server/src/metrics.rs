@@ -94,15 +94,13 @@ fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'
 
 /// Whether the catalog on disk is the one that is served.
 fn freshness(to: &mut String, request_catalog: &RequestCatalog) {
-    let mut is_current = request_catalog.live.stale().is_none();
     for (state, version) in request_catalog.addresses() {
         let (address, version) = (state.address.replace(['\\', '"'], ""), version.unwrap_or_default());
         let labels = format!("address=\"{address}\",registry_version=\"{version}\"");
         gauge(to, &format!("toolcrib_address_current{{{labels}}}"), state.problem.is_none().into());
-        is_current &= state.problem.is_none();
     }
     gauge(to, "toolcrib_catalog_complete", request_catalog.generation().complete.into());
-    gauge(to, "toolcrib_catalog_current", is_current.into());
+    gauge(to, "toolcrib_catalog_current", request_catalog.is_current().into());
 }
 
 /// Search by meaning.

@@ -115,6 +115,11 @@ impl RequestCatalog {
         self.cache(caller).site().with_reader(person, caller.sees_everything())
     }
 
+    /// Whether the catalog on disk, and each registry at an address, is the one that is served.
+    pub fn is_current(&self) -> bool {
+        self.live.stale().is_none() && self.addresses().all(|(state, _)| state.problem.is_none())
+    }
+
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
     pub fn notice(&self, caller: &Caller) -> Option<String> {
         let count = self.live.stale().filter(|_| caller.sees_everything())?.len();

@@ -12,7 +12,7 @@ use super::read::inexact_integers;
 use crate::Tool;
 use toolcrib_definition::finding::{Violation, beginning, pointer_join, pointer_split};
 use toolcrib_definition::secret::{REDACTED, SecretPolicy};
-use toolcrib_definition::{Effect, clean_line, words};
+use toolcrib_definition::{Effect, clean_line, clipped, words};
 
 /// Characters of a name that a message repeats.
 const QUOTE: usize = 80;
@@ -227,7 +227,7 @@ impl InvalidArguments {
         let corrected =
             self.corrected.iter_mut().flat_map(|call| call.dropped.iter_mut().chain(&mut call.unnamed));
         for pointer in fields.chain(corrected) {
-            *pointer = shown(pointer);
+            *pointer = clipped(pointer, MAX_POINTER).into_owned();
         }
         self
     }
@@ -246,19 +246,11 @@ pub fn and_more(fields: usize) -> String {
     }
 }
 
-/// A pointer, cut where it is long.
-fn shown(pointer: &str) -> String {
-    match pointer.char_indices().nth(MAX_POINTER) {
-        Some((end, _)) => format!("{}…", &pointer[..end]),
-        None => pointer.to_string(),
-    }
-}
-
 /// The first field errors, each with its pointer, in words.
 pub fn in_words(fields: &[FieldError], most: usize) -> String {
     let words = fields.iter().take(most).map(|error| match error.pointer.as_str() {
         "" => error.message.clone(),
-        pointer => format!("{}: {}", shown(pointer), error.message),
+        pointer => format!("{}: {}", clipped(pointer, MAX_POINTER), error.message),
     });
     words.collect::<Vec<_>>().join("; ")
 }
@@ -332,9 +324,7 @@ fn expected(tool: &Tool, wrong: &Violation, is_missing: bool) -> Option<String> 
 /// A value, cut where it is long.
 fn cut(value: &Value) -> Value {
     match value {
-        Value::String(text) if text.chars().nth(MAX_QUOTED).is_some() => {
-            format!("{}…", text.chars().take(MAX_QUOTED).collect::<String>()).into()
-        }
+        Value::String(text) => clipped(text, MAX_QUOTED).into(),
         Value::Array(items) if !items.is_empty() => format!("an array of {}", items.len()).into(),
         Value::Object(fields) if !fields.is_empty() => "an object".into(),
         other => other.clone(),

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -23,6 +23,7 @@ use super::sign_in::{Place, SignIn};
 use super::{CallerToken, NO_TOKEN, Refused, SecretToken, SignInProblem};
 use toolcrib_catalog::config::{Server, ServerAuth};
 use toolcrib_definition::clean_line;
+use toolcrib_definition::guard::locked;
 
 /// The reason before the first sign-in.
 const NOBODY: &str = "nobody has signed in to it";
@@ -116,21 +117,21 @@ struct Refreshing;
 
 impl Refreshing {
     fn begin() -> Self {
-        *REFRESHES.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *locked(&REFRESHES.0) += 1;
         Self
     }
 }
 
 impl Drop for Refreshing {
     fn drop(&mut self) {
-        *REFRESHES.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *locked(&REFRESHES.0) -= 1;
         REFRESHES.1.notify_all();
     }
 }
 
 /// Waits until no sign-in is being refreshed, at most this long.
 pub fn wait_for_refreshes(limit: Duration) {
-    let running = REFRESHES.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let running = locked(&REFRESHES.0);
     drop(REFRESHES.1.wait_timeout_while(running, limit, |running| *running > 0));
 }
 

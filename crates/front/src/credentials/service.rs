@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rmcp::transport::auth::{
@@ -19,6 +19,7 @@ use super::sign_in::{SignIn, Tokens};
 use super::{Refused, SecretToken, SignInError, SignInProblem, is_unknown_client};
 use toolcrib_catalog::config::{Environment, Server, ServerAuth, is_safe_address};
 use toolcrib_definition::clean_line;
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::Echo;
 
 /// Longest wait for a token, with discovery.
@@ -108,7 +109,7 @@ impl Services {
 
     fn slot(&self, service: Service<'_>) -> Arc<tokio::sync::Mutex<Slot>> {
         let key = serde_json::json!([service.server.url, service.auth]).to_string();
-        Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default())
+        Arc::clone(locked(&self.0).entry(key).or_default())
     }
 }
 

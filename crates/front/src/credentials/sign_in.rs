@@ -97,7 +97,8 @@ impl Credentials {
         let address = authorization.manager.get_authorization_url(&asked).await;
         let address = address.map_err(|error| reason(&error, &[]))?;
         if !may_be_opened(&address, &url) {
-            let message = "the page of its authorization server is not https, and not on the host of the server: what you                            enter there could be read on the way";
+            let message = "the page of its authorization server is not https, and not on the host of the server: what you \
+                 enter there could be read on the way";
             return Err(message.into());
         }
         let state = state_of(&address).ok_or("the address of its authorization server has no `state`")?;

@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use toolcrib_definition::guard::locked;
 
 use notify::event::{AccessKind, AccessMode};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -49,7 +50,7 @@ impl FileWatcher {
         let (debouncer, files) = (file_watcher.debouncer.clone(), Arc::clone(&file_watcher.files));
         let on_event = move |event: notify::Result<Event>| {
             let signal = match event {
-                Ok(event) => signal_of(&event, &lock(&files)),
+                Ok(event) => signal_of(&event, &locked(&files)),
                 Err(_) => Some(ChangeSignal::Possible),
             };
             signal.into_iter().for_each(|signal| debouncer.signal(signal));
@@ -79,7 +80,7 @@ impl FileWatcher {
 
     fn watch(&mut self, snapshot: &Arc<FilesSnapshot>) {
         let Some(watcher) = &mut self.watcher else { return };
-        *lock(&self.files) = Arc::clone(snapshot);
+        *locked(&self.files) = Arc::clone(snapshot);
         self.watched.retain(|identity, path| {
             let stays = snapshot.folders.get(identity) == Some(&*path);
             if !stays {
@@ -140,10 +141,6 @@ fn signal_of(event: &Event, files: &FilesSnapshot) -> Option<ChangeSignal> {
         (!path.file_name().is_none_or(is_own)).then_some(ChangeSignal::Possible)
     };
     event.paths.iter().filter_map(of_path).max()
-}
-
-fn lock(files: &Mutex<Arc<FilesSnapshot>>) -> MutexGuard<'_, Arc<FilesSnapshot>> {
-    files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Quiet time before the waiter wakes, since editors and checkouts write many files in a row.
@@ -226,7 +223,7 @@ impl Debouncer {
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0.0)
     }
 }
 

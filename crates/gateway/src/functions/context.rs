@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -18,6 +18,7 @@ use toolcrib_catalog::arguments::{
     FieldError, MAX_EXPLAINED, Repair, RepairKind, and_more, coerce_to_schema, in_words,
 };
 use toolcrib_definition::finding::Violation;
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_search::model::ChatModel;
 use toolcrib_search::semantic;
@@ -246,7 +247,7 @@ struct Histogram {
 
 /// Changes one series. A new one beyond the limit is left out.
 fn update<T: Default>(families: &Families<T>, name: &'static str, labels: &str, change: impl FnOnce(&mut T)) {
-    let mut families = families.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut families = locked(&families);
     let family = families.entry(name).or_default();
     if let Some(series) = family.get_mut(labels) {
         change(series);
@@ -273,13 +274,13 @@ impl Counters {
 
     /// Writes all series in the text format of Prometheus.
     pub fn write(&self, to: &mut String) {
-        for (name, series) in &*self.counts.lock().unwrap_or_else(PoisonError::into_inner) {
+        for (name, series) in &*locked(&self.counts) {
             let _ = writeln!(to, "# TYPE {name} counter");
             for (labels, count) in series {
                 let _ = writeln!(to, "{name}{} {count}", braced(labels));
             }
         }
-        for (name, series) in &*self.times.lock().unwrap_or_else(PoisonError::into_inner) {
+        for (name, series) in &*locked(&self.times) {
             let _ = writeln!(to, "# TYPE {name} histogram");
             for (labels, histogram) in series {
                 let comma = if labels.is_empty() { "" } else { "," };

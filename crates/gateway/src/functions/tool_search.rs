@@ -13,7 +13,7 @@ use super::discovery::{
 use super::function::Arguments;
 use super::{Answer, CatalogView, Function, FunctionContext, SemanticSearch, ToolError};
 use toolcrib_catalog::Tool;
-use toolcrib_definition::{clean_line, quoted};
+use toolcrib_definition::{clean_line, clipped, quoted};
 use toolcrib_docs::help::argument_names;
 use toolcrib_search::semantic::{POOL, SemanticStatus, Similarities, fuse};
 use toolcrib_search::{Hit, SearchRequest, SearchResult, Verdict};
@@ -357,7 +357,7 @@ fn difference(tool: &Tool, others: &[&Tool], shows_arguments: bool) -> Option<St
             let first = own.next().filter(|_| shows_arguments)?;
             Some(format!("takes {}", own.take(2).fold(first, |all, name| format!("{all}, {name}"))))
         })
-        .map(|text| cut(&text))
+        .map(|text| clipped(&text, CHARACTERS).into_owned())
 }
 
 /// The description from the first word in which it differs from all others.
@@ -375,14 +375,6 @@ fn described(tool: &Tool, others: &[&Tool]) -> Option<String> {
     let start = starts?.into_iter().max()?;
     let text = clean_line(&own[start..own.len().min(start + WORDS)].join(" "));
     (!plain(&text).is_empty()).then_some(text)
-}
-
-/// The beginning of a text.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_string(),
-    }
 }
 
 // The search that all functions use: by words, and also by meaning if a model is configured and answers in time.

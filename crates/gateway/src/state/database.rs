@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::Value;
@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params_fro
 use serde::de::DeserializeOwned;
 
 use super::StateError;
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::private_file;
 
 /// Version of the schema.
@@ -161,7 +162,7 @@ impl Database for Sqlite {
     fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
         let Connections { writer, reader } = self.connections()?;
         let connection = reader.as_ref().filter(|_| access == Access::Read).unwrap_or(writer);
-        let mut db = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut db = locked(&connection);
         if access == Access::Read {
             return transaction(&mut Statements(&db));
         }

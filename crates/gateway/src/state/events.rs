@@ -8,7 +8,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use super::database::{Access, Database, Row, Sql, values};
 use super::sums::{add_up, forget_sums};
 use super::{Health, Session, StateError, StateStore, millis, now, waited};
 use toolcrib_definition::Effect;
-use toolcrib_definition::guard::guarded_now;
+use toolcrib_definition::guard::{guarded_now, locked};
 
 /// One event of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -548,10 +548,6 @@ impl Shared {
         }
         *noted = message;
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use chrono::DateTime;
 use rusqlite::types::Value;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -260,18 +261,7 @@ pub fn millis(span: Duration) -> i64 {
 
 /// A time as people read it: `2026-11-22 12:30:05`, in UTC.
 pub fn utc(at: i64) -> String {
-    let (days, seconds) = (at.div_euclid(86_400_000), at.rem_euclid(86_400_000) / 1000);
-    // Days since 1 March of year 0, in eras of 400 years (Howard Hinnant's civil calendar).
-    let days = days.saturating_add(719_468);
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+    DateTime::from_timestamp_millis(at).unwrap_or_default().format("%F %T").to_string()
 }
 
 // Random ids: short, since models copy them, and impossible to guess. Secrets are longer.

@@ -59,8 +59,7 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
         let stale = catalog.live.stale();
         detail["complete"] = generation.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
-        let is_current = stale.is_none() && addresses.iter().all(|(state, _)| state.problem.is_none());
-        detail["current"] = is_current.into();
+        detail["current"] = catalog.is_current().into();
         if !addresses.is_empty() {
             let entry = |(state, version): &(AddressState, Option<&str>)| json!({ "address": state.address, "registry_version": version, "problem": state.problem });
             detail["addresses"] = addresses.iter().map(entry).collect();

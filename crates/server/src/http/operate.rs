@@ -10,17 +10,17 @@ use axum::body::Body;
 use axum::extract::Path;
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{CONTENT_DISPOSITION, LOCATION};
+use http::header::CONTENT_DISPOSITION;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::health::findings_of;
-use super::sign_in::take_field;
 use super::sign_in::{Browser, Visitor};
+use super::sign_in::{see_other, take_field};
 use super::{RequestContext, Response, Shared, query_value};
 use crate::RequestCatalog;
-use crate::response::{Problem, ProblemCode, no_store, with};
+use crate::response::{Problem, ProblemCode, no_store};
 use crate::site::{ApprovalView, Filter, MAX_SKIPPED, Page, ServerView, Site};
 use toolcrib_docs::TemplateError;
 use toolcrib_gateway::exec::{Caller, Decided, Decision, decide, has_changed};
@@ -218,7 +218,7 @@ pub(super) async fn decision(Path(id): Path<String>, context: RequestContext) ->
         Decided::OwnCall => refused("nobody decides about a call of their own"),
         Decided::Changed(_) => refused("the tool has changed since this call, so it cannot be approved"),
         Decided::Done(approval) | Decided::Late(approval) => {
-            Ok(see_other(&format!("{}/approvals/{}", visit.catalog.root(), approval.id)))
+            Ok(see_other(&format!("{}/approvals/{}", visit.catalog.root(), approval.id), []))
         }
     }
 }
@@ -338,12 +338,6 @@ pub(super) async fn servers(context: RequestContext) -> Result<Response, Problem
             site.servers(&views.collect::<Vec<_>>())
         })
         .await
-}
-
-fn see_other(path: &str) -> Response {
-    let mut headers = HeaderMap::new();
-    headers.extend(HeaderValue::try_from(path).map(|path| (LOCATION, path)));
-    with(StatusCode::SEE_OTHER, headers, Body::empty())
 }
 
 #[cfg(test)]

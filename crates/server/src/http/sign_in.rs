@@ -6,7 +6,7 @@
 //! A cookie is accepted where pages are read and their forms sent, and nowhere else. A proxy in front may name the person instead.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use axum::body::Body;
 use base64::Engine;
@@ -24,6 +24,7 @@ use crate::response::{Problem, ProblemCode, add_to_vary, negotiated, with};
 use crate::site::{Person, SignInPage};
 use crate::{RequestCatalog, Route};
 use toolcrib_definition::clean_line;
+use toolcrib_definition::guard::locked;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::state::{StateError, now, random_secret};
 
@@ -96,7 +97,7 @@ impl Visitor {
 
 impl SignIn {
     fn end(&self, value: &str, until: i64) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = locked(&self.ended);
         ended.retain(|_, until| *until > now());
         if ended.len() >= MAX_ENDED
             && let Some(first) = ended.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
@@ -107,7 +108,7 @@ impl SignIn {
     }
 
     fn has_ended(&self, value: &str) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = locked(&self.ended);
         ended.contains_key(&blake3::hash(value.as_bytes()))
     }
 }
@@ -339,7 +340,10 @@ pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Proble
 }
 
 /// Leads a browser to a page of this server, with cookies.
-fn see_other(path: &str, cookies: [Option<(HeaderName, HeaderValue)>; 2]) -> Response {
+pub(super) fn see_other<const N: usize>(
+    path: &str,
+    cookies: [Option<(HeaderName, HeaderValue)>; N],
+) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::try_from(path).map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

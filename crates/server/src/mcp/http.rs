@@ -25,30 +25,6 @@ use toolcrib_gateway::state::random_id;
 /// Most subscriptions that are open at a time.
 const MAX_SUBSCRIPTIONS: usize = 1_024;
 
-/// Options of the endpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Host names of this server in `Host`, with or without a port. Empty when a proxy or router has checked `Host`
-    /// and `Origin` already.
-    pub hosts: Vec<String>,
-    /// Origins of web pages that may call it: `https://app.example.com:443`, `http://localhost:*`.
-    pub origins: Vec<String>,
-    /// The longest body of a request, in bytes.
-    pub max_body: usize,
-}
-
-impl Options {
-    /// A server on the local machine: its own host names, and its own pages.
-    pub fn local(port: u16) -> Self {
-        let names = ["localhost", "127.0.0.1", "[::1]"];
-        Self {
-            hosts: names.map(String::from).to_vec(),
-            origins: names.map(|name| format!("http://{name}:{port}")).to_vec(),
-            max_body: 1 << 20,
-        }
-    }
-}
-
 /// The service at `/mcp`. Cancel `config.cancellation_token` to end open streams.
 #[derive(Clone)]
 pub struct Service {
@@ -59,18 +35,15 @@ pub struct Service {
     sessions: HttpSessions,
 }
 
-/// Makes the endpoint. It reads the caller from the request's extensions, as a [`toolcrib_gateway::exec::Caller`], and the
-/// limiter of calls as a [`crate::CallLimiter`].
-pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
+/// Makes the endpoint, for bodies of at most this many bytes. It reads the caller from the request's extensions, as a
+/// [`toolcrib_gateway::exec::Caller`], and the limiter of calls as a [`crate::CallLimiter`]. The router in front of it checks `Host`
+/// and `Origin`.
+pub fn service(live: Arc<LiveCatalog>, max_body: usize) -> Service {
     let mut config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_allowed_hosts(options.hosts)
-        .with_allowed_origins(options.origins);
-    if !config.allowed_hosts.is_empty() {
-        config = config.enforce_origin_validation();
-    }
-    config.max_request_body_bytes = options.max_body;
+        .with_allowed_hosts(Vec::<String>::new());
+    config.max_request_body_bytes = max_body;
     let handler = McpService::stateless(live, MAX_SUBSCRIPTIONS);
     let sessions = HttpSessions::new(handler.clone(), config.clone());
     let single = handler.clone();

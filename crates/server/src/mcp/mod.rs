@@ -25,7 +25,7 @@ use serde_json::json;
 
 use toolcrib_front::mcp::{BadLine, LineProblem, problem_of};
 
-pub use http::{Options, Service, service};
+pub use http::{Service, service};
 pub use service::McpService;
 pub use stdio::{stdio, streams};
 

@@ -22,6 +22,7 @@ use toolcrib_catalog::config::{Mode, ToolList};
 use toolcrib_catalog::sources::Awaited;
 use toolcrib_catalog::{Profile, ProfileTool, Resolved, functions};
 use toolcrib_definition::finding::nearest;
+use toolcrib_definition::grammar::counted;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::{DescriptionMode, clean_line, clipped, quoted};
 use toolcrib_gateway::exec::Caller;
@@ -288,7 +289,7 @@ const MAX_NAME: usize = 60;
 /// The purpose of the server, and its groups of tools: as many as fit, the largest first.
 pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy, awaited: Option<&Awaited>) -> String {
     let total = view.catalog().tools.len();
-    let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
+    let counted = counted(total, "tool");
     let mut text = match (shown.mode, shown.tool_list) {
         (Mode::Gateway, _) if view.profile().full().next().is_some() => {
             let others = gateway_text(&counted, shown.split_exec);

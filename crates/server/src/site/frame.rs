@@ -335,10 +335,7 @@ pub(super) const MAX_NAME: usize = 120;
 
 /// A text of at most this many characters; a longer one ends in an ellipsis.
 pub(super) fn clipped(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_string(),
-    }
+    toolcrib_definition::clipped(text, most).into_owned()
 }
 
 /// A name for lists; an invisible one is replaced.
