@@ -12,7 +12,6 @@ mod doctor;
 mod eval;
 mod init;
 mod login;
-mod parse;
 mod payload;
 mod render;
 mod screen;
@@ -73,8 +72,8 @@ commands! {
     Render(render::RenderArgs),
     Seed(seed::SeedArgs),
     Payload(payload::PayloadArgs),
-    Parse(parse::ParseArgs),
-    Results(parse::ResultsArgs),
+    Parse(payload::ParseArgs),
+    Results(payload::ResultsArgs),
     Prompt(payload::PromptArgs),
     Tokens(payload::TokensArgs),
     Search(search::SearchArgs),

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use super::grouped;
 use super::meter::{FOLDER, Meter, in_context};
-use super::table::grouped;
 use crate::{self as provider, PayloadRequest, Provider, ProviderFormat};
 use toolcrib_catalog::config::{self, Mode, SearchBy};
 use toolcrib_catalog::{Catalog, Profile, UnknownProfile};

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::table::{aligned, grouped, wrapped};
+use super::{aligned, grouped, wrapped};
 use toolcrib_catalog::Catalog;
 use toolcrib_catalog::config::Eval;
 use toolcrib_definition::finding::{Code, Document, Finding, Format, Place};
