@@ -381,9 +381,6 @@ pub enum EffectFilter {
 }
 
 impl EffectFilter {
-    /// Every choice.
-    pub const ALL: [EffectFilter; 3] = [EffectFilter::All, EffectFilter::Read, EffectFilter::Write];
-
     /// The suffix after the path of a group.
     pub(super) fn suffix(self) -> &'static str {
         match self {

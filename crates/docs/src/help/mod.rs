@@ -24,7 +24,7 @@ use toolcrib_definition::{Effect, clean_line};
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
 
 /// Length of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The facts that a call needs.
@@ -38,7 +38,7 @@ pub enum Format {
 pub const SHORT_TOKENS: usize = 600;
 
 /// Options of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HelpOptions {
     /// Length of the answer.
     pub format: Format,

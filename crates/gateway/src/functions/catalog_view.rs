@@ -1,6 +1,7 @@
 //! The part of a catalog that one kind of caller may see. For that caller nothing else exists.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use rayon::prelude::*;
@@ -12,15 +13,16 @@ use toolcrib_catalog::{
     Catalog, CategoryNode, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile,
 };
 use toolcrib_definition::DescriptionMode;
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::tokens::estimate;
 use toolcrib_docs::help;
-use toolcrib_docs::help::{EffectFilter, Format, Groups, HelpOptions};
+use toolcrib_docs::help::{EffectFilter, Groups, HelpOptions};
 use toolcrib_docs::{Around, Doc, Docs, SKILL, TemplateError, Templates, page_path, skills};
 use toolcrib_search::semantic::VectorSlot;
 use toolcrib_search::{Field, Index, IndexEntry, semantic};
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
-/// read, and cached; reading takes no lock.
+/// read, and cached.
 #[derive(Debug)]
 pub struct CatalogView {
     catalog: Catalog,
@@ -42,8 +44,10 @@ pub struct CatalogView {
     shifts: bool,
     /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
-    /// The groups of its help, with the answers on each.
-    groups: OnceLock<(Groups, Vec<HelpAnswers>)>,
+    /// The groups of its help.
+    groups: OnceLock<Groups>,
+    /// The answers of help, by target and options.
+    help: Mutex<HashMap<(HelpTarget, HelpOptions), Bytes>>,
 }
 
 /// What is made of one tool when it is first read.
@@ -52,7 +56,6 @@ struct MadeOfTool {
     page: OnceLock<Result<DocPage, TemplateError>>,
     usage: Counted<String>,
     small_help: Counted<Map<String, Value>>,
-    help: HelpAnswers,
 }
 
 /// Text about a tool that a search adds to its hit, with its estimated tokens; `None` without text.
@@ -119,6 +122,7 @@ impl CatalogView {
             searchable_categories: OnceLock::new(),
             index_build: tokio::sync::Mutex::default(),
             groups: OnceLock::new(),
+            help: Mutex::default(),
         })
     }
 
@@ -306,34 +310,28 @@ impl CatalogView {
         self.made.get(index)?.small_help.get_or_init(make).as_ref()
     }
 
-    fn help_on_groups(&self) -> &(Groups, Vec<HelpAnswers>) {
-        self.groups.get_or_init(|| {
-            let groups = Groups::of(&self.catalog, self.tree());
-            let answers = groups.all().iter().map(|_| HelpAnswers::default()).collect();
-            (groups, answers)
-        })
-    }
-
     /// The groups of its help. Made at their first use.
     pub(super) fn groups(&self) -> &Groups {
-        &self.help_on_groups().0
+        self.groups.get_or_init(|| Groups::of(&self.catalog, self.tree()))
     }
 
-    /// The slot of the help on a target, if it is cached.
-    pub(super) fn help(&self, target: &HelpTarget, wanted: HelpOptions) -> Option<&OnceLock<Bytes>> {
-        let is_full = usize::from(wanted.format == Format::Full);
-        let (answers, way) = match target {
-            HelpTarget::Op(index) => {
-                let examples = usize::from(wanted.examples) * 2 * is_full;
-                (&self.made.get(*index)?.help, is_full * 2 + examples + usize::from(wanted.schemas))
-            }
-            HelpTarget::Group(group, only) => {
-                let only = EffectFilter::ALL.iter().position(|one| one == only)?;
-                (self.help_on_groups().1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
-            }
-            HelpTarget::Beginning(_) | HelpTarget::Function(_) | HelpTarget::Session => return None,
-        };
-        answers.get_or_init(Box::default).get(way)
+    /// The help on a target as JSON. Made at its first use, and then kept, except where a caller chooses the text of the target.
+    pub(super) fn help<E>(
+        &self,
+        target: &HelpTarget,
+        wanted: HelpOptions,
+        make: impl FnOnce() -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
+        if !matches!(target, HelpTarget::Op(_) | HelpTarget::Group(..)) {
+            return make();
+        }
+        let key = (target.clone(), wanted);
+        if let Some(kept) = locked(&self.help).get(&key) {
+            return Ok(kept.clone());
+        }
+        let made = make()?;
+        locked(&self.help).insert(key, made.clone());
+        Ok(made)
     }
 
     /// Position of the tool with this canonical name, op, safe name or alias.
@@ -365,13 +363,6 @@ pub(super) fn category_entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<In
     };
     tree.nodes().iter().map(entry).collect()
 }
-
-/// Formats of one target: of an op, short or full, with examples, with schemas; of a group, short or full, all of it,
-/// reads or writes.
-const WAYS: usize = 6;
-
-/// The help on one target; allocated at its first use.
-type HelpAnswers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
 
 /// Target of help.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

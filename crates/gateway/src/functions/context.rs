@@ -247,7 +247,7 @@ struct Histogram {
 
 /// Changes one series. A new one beyond the limit is left out.
 fn update<T: Default>(families: &Families<T>, name: &'static str, labels: &str, change: impl FnOnce(&mut T)) {
-    let mut families = locked(&families);
+    let mut families = locked(families);
     let family = families.entry(name).or_default();
     if let Some(series) = family.get_mut(labels) {
         change(series);

@@ -121,12 +121,7 @@ fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<B
         answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
         serde_json::to_vec(&answer).map(Bytes::from).map_err(ToolError::internal)
     };
-    let Some(kept) = view.help(place, wanted) else { return make() };
-    if let Some(kept) = kept.get() {
-        return Ok(kept.clone());
-    }
-    let made = make()?;
-    Ok(kept.get_or_init(|| made).clone())
+    view.help(place, wanted, make)
 }
 
 /// Whether a caller with this version has the current help: the version of the registry, or of the doc of an op.

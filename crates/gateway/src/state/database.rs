@@ -162,7 +162,7 @@ impl Database for Sqlite {
     fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
         let Connections { writer, reader } = self.connections()?;
         let connection = reader.as_ref().filter(|_| access == Access::Read).unwrap_or(writer);
-        let mut db = locked(&connection);
+        let mut db = locked(connection);
         if access == Access::Read {
             return transaction(&mut Statements(&db));
         }

@@ -148,8 +148,6 @@ pub struct EventQuery {
     pub skip: i64,
     /// Most events; all when zero.
     pub limit: usize,
-    /// Whether the newest come first, so that a limit leaves the oldest out.
-    pub newest_first: bool,
 }
 
 impl EventQuery {
@@ -197,7 +195,7 @@ impl StateStore {
         waited(self.recorder.flush()).await
     }
 
-    /// Returns events, oldest first unless the query says otherwise. Events that this process has just recorded are
+    /// Returns events, oldest first. Events that this process has just recorded are
     /// written first, if possible, and included.
     pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
         let _ = self.flush().await;
@@ -208,14 +206,13 @@ impl StateStore {
                 chosen.push_str(&format!(" AND {column} = ?{}", values.len()));
             }
         }
-        let order = if wanted.newest_first { "DESC" } else { "ASC" };
         let most = i64::try_from(wanted.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX);
         // Each half has its own limit, so that a database reads no more of a long session.
-        let half = format!("WHERE {chosen} ORDER BY id {order} LIMIT {}", most.saturating_add(wanted.skip));
+        let half = format!("WHERE {chosen} ORDER BY id LIMIT {}", most.saturating_add(wanted.skip));
         let select = format!(
             "SELECT * FROM (SELECT {SHARED}, {OF_CALLS}, 'call' AS kind, '[]' AS found FROM tool_executions {half}) AS calls \
              UNION ALL SELECT * FROM (SELECT {SHARED}, input, CAST(NULL AS boolean), NULL, NULL, FALSE, NULL, NULL, NULL, \
-             kind, found FROM session_events {half}) AS others ORDER BY id {order} LIMIT {most} OFFSET {}",
+             kind, found FROM session_events {half}) AS others ORDER BY id LIMIT {most} OFFSET {}",
             wanted.skip
         );
         self.rows(Access::Read, &select, values).await?.into_iter().map(event).collect()

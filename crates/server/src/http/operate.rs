@@ -80,6 +80,12 @@ impl Visit {
         self.caller.sees_everything()
     }
 
+    /// Refuses everybody but an operator, with this message.
+    fn check_operator(&self, message: &str) -> Result<(), Problem> {
+        let problem = || Problem::new(ProblemCode::NotAuthorized, message);
+        self.is_operator().then_some(()).ok_or_else(|| problem().next("use a token with `roles = [\"*\"]`"))
+    }
+
     fn visitor(&self) -> Option<&Visitor> {
         self.request.extensions.get()
     }
@@ -190,10 +196,7 @@ pub(super) async fn decision(Path(id): Path<String>, context: RequestContext) ->
         return Err(problem.next("sign in, or run `toolcrib approvals`"));
     };
     let approval = visible_approval(&visit, &id).await?;
-    if !visit.is_operator() {
-        let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator decides about calls");
-        return Err(problem.next("use a token with `roles = [\"*\"]`"));
-    }
+    visit.check_operator("only an operator decides about calls")?;
     let yes = match take_field(&mut fields, "decision").as_str() {
         "approve" => true,
         "deny" => false,
@@ -321,10 +324,7 @@ pub(super) async fn usage(context: RequestContext) -> Result<Response, Problem> 
 /// `GET /servers.html`: the live servers, for operators; their definitions and errors may concern hidden tools.
 pub(super) async fn servers(context: RequestContext) -> Result<Response, Problem> {
     let visit = Visit::new(context);
-    if !visit.is_operator() {
-        let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator sees the servers");
-        return Err(problem.next("use a token with `roles = [\"*\"]`"));
-    }
+    visit.check_operator("only an operator sees the servers")?;
     let catalog = visit.catalog.clone();
     visit
         .page(move |site| {
