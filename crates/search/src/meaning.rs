@@ -97,6 +97,7 @@ impl Meaning {
     }
 
     /// Cosine of the angle between two, from -1 to 1; 0 where either has no meaning.
+    #[inline]
     pub(super) fn near(&self, other: &Self) -> f32 {
         let products = self.0.iter().zip(&other.0).map(|(one, other)| i32::from(*one) * i32::from(*other));
         products.sum::<i32>() as f32 / (UNIT * UNIT) as f32

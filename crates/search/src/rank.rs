@@ -50,34 +50,16 @@ pub(super) struct Candidate {
 }
 
 /// Sum of one entry.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Sum {
     total: f32,
-    /// The unit that was added last, and its contribution.
-    unit: Option<usize>,
+    /// The unit that was added last, counted from one, and its contribution.
+    unit: u32,
     counted: f32,
 }
 
-/// Steps into which sums are divided to find the best ones.
-const STEPS: usize = 128;
-
-/// Least sum of the best entries: a lower bound, so that at least `limit` entries reach it.
-fn least(sums: &[(u32, f32)], limit: usize, within: &dyn Fn(u32) -> bool) -> f32 {
-    let best = sums.iter().map(|(_, total)| *total).fold(0.0, f32::max);
-    if sums.len() <= limit || best <= 0.0 {
-        return 0.0;
-    }
-    let mut steps = [0_usize; STEPS + 1];
-    for (_, total) in sums.iter().filter(|(entry, _)| within(*entry)) {
-        steps[(total / best * STEPS as f32) as usize] += 1;
-    }
-    let mut count = 0;
-    let step = (0..=STEPS).rev().find(|&step| {
-        count += steps[step];
-        count >= limit
-    });
-    step.unwrap_or(0) as f32 / STEPS as f32 * best
-}
+/// A filter of entries; without it, all count.
+type Within<'q> = Option<&'q dyn Fn(usize) -> bool>;
 
 /// Features of a query's candidates, for the programs in `lab/search`.
 #[derive(Clone, Debug)]
@@ -94,10 +76,9 @@ impl Index {
     /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
     pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
-        let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
-        let named: Vec<u32> =
-            self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
-        let mut ranked = self.ranked(&query, &within, request.limit.max(CANDIDATES));
+        let mut named = self.mentioned(request.query);
+        named.retain(|&entry| request.within.is_none_or(|within| within(entry as usize)));
+        let mut ranked = self.ranked(&query, request.within, request.limit.max(CANDIDATES));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let left = request.limit.saturating_sub(named.len());
@@ -152,7 +133,7 @@ impl Index {
     pub fn observe(&self, query: &str) -> Option<Observation> {
         let is_named = !self.mentioned(query).is_empty();
         let query = Query::read(query, self);
-        let ranked = self.ranked(&query, &|_| true, CANDIDATES);
+        let ranked = self.ranked(&query, None, CANDIDATES);
         let telling = self.first_features(&query, &ranked, TELLING);
         let _ = telling.first().filter(|_| !is_named)?;
         let fit = self.match_likelihood(&query, &telling);
@@ -170,7 +151,7 @@ impl Index {
         ranked.iter().take(count).enumerate().map(features).collect()
     }
 
-    fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
+    fn ranked(&self, query: &Query, within: Within<'_>, limit: usize) -> Vec<Candidate> {
         let mut candidates = self.candidates(query, within, limit);
         for candidate in &mut candidates {
             let entry = candidate.entry as usize;
@@ -273,45 +254,36 @@ impl Index {
         terms.map(|(term, _)| self.term_meanings[*term as usize].near(&unit.meaning)).fold(met, f32::max)
     }
 
-    /// The entries that are scored in full: those with the best words and meaning, at least as many as the limit.
-    fn candidates(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
-        let sums = self.accumulate(query);
-        let best = sums
-            .iter()
-            .zip(0..)
-            .filter(|(_, entry)| within(*entry))
-            .map(|(sum, _)| sum.total)
-            .fold(f32::MIN_POSITIVE, f32::max);
-        let known = !query.meaning.is_empty();
-        let met = (0..self.len() as u32).filter(|&entry| within(entry)).filter_map(|entry| {
-            let words = sums[entry as usize].total;
-            let meaning =
-                if known { self.meanings[entry as usize].near(&query.meaning).max(0.0) } else { 0.0 };
-            (words > 0.0 || meaning > NEAR).then_some((entry, words, meaning))
-        });
-        let met: Vec<(u32, f32, f32)> = met.collect();
-        let both = |words: f32, meaning: f32| words / best + meaning;
-        let totals: Vec<(u32, f32)> =
-            met.iter().map(|(entry, words, meaning)| (*entry, both(*words, *meaning))).collect();
-        let least = least(&totals, limit, &|_| true);
-        let mut best: Vec<(u32, f32, f32)> =
-            met.into_iter().filter(|(_, words, meaning)| both(*words, *meaning) >= least).collect();
-        if best.len() > limit {
-            let order = |one: &(u32, f32, f32), other: &(u32, f32, f32)| {
-                both(other.1, other.2).total_cmp(&both(one.1, one.2)).then(one.0.cmp(&other.0))
-            };
-            best.select_nth_unstable_by(limit, order);
-            best.truncate(limit);
+    /// The entries that are scored in full: those with the best words and meaning.
+    fn candidates(&self, query: &Query, within: Within<'_>, limit: usize) -> Vec<Candidate> {
+        let mut sums = self.accumulate(query);
+        if let Some(within) = within {
+            let others = sums.iter_mut().enumerate().filter(|(entry, _)| !within(*entry));
+            others.for_each(|(_, sum)| sum.total = -1.0);
         }
-        best.into_iter()
-            .map(|(entry, words, meaning)| Candidate { entry, words, meaning, ..Candidate::default() })
-            .collect()
+        let most = sums.iter().map(|sum| sum.total).fold(f32::MIN_POSITIVE, f32::max);
+        let (is_known, limit) = (!query.meaning.is_empty(), limit.min(self.len()));
+        let (mut met, mut least) = (Vec::new(), f32::NEG_INFINITY);
+        for (entry, &Sum { total: words, .. }) in (0..).zip(&sums).filter(|(_, sum)| sum.total >= 0.0) {
+            let near = || self.meanings[entry as usize].near(&query.meaning).max(0.0);
+            let meaning = if is_known { near() } else { 0.0 };
+            let score = words / most + meaning;
+            if score > least && (words > 0.0 || meaning > NEAR) {
+                met.push(Candidate { entry, score, words, meaning, ..Candidate::default() });
+            }
+            // A later entry with the least score would come after all that are kept.
+            if met.len() == 2 * limit {
+                least = keep_best(&mut met, limit);
+            }
+        }
+        keep_best(&mut met, limit);
+        met
     }
 
     /// The sum of the query's words for each entry.
     fn accumulate(&self, query: &Query) -> Vec<Sum> {
-        let mut sums = vec![Sum { total: 0.0, unit: None, counted: 0.0 }; self.len()];
-        for (number, unit) in query.units.iter().enumerate() {
+        let mut sums = vec![Sum::default(); self.len()];
+        for (number, unit) in (1..).zip(&query.units) {
             for sense in &unit.senses {
                 let scale = unit.weight * sense.weight * self.idf(sense.term);
                 if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
@@ -320,8 +292,8 @@ impl Index {
                 for &(entry, weight) in &self.postings[sense.term as usize] {
                     let counts = scale * weight;
                     let sum = &mut sums[entry as usize];
-                    if sum.unit != Some(number) {
-                        (sum.unit, sum.counted) = (Some(number), counts);
+                    if sum.unit != number {
+                        (sum.unit, sum.counted) = (number, counts);
                         sum.total += counts;
                     } else if counts > sum.counted {
                         // Several senses of one unit do not add up: only the best counts.
@@ -333,6 +305,15 @@ impl Index {
         }
         sums
     }
+}
+
+/// Keeps the best candidates, in any order, and returns the least score among them.
+fn keep_best(candidates: &mut Vec<Candidate>, limit: usize) -> f32 {
+    if candidates.len() > limit {
+        candidates.select_nth_unstable_by(limit - 1, order);
+        candidates.truncate(limit);
+    }
+    candidates.last().map_or(0.0, |last| last.score)
 }
 
 /// Best first; ties in the order of the catalog.
