@@ -15,30 +15,32 @@ pub(super) type Actions = u32;
 
 /// Actions with the frames of each, behind the verb that tools have for it. Those of [`REMOVES`] and [`ENDS`] are destructive.
 const FRAMES: &str = "\
-list: list enumerate browse which how+many show+all get+all what+have what+has who's+in who+in what's+left what's+in
+list: list enumerate browse which how+many show+all get+all what+have what+has what+left who+in
 read: get read show view fetch retrieve see look check display describe inspect tell what who whose when where how is are \
  am was were does did has have explain count print examine watch download browse preview observe monitor track compare \
- what's who's where's when's there's need+know open find review status go+through
+ need+know open find review status go+through \
+ pull+up check+on peek
 search: search find look+for lookup look+up locate query google discover has+already any is+there where have seek explore \
- research ask
+ research ask hunt dig+up track+down
 create: create make add new insert open open+a open+an file file+a file+an start+a start+an raise+a raise+an report register raise submit post write compose generate build set+up start \
  draft put+up begin log book schedule define append reserve record invent design draw open+up note write+down type put+into \
- upload plan order buy produce init publish spin+up fill take+note send
+ upload plan order buy produce init publish spin+up fill take+note send leave+note leave+comment leave+review leave+message \
+ leave+reply leave+feedback jot+down cut+branch cut+release
 update: update edit modify change set rename adjust fix correct replace mark give+name put patch assign label tag complete \
  finish reschedule postpone extend shift alter amend rewrite switch close reopen toggle upsert fill review restore reset \
- tick+off check+off turn+into add tweak configure annotate pin write
+ tick+off check+off turn+into add tweak configure annotate pin write \
+ push+back bring+date bump swap
 delete: delete remove erase drop clear wipe trash discard destroy throw+away throw+out throw+bin throw+trash get+rid \
- take+off take+out bin purge kick kick+out revoke forget unsend take+back unassign uninstall unlink detach empty delete+all \
+ take+off take+out take+away nuke ditch scrap bin purge kick kick+out revoke forget unsend take+back unassign uninstall unlink detach empty delete+all \
  rm unset unreact undo
-cancel: cancel stop end close terminate expire abort dismiss unsubscribe hang+up shut+down log+out sign+out leave get+out quit \
- kill stop+following call+off lift exit close+down shut finish complete halt
+cancel: cancel stop end terminate abort dismiss unsubscribe stop+following call+off halt
 start: start begin launch run resume trigger execute rerun retry restart activate kick+off continue play boot
 send: send say post message text email mail reply notify dm nudge remind ping respond comment write tell chat resend share \
- forward announce let+know get+back answer speak
+ forward announce let+know get+back answer speak shoot fire+off pass+on
 enable: enable turn+on switch+on activate lock pin star subscribe follow mute block ban bookmark like favorite protect \
- sign+up restrict block+from react stop+from keep
+ sign+up restrict block+from react stop+from keep put+online
 disable: disable turn+off switch+off deactivate unlock unpin unstar unsubscribe unfollow stop+following unmute unblock unban \
- let+back lift unlike suspend pause remove
+ let+back lift unlike suspend pause remove stop+watching stop+getting take+offline take+down put+hold snooze
 move: move transfer relocate put+under put+into put+in migrate reorder drag rearrange bring
 copy: copy make+copy make+duplicate duplicate clone fork replicate mirror back+up
 share: share invite add let+in let+into grant give+access allow approve let add+to bring+in authorize permit give
@@ -51,19 +53,21 @@ merge: merge combine join ship group concatenate unite land
 convert: convert translate transform turn+into render export summarize shrink split chunk zip compress transcribe format \
  encode parse cite cut count
 calculate: calculate compute estimate solve average sum measure evaluate analyze aggregate count predict
-request: request ask demand apply+for";
+request: request ask demand apply+for add+reviewer add+reviewers
+end: end stop close terminate expire leave hang+up shut+down log+out sign+out get+out quit kill lift exit close+down shut finish \
+ complete";
 
 /// Words before the request itself.
-pub(super) const POLITE: &str = "please can could would will you i i'd i'm we we'd want wants need like to help me us let's lets hi hello hey \
-    just now then so and the a an my am ll ve looking trying try should must gonna wanna how+to it's how's know go ahead";
+pub(super) const POLITE: &str = "please pls can could would will you i we want wants need like to help me us let's lets hi hello hey \
+    just now then so and the a an my am ll ve looking trying try should must gonna wanna how+to know go ahead";
 
 /// Most words between the parts of a frame. An article follows at once: to open a thing is to make one.
 const APART: usize = 6;
 /// Words after "who" in a question about people, not about what somebody did.
 pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
 /// First words of a question, which asks to read whatever verbs it has.
-pub(super) const QUESTION: &str =
-    "who whose which what when where why is are was were does did has how+many how+much how+long how+far";
+pub(super) const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
+     how+far";
 
 /// A frame: the word that has to follow, if any, and its actions.
 type Frame = (Option<&'static str>, Actions);
@@ -110,6 +114,13 @@ pub(super) fn frames() -> Vec<(&'static str, Vec<FrameRow>)> {
     all
 }
 
+/// Every verb, in its first form.
+pub(super) fn verbs<'v>() -> impl Iterator<Item = &'v str> {
+    let frames =
+        FRAMES.lines().filter_map(|line| line.split_once(": ")).flat_map(|(_, frames)| frames.split(' '));
+    frames.filter(|frame| !frame.contains('+'))
+}
+
 /// Forms of a verb: "creates", "creating", "removed", "copies", "stopping".
 fn forms(verb: &str) -> impl Iterator<Item = String> {
     let without = verb.strip_suffix('e').unwrap_or(verb);
@@ -127,7 +138,8 @@ pub(super) const LISTS: Actions = action(0);
 const READ: Actions = action(1);
 pub(super) const READS: Actions = READ | LISTS | action(2);
 const REMOVES: Actions = action(5);
-const ENDS: Actions = action(6) | action(10);
+const CANCELS: Actions = action(6);
+const ENDS: Actions = CANCELS | action(10) | action(22);
 
 /// The actions of a verb in any form of it.
 fn of_verb(word: &str, later: &[String]) -> Option<Actions> {
@@ -158,8 +170,9 @@ fn tool_verb(actions: Actions) -> Option<&'static str> {
 pub(super) struct Request {
     /// Its actions; 0 where it has none.
     pub(super) actions: Actions,
-    /// Whether it asks to delete, end or turn off.
+    /// Whether it asks to delete, end or turn off; and to delete or cancel.
     pub(super) is_destructive: bool,
+    pub(super) is_removal: bool,
     /// Whether it asks for several things, or for those of the caller.
     pub(super) wants_list: bool,
     /// The place of its verb.
@@ -176,6 +189,11 @@ impl Request {
     /// Whether it asks for an action, and none that reads.
     pub(super) fn writes(&self) -> bool {
         self.actions != 0 && self.actions & READS == 0 && !self.is_question
+    }
+
+    /// The same request, which asks to delete.
+    pub(super) fn removing(self) -> Self {
+        Self { actions: self.actions | REMOVES, is_destructive: true, is_removal: true, ..self }
     }
 
     /// Reads the words of a request, in lower case.
@@ -196,7 +214,9 @@ impl Request {
         let wants_list = is_read
             && (actions & LISTS != 0
                 || asks_who_may
+                || words.get(first).is_some_and(|word| word == "who") && !has("am")
                 || has("which")
+                || has("any")
                 || has("all")
                 || has("my")
                 || has("our")
@@ -204,6 +224,7 @@ impl Request {
         Self {
             actions,
             is_destructive: all & (REMOVES | ENDS) != 0,
+            is_removal: all & (REMOVES | CANCELS) != 0,
             wants_list,
             verb: found.map(|(place, _)| place),
             is_question,
@@ -216,7 +237,7 @@ impl Request {
 /// Whether words begin like a question about things; one about tools may ask for any.
 fn is_question(words: &[String]) -> bool {
     let Some(first) = words.first() else { return false };
-    let begins = QUESTION.split(' ').any(|begin| match begin.split_once('+') {
+    let begins = QUESTION.split_whitespace().any(|begin| match begin.split_once('+') {
         Some((how, many)) => first == how && words.get(1).is_some_and(|second| second == many),
         None => first == begin,
     });
@@ -265,7 +286,8 @@ impl Does {
         // A comment that is added is a comment, and a message that is got is not sent; what is marked as read is not read.
         let counts = |other: &&Actions| first & READS == 0 && **other != READ;
         let all = others.iter().filter(counts).fold(first | described.unwrap_or(0), |all, more| all | more);
-        let lists = all & LISTS != 0 || first & READS != 0 && name.last().is_some_and(|last| is_plural(last));
+        let lists = all & LISTS != 0
+            || (first == 0 || first & READS != 0) && name.last().is_some_and(|last| is_plural(last));
         Self { first, all, lists }
     }
 
@@ -276,6 +298,8 @@ impl Does {
             (wanted, _) if wanted & self.first != 0 => 1.0,
             // To show what there is, to list and to find it are near.
             (wanted, _) if wanted & READS != 0 && self.first & READS != 0 => 0.6,
+            // An event that is called off is deleted.
+            (wanted, _) if wanted & CANCELS != 0 && self.first & REMOVES != 0 => 0.5,
             (wanted, all) if wanted & all != 0 => 0.5,
             _ => -1.0,
         }
@@ -284,6 +308,11 @@ impl Does {
     /// Whether its name or description has a verb, and none that reads.
     pub(super) fn writes(&self) -> bool {
         self.first != 0 && self.first & READS == 0
+    }
+
+    /// Whether its action deletes something.
+    pub(super) fn deletes(&self) -> bool {
+        self.first & REMOVES != 0 && self.first & ENDS == 0
     }
 
     /// Whether its action deletes or ends something.
@@ -321,8 +350,10 @@ pub(super) fn head(words: &[String], verb: Option<usize>) -> Option<usize> {
 
 /// The place of a name's verb: its first word, or its last, or between; a message that is got is no verb.
 fn verb_place(name: &[String]) -> Option<usize> {
-    let first = name.iter().take(6).position(|word| is_verb(word))?;
-    let is_last = first > 0 && name.last().is_some_and(|last| is_verb(last));
+    // Messages at the end of a name are things.
+    let end = name.len() - usize::from(name.len() > 1 && name.last().is_some_and(|last| is_plural(last)));
+    let first = name[..end].iter().take(6).position(|word| is_verb(word))?;
+    let is_last = first > 0 && name[..end].last().is_some_and(|last| is_verb(last)) && end == name.len();
     Some(if is_last { name.len() - 1 } else { first })
 }
 

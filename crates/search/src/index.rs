@@ -4,7 +4,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::actions::{Does, is_verb, nouns};
+use super::actions::{Does, is_verb, nouns, verbs};
 use super::meaning::{Meaning, Sum};
 use super::query::Spelling;
 use super::thesaurus::{Synonyms, is_stop};
@@ -230,7 +230,7 @@ pub(super) fn build(entries: &[IndexEntry], synonyms: Synonyms) -> Index {
         by_name: by_name(entries, |name| name.trim().to_lowercase()),
         by_words: by_name(entries, words_of_name),
         spelling: Spelling::of(
-            known.iter().filter(|(word, _)| !is_dense(word)).map(|(word, _)| word.as_str()),
+            known.keys().map(String::as_str).filter(|word| !is_dense(word)).chain(verbs()),
         ),
         min_match_likelihood: MIN_MATCH_LIKELIHOOD,
         idf,

@@ -64,6 +64,8 @@ const AGAIN: f32 = 0.2;
 const MOST: f32 = 1.5;
 /// Weight of the verb of tools for a verb of people.
 const PLAIN: f32 = 0.9;
+/// Words that "is" is joined with.
+const ASKING: [&str; 5] = ["who", "what", "when", "where", "why"];
 /// What a request asks for that asks who may do something.
 pub(super) const PEOPLE: [&str; 2] = ["collaborators", "access"];
 /// Weight of a corrected word.
@@ -88,19 +90,24 @@ pub(super) struct Query {
 impl Query {
     /// Reads a query with the vocabulary of an index.
     pub(super) fn read(text: &str, index: &Index) -> Self {
-        let said = query_words(text, index);
+        let mut said = query_words(text, index);
         let mut reading = Reading { index, query: Query::default(), sum: Sum::default(), foreign: false };
-        let plain: Vec<String> = said.iter().map(|word| word.text.clone()).collect();
+        let telling = || said.iter().filter(|word| !word.is_stop);
+        let known = telling().filter(|word| word.term.is_some() || is_weak(&word.stem)).count();
+        reading.foreign = 2 * known <= telling().count();
+        said.iter_mut().for_each(|word| reading.mend(word));
+        let plain: Vec<String> =
+            said.iter().map(|word| word.meant.as_ref().unwrap_or(&word.text).clone()).collect();
         reading.query.request = Request::read(&plain);
+        if reading.query.request.verb.is_some_and(|verb| index.undoes(&said[verb])) {
+            reading.query.request = reading.query.request.removing();
+        }
         reading.query.length = said.len();
         reading.query.head = head(&plain, reading.query.request.verb);
         reading.query.groups = index.groups_in(text);
         if reading.query.request.asks_who_may {
             PEOPLE.iter().for_each(|word| reading.sum.add(&Sum::of_word(word)));
         }
-        let telling = || said.iter().filter(|word| !word.is_stop);
-        let known = telling().filter(|word| word.term.is_some() || is_weak(&word.stem)).count();
-        reading.foreign = 2 * known <= telling().count();
         reading.phrases(&said);
         said.iter().enumerate().for_each(|(place, word)| reading.word(word, place));
         reading.dense(text, said.len());
@@ -127,6 +134,18 @@ impl Reading<'_> {
         }
     }
 
+    /// Corrects the spelling of a word that neither the catalog nor a language has.
+    fn mend(&self, word: &mut QueryWord) {
+        let QueryWord { text, stem, term, is_stop, meant } = word;
+        let is_known = *is_stop || term.is_some() || is_weak(stem) || is_word(text);
+        if !is_known
+            && self.index.synonyms.of(stem).next().is_none()
+            && !(self.foreign && !thesaurus::foreign(text).is_empty())
+        {
+            *meant = self.index.spelling.nearest(text).map(str::to_string);
+        }
+    }
+
     /// Configured phrases: words with a meaning together.
     fn phrases(&mut self, said: &[QueryWord]) {
         for length in (2..=MAX_PHRASE).rev() {
@@ -147,7 +166,7 @@ impl Reading<'_> {
     }
 
     fn word(&mut self, word: &QueryWord, place: usize) {
-        let QueryWord { text, stem, term: own, is_stop } = word;
+        let QueryWord { text, stem, term: own, is_stop, .. } = word;
         let own = *own;
         let mut sum = Sum::of_word(text);
         if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
@@ -171,6 +190,10 @@ impl Reading<'_> {
         senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
         self.index.synonyms.of(stem).for_each(|meaning| self.sense(meaning, &mut senses));
         self.index.synonyms.words_of(stem).for_each(|word| sum.add(&Sum::of_word(word)));
+        if let Some(other) = self.opposite(word, is_verb) {
+            self.sense(Synonym { stem: &stemmed(&other), weight: PLAIN }, &mut senses);
+            sum.add(&Sum::of_word(&other));
+        }
         let mut topic = match (weak, is_verb) {
             (true, _) => 0.1,
             (_, true) => 0.5,
@@ -185,8 +208,7 @@ impl Reading<'_> {
                 self.sense(meaning.synonym(), &mut senses);
                 topic = 1.0;
             }
-            let is_slip = senses.is_empty() && !is_word(text);
-            if let Some(meant) = is_slip.then(|| self.index.spelling.nearest(text)).flatten() {
+            if let Some(meant) = &word.meant {
                 let term = self.index.term(&stemmed(meant));
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
                 topic = if senses.is_empty() { topic } else { 0.8 };
@@ -201,6 +223,15 @@ impl Reading<'_> {
         self.sum.add(&sum);
         let unit = Unit::new(text.clone(), place..place + 1, senses);
         self.query.units.push(Unit { weight, topic, meaning: sum.meaning(), ..unit });
+    }
+
+    /// The word with "un" or without it that the catalog has: to remove a star is to unstar, and to unpin is to remove a pin.
+    fn opposite(&self, word: &QueryWord, is_verb: bool) -> Option<String> {
+        let other = match word.text.strip_prefix("un") {
+            Some(rest) => Some(rest.to_string()).filter(|rest| word.term.is_none() && rest.len() > 2),
+            None => (self.query.request.is_removal && !is_verb).then(|| format!("un{}", word.text)),
+        };
+        other.filter(|other| self.index.term(&stemmed(other)).is_some())
     }
 
     /// Words of scripts without spaces.
@@ -219,6 +250,13 @@ impl Reading<'_> {
 }
 
 impl Index {
+    /// Whether a verb that the catalog does not have takes away a thing that a tool deletes: to unpin is to delete a pin.
+    fn undoes(&self, verb: &QueryWord) -> bool {
+        let thing = verb.text.strip_prefix("un").filter(|_| verb.term.is_none());
+        let Some(thing) = thing.and_then(|thing| self.term(&stemmed(thing))) else { return false };
+        self.does.iter().zip(&self.nouns).any(|(does, nouns)| does.deletes() && nouns.contains(&thing))
+    }
+
     /// The senses of a unit that an entry contains, each with the fields, one bit each.
     pub(super) fn met<'u>(&self, unit: &'u Unit, entry: u32) -> impl Iterator<Item = (&'u Sense, u8)> {
         let all = unit.senses.iter().map(move |sense| (sense, self.fields_with(sense.term, entry)));
@@ -241,13 +279,20 @@ struct QueryWord {
     term: Option<Term>,
     /// Whether it says nothing about the tool that is meant.
     is_stop: bool,
+    /// The word that was probably meant, for a misspelled one.
+    meant: Option<String>,
+}
+
+/// A word without the "is" that it was joined with: "whats" for "what's".
+fn without_is(word: &str) -> &str {
+    word.strip_suffix('s').filter(|word| ASKING.contains(word)).unwrap_or(word)
 }
 
 /// The words of a query.
 fn query_words(text: &str, index: &Index) -> Vec<QueryWord> {
     let mut list = Vec::new();
     for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN).take(MAX_WORDS) {
-        words(written, |word| list.push(QueryWord::new(word, index)));
+        words(written, |word| list.push(QueryWord::new(without_is(word), index)));
     }
     list.truncate(MAX_WORDS);
     list
@@ -257,7 +302,7 @@ impl QueryWord {
     fn new(text: &str, index: &Index) -> Self {
         let stem = stemmed(text).into_owned();
         let term = index.term(&stem);
-        Self { text: text.to_string(), stem, term, is_stop: is_stop(text) }
+        Self { text: text.to_string(), stem, term, is_stop: is_stop(text), meant: None }
     }
 }
 

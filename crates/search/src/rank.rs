@@ -203,8 +203,11 @@ impl Index {
             let (does, effect) = (&self.does[one.entry as usize], self.effects[one.entry as usize]);
             let is_harmless = effect != Some(Effect::Destructive) || one.agrees > 0.0;
             let is_read = effect == Some(Effect::Read) || !does.writes();
-            (query.request.is_destructive || (is_harmless && !does.removes()))
-                && (!query.request.is_question || is_read)
+            let is_wanted = match does.deletes() {
+                true => query.request.is_removal,
+                false => query.request.is_destructive || (is_harmless && !does.removes()),
+            };
+            is_wanted && (!query.request.is_question || is_read)
         };
         if let Some(place) = candidates.iter().position(is_asked) {
             let best = candidates[0].score;

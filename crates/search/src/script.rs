@@ -34,8 +34,9 @@ impl Index {
                 }
             });
         }
-        let mut own: Vec<&str> = known.iter().map(String::as_str).collect();
+        let mut own: Vec<&str> = known.iter().map(String::as_str).chain(actions::verbs()).collect();
         own.sort_unstable();
+        own.dedup();
         let own = own.join(" ");
         let synonyms: Vec<Value> = self
             .synonyms

@@ -328,3 +328,46 @@ fn any_text_is_a_query() {
     let nothing = Index::new(&[]);
     assert!(nothing.find(SearchRequest { query: "anything", within: None, limit: 3 }).hits.is_empty());
 }
+
+/// The first of these tools for a query.
+fn best(tools: &[(&str, &str)], query: &str) -> String {
+    let entries: Vec<IndexEntry> = tools.iter().map(|(name, text)| entry(name, text, &[])).collect();
+    let found = Index::new(&entries).find(SearchRequest { query, within: None, limit: 1 });
+    found.hits.first().map_or_else(String::new, |hit| entries[hit.entry].exact[0].clone())
+}
+
+#[test]
+fn removing_a_thing_and_a_verb_with_un_are_one() {
+    let stars = [
+        ("star_repository", "Star a repository."),
+        ("unstar_repository", "Unstar a repository."),
+        ("delete_repository", "Delete a repository."),
+    ];
+    assert_eq!(best(&stars, "remove the star"), "unstar_repository");
+    let pins = [
+        ("create_pin", "Pin a message."),
+        ("delete_pin", "Remove a message from the pins."),
+        ("delete_message", "Delete a message."),
+    ];
+    assert_eq!(best(&pins, "unpin that message"), "delete_pin");
+}
+
+#[test]
+fn only_what_is_removed_or_called_off_is_deleted_first() {
+    let channel = [("delete_channel", "Delete a channel."), ("update_channel", "Update a channel.")];
+    assert_eq!(best(&channel, "close the channel"), "update_channel");
+    assert_eq!(best(&channel, "remove the channel"), "delete_channel");
+    let event = [("delete_event", "Delete an event."), ("update_event", "Update an event.")];
+    assert_eq!(best(&event, "call off the event"), "delete_event");
+}
+
+#[test]
+fn a_misspelled_verb_asks_for_its_action() {
+    let file = [("create_file", "Create a file."), ("remove_file", "Remove a file.")];
+    assert_eq!(best(&file, "delte the file"), "remove_file");
+}
+
+#[test]
+fn an_apostrophe_may_be_missing() {
+    first("whats the weather in oslo", "get_weather");
+}

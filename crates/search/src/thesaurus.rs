@@ -20,15 +20,18 @@ const CONFIGURED: f32 = 0.9;
 const FIRST: f32 = 0.9;
 const FURTHER: f32 = 0.8;
 
-/// Abbreviations that people type, and what they stand for.
-const ABBREVIATIONS: &str = "\
+/// Abbreviations and everyday words that people type, and what they stand for.
+const EVERYDAY: &str = "\
 admin > administrator
 app > application
 auth > authentication
 cal > calendar
 changelog > file
+chargeback > dispute
+colleague > member
 config > configuration
 convo > conversation
+coworker > member
 db > database
 dir > directory
 dm > direct message
@@ -36,7 +39,11 @@ doc > document
 env > environment
 fav > favorite
 img > image
+inbox > message notification email
 info > information
+mail > email
+mod > moderator
+money back > refund
 msg > message
 notif > notification
 org > organization
@@ -50,7 +57,11 @@ readme > file
 repo > repository
 spec > specification
 sub > subscription
+teammate > member
 temp > temperature
+thumb up > reaction
+thumbs up > reaction
+ticket > issue
 tix > ticket
 txn > transaction
 var > variable
@@ -83,7 +94,7 @@ impl Synonyms {
     /// The synonyms of a configuration, and common abbreviations.
     pub(super) fn configured<'s>(synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>) -> Self {
         let mut all = Self::default();
-        let short = ABBREVIATIONS.lines().filter_map(|line| line.split_once(" > "));
+        let short = EVERYDAY.lines().filter_map(|line| line.split_once(" > "));
         let short = short.map(|(left, right)| (left, vec![right]));
         let own = synonyms
             .into_iter()

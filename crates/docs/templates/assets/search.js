@@ -2,7 +2,7 @@
 // Left out are words of other languages that the model does not have.
 window.toolcribSearch = (index, model) => {
   'use strict';
-  const DIMENSIONS = 128, [LISTS, READS, REMOVALS] = [1, 7, 1 << 5 | 1 << 6 | 1 << 10];
+  const DIMENSIONS = 128, [LISTS, READS, DELETES, CANCELS] = [1, 7, 1 << 5, 1 << 6], ENDS = CANCELS | 1 << 10 | 1 << 22;
   const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const place = new Map(model.pieces.split(' ').map((piece, at) => [piece, at]));
   const terms = new Map([...index.terms.matchAll(/(\S+) (\d+)/g)].map(([, word, term]) => [word, +term]));
@@ -70,8 +70,9 @@ window.toolcribSearch = (index, model) => {
     const [actions, phrasal] = verb < 0 ? [0, false] : frame(said[verb], said.slice(verb + 1));
     const asksWhoMay = said.some((word, at) => word === 'who' && index.may.includes(said[at + 1]));
     const asks = question.some(begin => begin.split('+').every((word, at) => word === asked[at])) && !asked.some(word => /^tools?$/.test(word));
-    const wantsList = (!actions || actions & READS) && (actions & LISTS || asksWhoMay || ['which', 'all', 'my', 'our'].some(word => said.includes(word)) || plural(said.at(-1) || ''));
-    return { actions, verb, asks, asksWhoMay, wantsList: !!wantsList, removes: !!(all & REMOVALS), plain: phrasal ? verbs.get(actions & -actions) : undefined };
+    const who = asked[0] === 'who' && !said.includes('am');
+    const wantsList = (!actions || actions & READS) && (actions & LISTS || asksWhoMay || who || ['which', 'any', 'all', 'my', 'our'].some(word => said.includes(word)) || plural(said.at(-1) || ''));
+    return { actions, verb, asks, asksWhoMay, wantsList: !!wantsList, ends: !!(all & (DELETES | ENDS)), removes: !!(all & (DELETES | CANCELS)), plain: phrasal ? verbs.get(actions & -actions) : undefined };
   };
   // The place of the thing that a request is about.
   const headOf = (said, verb) => {
@@ -109,9 +110,19 @@ window.toolcribSearch = (index, model) => {
 
   // A query as units: each word with the terms that may stand for it.
   function read(text) {
-    const said = text.split(/\s+/).filter(word => word.length <= 120).slice(0, 400).flatMap(parts).slice(0, 400).map(word => ({ word, term: termOf(word), stop: stop.has(word) }));
-    const wanted = request(said.map(one => one.word)), units = [], meaning = new Float64Array(DIMENSIONS);
-    const query = { units, meaning, wanted, length: said.length, head: headOf(said.map(one => one.word), wanted.verb), groups: groupsIn(text) };
+    const said = text.split(/\s+/).filter(word => word.length <= 120).slice(0, 400).flatMap(parts).slice(0, 400)
+      .map(word => word.replace(/^(who|what|when|where|why)s$/, '$1')).map(word => ({ word, term: termOf(word), stop: stop.has(word) }));
+    const telling = said.filter(one => !one.stop), isForeign = 2 * telling.filter(one => one.term !== undefined || weak.has(one.word)).length <= telling.length;
+    said.forEach(one => {
+      const isKnown = one.stop || one.term !== undefined || weak.has(one.word) || place.has(one.word) || synonyms.has(one.word);
+      one.meant = isKnown || isForeign && foreign.has(one.word) ? undefined : spelled(one.word);
+    });
+    const plainly = said.map(one => one.meant || one.word);
+    const wanted = request(plainly), verb = said[wanted.verb];
+    const thing = verb && verb.term === undefined && verb.word.startsWith('un') ? termOf(verb.word.slice(2)) : undefined;
+    if (thing !== undefined && index.nouns.some((nouns, entry) => nouns.includes(thing) && index.does[entry][0] & DELETES)) { wanted.actions |= DELETES; wanted.ends = wanted.removes = true; }
+    const units = [], meaning = new Float64Array(DIMENSIONS);
+    const query = { units, meaning, wanted, length: said.length, head: headOf(plainly, wanted.verb), groups: groupsIn(text) };
     if (wanted.asksWhoMay) index.people.forEach(word => add(meaning, vector(word)));
     const sense = (senses, term, weight, kind) => {
       const known = senses.find(one => one.term === term);
@@ -126,8 +137,7 @@ window.toolcribSearch = (index, model) => {
         if (senses.length) units.push({ said: `${one.word} ${other.word}`, weight: 1, topic: 0, senses, sum: new Float64Array(DIMENSIONS), many: true, at, to: at + 2 });
       }
     });
-    const telling = said.filter(one => !one.stop), isForeign = 2 * telling.filter(one => one.term !== undefined || weak.has(one.word)).length <= telling.length;
-    said.forEach(({ word, term, stop }, at) => {
+    said.forEach(({ word, term, stop, meant: correct }, at) => {
       let sum = vector(word);
       if (stop || /^\p{N}+$/u.test(word)) return add(meaning, sum);
       const isVerb = wanted.verb === at, plain = isVerb && wanted.plain !== word ? wanted.plain : undefined;
@@ -140,18 +150,17 @@ window.toolcribSearch = (index, model) => {
         known[0].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
         known[1].forEach(other => add(sum, vector(other)));
       }
+      const other = !word.startsWith('un') ? wanted.removes && !isVerb && `un${word}` : term === undefined && word.length > 4 && word.slice(2);
+      if (other && termOf(other) !== undefined) { sense(senses, termOf(other), 0.9, 1); add(sum, vector(other)); }
       let topic = isWeak ? 0.1 : isVerb ? 0.5 : 1;
       const meant = isForeign && term === undefined && !isWeak && !senses.length && foreign.get(word);
       if (meant) {
         topic = 1; sum = vector(meant[0]);
         meant[1].forEach(([term, weight]) => sense(senses, term, weight / 10000, 1));
       }
-      if (term === undefined && !isWeak && !senses.length && !place.has(word)) {
-        const meant = spelled(word);
-        if (meant) {
-          sum = vector(meant);
-          if (termOf(meant) !== undefined) { senses.push({ term: termOf(meant), weight: 0.8, kind: 2 }); topic = 0.8; }
-        }
+      if (term === undefined && !isWeak && !senses.length && correct) {
+        sum = vector(correct);
+        if (termOf(correct) !== undefined) { senses.push({ term: termOf(correct), weight: 0.8, kind: 2 }); topic = 0.8; }
       }
       if (plain) {
         sum = vector(plain);
@@ -172,7 +181,7 @@ window.toolcribSearch = (index, model) => {
     return found;
   };
 
-  const agrees = (wanted, [first, all]) => !wanted || !all ? 0 : wanted & first ? 1 : wanted & READS && first & READS ? 0.6 : wanted & all ? 0.5 : -1;
+  const agrees = (wanted, [first, all]) => !wanted || !all ? 0 : wanted & first ? 1 : wanted & READS && first & READS ? 0.6 : wanted & CANCELS && first & DELETES ? 0.5 : wanted & all ? 0.5 : -1;
 
   const mean = (units, values, weigh) => {
     const all = units.reduce((sum, unit) => sum + weigh(unit), 0);
@@ -251,7 +260,8 @@ window.toolcribSearch = (index, model) => {
     // A tool that removes something comes first only where the request asks for that, and one that writes not for a question.
     const first = found.findIndex(one => {
       const [actions,,, effect] = index.does[one.entry];
-      return (wanted.removes || (effect !== 'destructive' || one.agrees > 0) && !(actions & REMOVALS)) && (!wanted.asks || effect === 'read' || !actions || actions & READS);
+      const isHarmless = (effect !== 'destructive' || one.agrees > 0) && !(actions & (DELETES | ENDS));
+      return (actions & DELETES && !(actions & ENDS) ? wanted.removes : wanted.ends || isHarmless) && (!wanted.asks || effect === 'read' || !actions || actions & READS);
     });
     const best = found[0]?.score;
     if (first > 0) found.unshift(...found.splice(first, 1));
