@@ -65,6 +65,8 @@ pub(super) const POLITE: &str = "please pls can could would will you i we want w
 const APART: usize = 6;
 /// Words after "who" in a question about people, not about what somebody did.
 pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
+/// Words of a request that something is not done; "don" is what "don't" leaves.
+pub(super) const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
 /// First words of a question, which asks to read whatever verbs it has.
 pub(super) const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
      how+far";
@@ -207,7 +209,10 @@ impl Request {
             frame(&words[place], &words[place + 1..]).is_some_and(|(_, is_phrasal)| is_phrasal)
         });
         let is_question = is_question(&words[first..]);
-        let all = (0..words.len()).filter_map(at).fold(0, |all, actions| all | actions);
+        // Whoever must not delete a thing does not ask to delete it.
+        let is_refused = words.iter().any(|word| REFUSALS.contains(&word.as_str()));
+        let asked = if is_refused { 0 } else { words.len() };
+        let all = (0..asked).filter_map(at).fold(0, |all, actions| all | actions);
         let is_read = actions == 0 || actions & READS != 0;
         let has = |wanted: &str| words.iter().any(|word| word == wanted);
         let asks_who_may = words.windows(2).any(|pair| pair[0] == "who" && MAY.contains(&pair[1].as_str()));
@@ -417,6 +422,7 @@ mod tests {
         let is_destructive = |text: &str| Request::read(&words(text)).is_destructive;
         assert!(is_destructive("kick bob out of the folder") && is_destructive("please remove it"));
         assert!(!is_destructive("show me the file") && !is_destructive("move this file"));
+        assert!(!is_destructive("don let anyone delete this") && !is_destructive("prevent removing it"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use hashbrown::HashSet;
 use serde_json::{Value, json};
 
-use super::actions::{self, AFTER_HEAD, Does, MAY, POLITE, QUESTION};
+use super::actions::{self, AFTER_HEAD, Does, MAY, POLITE, QUESTION, REFUSALS};
 use super::confidence::{self, Features, SURE_MATCH_LIKELIHOOD, UNSURE};
 use super::index::{ARTICLES, Index, IndexEntry, SHOWN, Term};
 use super::meaning::{self, Meaning};
@@ -100,6 +100,7 @@ impl Index {
             "articles": ARTICLES,
             "question": QUESTION,
             "may": MAY,
+            "refusals": REFUSALS,
             "people": PEOPLE,
             "afterHead": AFTER_HEAD,
             "weights": rank::WEIGHTS,

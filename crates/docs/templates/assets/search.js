@@ -64,7 +64,7 @@ window.toolcribSearch = (index, model) => {
     let verb = -1, all = 0;
     said.forEach((word, at) => {
       const actions = (frame(word, said.slice(at + 1)) || [0])[0];
-      all |= actions;
+      all |= said.some(other => index.refusals.includes(other)) ? 0 : actions;
       if (verb < 0 && actions && at >= first && at < first + 4) verb = at;
     });
     const [actions, phrasal] = verb < 0 ? [0, false] : frame(said[verb], said.slice(verb + 1));
