@@ -171,7 +171,17 @@ const TELLING: f32 = 0.2;
 impl Index {
     /// Words of a query that no hit has, in any sense. They show what is missing where nothing fits.
     pub fn unmet(&self, query: &str, hits: &[Hit]) -> Vec<String> {
+        self.unmet_of(&Query::read(query, self), hits)
+    }
+
+    /// The entries among these hits that have every word of a query, in any sense.
+    pub fn complete(&self, query: &str, hits: &[Hit]) -> Vec<usize> {
         let query = Query::read(query, self);
+        let has_all = |hit: &&Hit| self.unmet_of(&query, std::slice::from_ref(*hit)).is_empty();
+        hits.iter().filter(has_all).map(|hit| hit.entry).collect()
+    }
+
+    fn unmet_of(&self, query: &Query, hits: &[Hit]) -> Vec<String> {
         let met = |unit: &&Unit| hits.iter().any(|hit| self.met(unit, hit.entry as u32).next().is_some());
         let met: Vec<_> = query.units.iter().filter(met).map(|unit| unit.words.clone()).collect();
         let is_unmet = |word| !met.iter().any(|words| words.contains(&word));

@@ -246,7 +246,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     }
     let index = view.categories();
     let has_words = tools.verdict == Verdict::NoMatch && !index.unmet(query, &[]).is_empty();
-    let has_all = |hit: &Hit| index.unmet(query, std::slice::from_ref(hit)).is_empty();
+    let complete = if has_words { index.complete(query, &by_words.hits) } else { Vec::new() };
     let hit = |(node, known): (usize, &Evidence)| {
         let name = &tree.node(node).name;
         let is_named = by_words.verdict != Verdict::NoMatch && known.own > 0.0 && says(query, name);
@@ -254,7 +254,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         let both = more + (1.0 - more) * less * 0.5;
         // Words in common are no tool: without a fitting tool a category is no better than its best tool, unless it has
         // all words of a query that no tool has.
-        let is_described = has_words && by_words.hits.iter().any(|hit| hit.entry == node && has_all(hit));
+        let is_described = complete.contains(&node);
         let confidence = if is_named || is_described { both } else { both.min(known.best) };
         CategoryHit {
             node,
