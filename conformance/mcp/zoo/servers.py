@@ -4,6 +4,7 @@
     python3 servers.py           all of them over HTTP, at /NAME/mcp on a free port, which is printed
 """
 
+import gzip
 import json
 import os
 import sys
@@ -178,10 +179,14 @@ ZOO = {
     "result-huge": Server("a result has 20 MB", on={"tools/call": lambda _: text("x" * 20_000_000)}, finding=False),
     # Servers.
     "dies": Server("the server ends at its start", start=lambda: die(None), fine=False, transports=STDIO),
+    "dies-at-discover": Server("the server ends at the first question of the newer protocol", on={"server/discover": die}, finding=False, transports=STDIO),
     "dies-in-list": Server("the server ends while it lists", on={"tools/list": die}, fine=False, transports=STDIO),
     "dies-in-call": Server("the server ends in a call", on={"tools/call": die}, finding=False, transports=STDIO),
     "hangs": Server("the server answers nothing", on={"server/discover": hang, "initialize": hang}, fine=False, finding=False),
     "hangs-in-list": Server("the server does not answer the question for its list", on={"tools/list": hang}, fine=False, finding=False),
+    "greeting-lists": Server("capabilities are empty lists of PHP", on={"initialize": result({"protocolVersion": "2025-06-18", "capabilities": {"tools": [], "prompts": []}, "serverInfo": {"name": "x", "version": "1"}})}, finding=False),
+    "greeting-nameless": Server("the server does not say its name", on={"initialize": result({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}})}, finding=False),
+    "greeting-number": Server("the version of the server is a number", on={"initialize": result({"protocolVersion": "2025-06-18", "capabilities": {"tools": True}, "serverInfo": {"name": "x", "version": 1}})}, finding=False),
     "noise": Server("the server writes banners and colours to stdout", start=b"\x1b[32mready\x1b[0m\n{not json}\n[1,2]\n\n\xff\xfe\n", on={"tools/call": "working\n{}\nnull\n" + text("x")}, finding=False, transports=STDIO),
     "noise-in-line": Server("the first answer follows noise on the same line", on={"initialize": lambda _: 'loading... ' + result({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}})}, fine=False, finding=False, transports=STDIO),
     "flood-line": Server("the server writes one line without an end", start=forever(b"x" * 65_536), fine=False, finding=False, transports=STDIO),
@@ -199,6 +204,13 @@ ZOO = {
     "redirect-away": Server("the server leads to another origin", http=lambda it: it.redirect(307, "http://localhost:9/mcp"), fine=False, transports=HTTP),
     "status-500": Server("the server answers 500 to everything", http=lambda it: it.reply(500, "text/plain", "boom"), fine=False, transports=HTTP),
     "status-404": Server("the server answers 404 with a page", http=lambda it: it.reply(404, "text/html", HTML * 500), fine=False, transports=HTTP),
+    "discover-202": Server("the first question of the newer protocol gets 202", http=lambda it: it.reply(202, "text/plain", "") if it.method == "server/discover" else it.usual(), finding=False, transports=HTTP),
+    "discover-500": Server("the first question of the newer protocol gets 500", http=lambda it: it.reply(500, "text/plain", "boom") if it.method == "server/discover" else it.usual(), finding=False, transports=HTTP),
+    "discover-hangs": Server("the first question of the newer protocol gets no answer", http=lambda it: hang(it) if it.method == "server/discover" else it.usual(), fine=False, finding=False, transports=HTTP),
+    "kind-upper": Server("the content type has capital letters", http=lambda it: it.usual("Application/JSON"), finding=False, transports=HTTP),
+    "kind-missing": Server("answers have no content type", http=lambda it: it.usual(""), finding=False, transports=HTTP),
+    "gzip": Server("answers are compressed", http=lambda it: it.compressed(), finding=False, transports=HTTP),
+    "busy": Server("calls get 429", http=lambda it: it.reply(429, "text/plain", "", **{"retry-after": 9}) if it.method == "tools/call" else it.usual(), finding=False, transports=HTTP),
     "text-plain": Server("an answer says that it is text", http=lambda it: it.usual("text/plain"), fine=False, transports=HTTP),
     "empty": Server("answers are empty", http=lambda it: it.reply(200, "application/json", ""), fine=False, transports=HTTP),
     "cut-off": Server("the connection breaks within an answer", http=lambda it: it.cut(), fine=False, transports=HTTP),
@@ -298,6 +310,10 @@ def over_http():
                 self.send_header(field, str(value))
             self.end_headers()
             self.wfile.write(body)
+
+        def compressed(self):
+            said = self.said()
+            self.usual() if said is None else self.reply(200, "application/json", gzip.compress(said), **{"content-encoding": "gzip"})
 
         def redirect(self, status, to):
             self.reply(status, "text/plain", "", location=to)

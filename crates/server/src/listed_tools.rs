@@ -72,8 +72,9 @@ pub(super) struct Listings {
 }
 
 impl Listings {
-    /// Decides on the policies of these profiles, the one of requests that choose none first. A catalog that lacks tools
-    /// now may get any number of them later, so that its mode is `gateway`. So it is where somebody names a list of functions.
+    /// Decides on the policies of these profiles, the one of requests that choose none first, by the tools that are there: a
+    /// source that cannot be read must not change how those of the others are listed. Without tools, and where somebody names
+    /// a list of functions, the mode is `gateway`.
     pub(super) fn of<'p>(
         options: ListingOptions,
         catalog: &Catalog,
@@ -87,7 +88,7 @@ impl Listings {
             return Self { policy: ListingPolicy { mode, ..policy }, decided: BTreeMap::new() };
         }
         let mut decided = BTreeMap::new();
-        for name in profiles.filter(|_| catalog.complete && !asks_for_functions) {
+        for name in profiles.filter(|_| !asks_for_functions) {
             let Some(auto) = decide(catalog, name).filter(|_| !catalog.tools.is_empty()) else { continue };
             let profile = name.unwrap_or("the whole catalog");
             tracing::info!(profile, "{}", auto.note());

@@ -46,7 +46,7 @@ pub struct Server {
     pub start: Start,
     /// Whether each client session has its own connection to the MCP server, for servers that keep state.
     pub per_session: bool,
-    /// Seconds that the first tool list waits for a new MCP server after the other ones; by default one or two.
+    /// Seconds that the first tool list waits for a new MCP server after the other ones; by default one to five.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_seconds: Option<u64>,
     /// The header in which an HTTP backend expects the idempotency key of a call. With it, writes may be retried too.

@@ -26,9 +26,11 @@ use toolcrib_definition::private_file;
 
 /// Connections of single callers and clients that are kept.
 const MAX_PRIVATE: usize = 64;
-/// Shortest and longest wait for the first list of a new server before the catalog is read without it.
+/// Longest wait for the first list of a new server before the catalog is read without it.
+const FIRST_READING: Duration = Duration::from_secs(2);
+/// Shortest and longest wait for a server after the others have listed their tools, where nothing is configured.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Longest wait for the first list of any server.
 const NOTHING_LISTED: Duration = Duration::from_secs(30);
@@ -188,7 +190,7 @@ impl Connections {
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
         found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
         let is_settled = |found: &Arc<Connection>| {
-            let wait = found.endpoint.server.wait().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);
+            let wait = found.endpoint.server.wait().unwrap_or(FIRST_READING).min(FIRST_READING);
             found.listing().is_some() || found.listed_for() >= wait
         };
         while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use std::{fmt, io};
 
 use axum::body::Bytes;
@@ -24,6 +25,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
+use tokio::time::timeout;
 
 use super::endpoint::{Endpoint, Problem};
 use super::message::{ListNotes, is_unreadable, readable};
@@ -249,6 +251,8 @@ impl StreamableHttpClient for SignedClient {
 
 // Answers to posted messages. The SDK would give up an answer for one wrong character in it.
 
+/// Longest wait for the answer to the first question of the newer protocol; some servers leave it without one.
+const PROBE_TIME: Duration = Duration::from_secs(5);
 /// Most bytes of an answer, or of one event.
 const MAX_ANSWER: usize = 16 << 20;
 /// Most bytes of the answer with which a server refuses a message, and most characters of it in ours.
@@ -269,7 +273,26 @@ impl SignedClient {
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
-        let response = request.json(message).send().await?;
+        let asked = match message {
+            ClientJsonRpcMessage::Request(request) => Some(request),
+            _ => None,
+        };
+        let is_probe = session_id.is_none()
+            && asked.is_some_and(|asked| matches!(asked.request, ClientRequest::DiscoverRequest(_)));
+        // A server that knows nothing of the newer protocol refuses its first question in many ways.
+        let unknown = |why: String| {
+            let error = ErrorData::invalid_request(why, None);
+            let id = asked.map(|asked| asked.id.clone());
+            Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, id), None))
+        };
+        let sending = request.json(message).send();
+        let response = match is_probe {
+            true => match timeout(PROBE_TIME, sending).await {
+                Ok(response) => response?,
+                Err(_) => return unknown("no answer".into()),
+            },
+            false => sending.await?,
+        };
         let (status, headers) = (response.status(), response.headers());
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string);
         match (status.as_u16(), text("www-authenticate")) {
@@ -279,17 +302,19 @@ impl SignedClient {
             (403, Some(challenge)) => {
                 return Err(HttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)));
             }
-            (202 | 204, _) => return Ok(StreamableHttpPostResponse::Accepted),
+            (202 | 204, _) if is_probe => return unknown(format!("HTTP {status}")),
+            (202 | 204, _) if asked.is_none() => return Ok(StreamableHttpPostResponse::Accepted),
+            (202 | 204, _) => {
+                let why = format!("HTTP {status}, which has no answer to the request");
+                return Err(HttpError::UnexpectedServerResponse(why.into()));
+            }
             (404, _) if session_id.is_some() => return Err(HttpError::SessionExpired),
             _ => {}
         }
-        let kind = text("content-type").unwrap_or_default();
+        let kind = text("content-type").unwrap_or_default().to_ascii_lowercase();
+        let location = text("location");
         let (retry_after, own_session) = (text("retry-after"), text(HEADER_SESSION_ID));
-        let request = match message {
-            ClientJsonRpcMessage::Request(request) => Some(request),
-            _ => None,
-        };
-        let id = request.and_then(|request| serde_json::to_value(&request.id).ok());
+        let id = asked.and_then(|asked| serde_json::to_value(&asked.id).ok());
         let read = |body: &[u8]| {
             let text = readable(body, id.as_ref(), &self.notes)?;
             serde_json::from_str::<ServerJsonRpcMessage>(&text).ok()
@@ -303,19 +328,26 @@ impl SignedClient {
                 _ => None,
             });
             let shown = clipped(&clean_line(&String::from_utf8_lossy(&body)), MAX_SHOWN).into_owned();
-            let shown = if is_html { "a page of HTML".into() } else { shown };
-            let is_probe =
-                request.is_some_and(|request| matches!(request.request, ClientRequest::DiscoverRequest(_)));
-            // A server that knows nothing of the newer protocol refuses its first question in many ways.
-            let is_unknown = is_probe && session_id.is_none() && status.is_client_error();
-            let unknown = || ErrorData::invalid_request(format!("HTTP {status}: {shown}"), None);
-            let error = answer.filter(|_| is_json || is_unknown).or_else(|| is_unknown.then(unknown));
+            let shown = match location {
+                Some(location) if status.is_redirection() => {
+                    format!(
+                        "it redirects to {}; write that as its `url`",
+                        clipped(&clean_line(&location), MAX_SHOWN)
+                    )
+                }
+                _ if is_html => "a page of HTML".into(),
+                _ => shown,
+            };
+            // The first two are about rights; the others may pass.
+            let is_unknown = is_probe && !matches!(status.as_u16(), 401 | 403 | 429 | 502 | 503 | 504);
             let is_about_rights = matches!(status.as_u16(), 401 | 403);
-            return match (error.filter(|_| !is_about_rights), request) {
-                (Some(error), Some(request)) => Ok(StreamableHttpPostResponse::Json(
-                    ServerJsonRpcMessage::error(error, Some(request.id.clone())),
+            let error = answer.filter(|_| (is_json || is_unknown) && !is_about_rights);
+            return match (error, asked) {
+                (Some(error), Some(asked)) => Ok(StreamableHttpPostResponse::Json(
+                    ServerJsonRpcMessage::error(error, Some(asked.id.clone())),
                     own_session,
                 )),
+                _ if is_unknown && !status.is_redirection() => unknown(format!("HTTP {status}: {shown}")),
                 _ => Err(status_error(status, retry_after, &shown)),
             };
         }
@@ -323,10 +355,10 @@ impl SignedClient {
             let events = readable_events(events(response), Arc::clone(&self.notes));
             return Ok(StreamableHttpPostResponse::Sse(events, own_session));
         }
-        if request.is_none() {
+        if asked.is_none() {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
-        if !kind.starts_with(JSON_MIME_TYPE) {
+        if !kind.is_empty() && !kind.starts_with(JSON_MIME_TYPE) {
             return Err(HttpError::UnexpectedContentType(Some(kind).filter(|kind| !kind.is_empty())));
         }
         let body = bounded(response, MAX_ANSWER).await?;
@@ -474,7 +506,19 @@ fn refusal(error: &HttpError) -> Option<(u16, Option<&str>)> {
 
 /// Reason why a server does not answer, in one line, without its address.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref() {
+        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
+            return explain(fallback.as_ref());
+        }
+        Some(ClientInitializeError::ExpectedInitResult(_)) => {
+            return "its answer to `initialize` lacks something that the protocol wants".into();
+        }
+        _ => {}
+    }
     match http_error(error) {
+        Some(HttpError::UnexpectedContentType(kind)) => {
+            format!("it answered with {}, not with JSON", kind.as_deref().unwrap_or("no content type"))
+        }
         Some(HttpError::Client(error)) => match error.status() {
             Some(status) => format!("it answered {status}"),
             None if error.is_timeout() => "it took too long".into(),

@@ -36,7 +36,7 @@ pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNo
         return None;
     }
     match message(&written) {
-        Ok(None) => return Some(written),
+        Ok(None) => return Some(greeting(&written).map_or(written, Cow::Owned)),
         Ok(Some(value)) => return corrected(value, asked).map(Cow::Owned),
         Err(_) => {}
     }
@@ -51,6 +51,36 @@ pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNo
         }),
     };
     read.map(Cow::Owned)
+}
+
+/// The answer with which a session begins, with what the SDK wants and some servers leave out: a name, and maps where PHP
+/// writes an empty list.
+fn greeting(text: &str) -> Option<String> {
+    if !text.contains("\"protocolVersion\"") {
+        return None;
+    }
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    let result = message.get_mut("result")?.as_object_mut()?;
+    let before = result.clone();
+    let is_map = |value: Option<&Value>| value.is_some_and(Value::is_object);
+    if !is_map(result.get("capabilities")) {
+        result.insert("capabilities".into(), json!({}));
+    }
+    for value in result["capabilities"].as_object_mut()?.values_mut() {
+        if value.is_array() || value == &Value::Bool(true) {
+            *value = json!({});
+        }
+    }
+    if !is_map(result.get("serverInfo")) {
+        result.insert("serverInfo".into(), json!({}));
+    }
+    for field in ["name", "version"] {
+        let value = &mut result["serverInfo"][field];
+        if !value.is_string() {
+            *value = if value.is_null() { "".into() } else { value.to_string().into() };
+        }
+    }
+    (*result != before).then(|| message.to_string())
 }
 
 /// The error that stands for an answer that cannot be read.

@@ -398,12 +398,14 @@ struct ConnectError {
 
 impl ConnectError {
     fn of(error: &ClientInitializeError, problem: Problem, is_http: bool) -> Self {
-        let is_older = matches!(
-            error,
+        let is_older = match error {
             ClientInitializeError::NoCompatibleProtocolVersion { .. }
-                | ClientInitializeError::UncorrelatedErrorResponse { .. }
-                | ClientInitializeError::ConflictInitResponseId(..)
-        );
+            | ClientInitializeError::UncorrelatedErrorResponse { .. }
+            | ClientInitializeError::ConflictInitResponseId(..) => true,
+            // Some servers end at a first message that they do not know.
+            ClientInitializeError::ConnectionClosed(at) => at.contains("discover"),
+            _ => false,
+        };
         let has_answered = match error {
             ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => true,
             // Over HTTP an answer may be a status.
@@ -450,6 +452,8 @@ pub enum McpCallError {
     ProtocolError(ErrorData),
     /// The server answered that the call failed.
     UnexpectedAnswer(String),
+    /// The server has had too many calls; with the seconds to wait, where it says them.
+    Busy(String, Option<u64>),
     /// The server refused the call for want of a token, and has not run it.
     SignIn(SignInProblem),
     /// The server's answer cannot be read.
@@ -512,6 +516,10 @@ impl Session {
                 // A gateway reports that the server behind it did not answer.
                 Some(HttpError::HttpStatus(reply)) if matches!(reply.status, 502 | 504) => {
                     McpCallError::ConnectionLost(what)
+                }
+                Some(HttpError::HttpStatus(reply)) if reply.status == 429 => {
+                    let seconds = reply.retry_after.as_ref().and_then(|text| text.trim().parse().ok());
+                    McpCallError::Busy(what, seconds)
                 }
                 Some(HttpError::HttpStatus(_) | HttpError::AuthRequired(_)) => {
                     McpCallError::UnexpectedAnswer(what)

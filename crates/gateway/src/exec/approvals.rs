@@ -100,9 +100,13 @@ pub(super) fn is_allowed_by_asking(call: &Call, tool: &Tool) -> bool {
 
 /// Whether a live server's tool runs as it would without us: nothing is configured, and the client has asked its person.
 pub(super) fn runs_as_direct(call: &Call, tool: &Tool) -> bool {
+    call.context.caller.asks_its_person && may_run_as_direct(call, tool)
+}
+
+/// Whether it would do so, if the client had asked.
+pub(super) fn may_run_as_direct(call: &Call, tool: &Tool) -> bool {
     call.config().exec.allow.is_none()
         && call.request.step.is_none()
-        && call.context.caller.asks_its_person
         && matches!(Backends::of(tool, call.config()).as_deref(), Some(Backend::Mcp { .. }))
 }
 

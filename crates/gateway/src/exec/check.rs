@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
-use super::approvals::{is_allowed_by_asking, runs_as_direct};
+use super::approvals::{is_allowed_by_asking, may_run_as_direct, runs_as_direct};
 use super::backend::{Backends, no_backend};
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use super::results::check_select;
@@ -256,7 +256,11 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
         _ => "reads and writes, and nothing destructive",
     };
     let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
-    let next = format!("tell the user, and do not send it again before it is allowed: {how}");
+    let is_for_asking = tool.effect > of_server && config.serve.split_exec && may_run_as_direct(call, tool);
+    let next = match is_for_asking && call.context.caller.is_own_client {
+        true => "send the same call with tool_exec_write, for which the client asks its person".into(),
+        false => format!("tell the user, and do not send it again before it is allowed: {how}"),
+    };
     Some(ToolError::new(ErrorCode::PermissionDenied, message, next))
 }
 

@@ -141,7 +141,7 @@ pub(super) async fn call(
             }
             (answer, function, None)
         }
-        None => return Err(unknown(&context.view, &request.name)),
+        None => return Err(unknown(requester, &request.name)),
     };
     let mut about = requester.meta();
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
@@ -216,8 +216,8 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
     }
 }
 
-fn unknown(view: &CatalogView, name: &str) -> ErrorData {
-    let shown = quoted(name);
+fn unknown(requester: &Requester, name: &str) -> ErrorData {
+    let (view, shown) = (requester.view(), quoted(name));
     let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
     let mut near = match view.catalog().resolve(name) {
         Resolved::Unknown(near) => near,
@@ -225,7 +225,17 @@ fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     };
     near.extend(nearest(name, ours.iter().copied()));
     let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
-    let message = format!("there is no tool {shown}{near}; functions are: {}", ours.join(", "));
+    let connections = requester.catalog.services().backends.connections();
+    let servers = connections.filter(|_| requester.caller.sees_everything()).map(|all| all.servers());
+    let unlisted = servers.into_iter().flatten().filter(|server| server.tools.is_none());
+    let unlisted: Vec<String> = unlisted.map(|server| clipped_name(&server.name)).collect();
+    let starting = match unlisted.as_slice() {
+        [] => String::new(),
+        names => {
+            format!("; {} has not listed its tools yet, so ask again in a few seconds", names.join(", "))
+        }
+    };
+    let message = format!("there is no tool {shown}{near}{starting}; functions are: {}", ours.join(", "));
     ErrorData::invalid_params(message, None)
 }
 

@@ -87,6 +87,7 @@ pub(super) async fn run(
             McpCallError::ConnectionLost(_) => is_repeatable,
             McpCallError::ProtocolError(_)
             | McpCallError::UnexpectedAnswer(_)
+            | McpCallError::Busy(..)
             | McpCallError::SignIn(_)
             | McpCallError::Unreadable(_) => false,
         };
@@ -196,6 +197,14 @@ impl CalledServer<'_> {
                 BackendError::connection_lost(message)
             }
             McpCallError::ProtocolError(error) => refused_result(error, server, session),
+            McpCallError::Busy(what, retry_after_seconds) => {
+                let message = format!("the MCP server `{server}` has had too many calls: {what}");
+                let wait =
+                    retry_after_seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
+                let next = format!("wait {wait} before the next call");
+                let error = BackendError::new(BackendErrorKind::Busy, message, next);
+                BackendError { status: Some(429), retry_after_seconds, ..error }
+            }
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
                 BackendError::new(
