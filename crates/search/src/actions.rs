@@ -13,49 +13,9 @@ use super::thesaurus::is_stop;
 /// Actions, one bit each.
 pub(super) type Actions = u32;
 
-/// Actions with the frames of each, behind the verb that tools have for it. Those of [`REMOVES`] and [`ENDS`] are destructive.
-const FRAMES: &str = "\
-list: list enumerate browse which how+many show+all get+all what+have what+has what+left who+in
-read: get read show view fetch retrieve see look check display describe inspect tell what who whose when where how is are \
- am was were does did has have explain count print examine watch download browse preview observe monitor track compare \
- need+know open find review status go+through \
- pull+up check+on peek
-search: search find look+for lookup look+up locate query google discover has+already any is+there where have seek explore \
- research ask hunt dig+up track+down
-create: create make add new insert open open+a open+an file file+a file+an start+a start+an raise+a raise+an report register raise submit post write compose generate build set+up start \
- draft put+up begin log book schedule define append reserve record invent design draw open+up note write+down type put+into \
- upload plan order buy produce init publish spin+up fill take+note send leave+note leave+comment leave+review leave+message \
- leave+reply leave+feedback jot+down cut+branch cut+release
-update: update edit modify change set rename adjust fix correct replace mark give+name put patch assign label tag complete \
- finish reschedule postpone extend shift alter amend rewrite switch close reopen toggle upsert fill review restore reset \
- tick+off check+off turn+into add tweak configure annotate pin write \
- push+back bring+date bump swap
-delete: delete remove erase drop clear wipe trash discard destroy throw+away throw+out throw+bin throw+trash get+rid \
- take+off take+out take+away nuke ditch scrap bin purge kick kick+out revoke forget unsend take+back unassign uninstall unlink detach empty delete+all \
- rm unset unreact undo
-cancel: cancel stop end terminate abort dismiss unsubscribe stop+following call+off halt
-start: start begin launch run resume trigger execute rerun retry restart activate kick+off continue play boot
-send: send say post message text email mail reply notify dm nudge remind ping respond comment write tell chat resend share \
- forward announce let+know get+back answer speak shoot fire+off pass+on
-enable: enable turn+on switch+on activate lock pin star subscribe follow mute block ban bookmark like favorite protect \
- sign+up restrict block+from react stop+from keep put+online
-disable: disable turn+off switch+off deactivate unlock unpin unstar unsubscribe unfollow stop+following unmute unblock unban \
- let+back lift unlike suspend pause remove stop+watching stop+getting take+offline take+down put+hold snooze
-move: move transfer relocate put+under put+into put+in migrate reorder drag rearrange bring
-copy: copy make+copy make+duplicate duplicate clone fork replicate mirror back+up
-share: share invite add let+in let+into grant give+access allow approve let add+to bring+in authorize permit give
-restore: restore undo recover revert roll+back undelete bring+back rollback reopen rewind start+over reset let+back unarchive \
- get+back go+back
-run: run execute trigger call invoke do perform query apply use
-save: save upload commit push store keep put archive export persist backup check+in write
-approve: approve accept review confirm sign verify validate vote complete
-merge: merge combine join ship group concatenate unite land
-convert: convert translate transform turn+into render export summarize shrink split chunk zip compress transcribe format \
- encode parse cite cut count
-calculate: calculate compute estimate solve average sum measure evaluate analyze aggregate count predict
-request: request ask demand apply+for add+reviewer add+reviewers
-end: end stop close terminate expire leave hang+up shut+down log+out sign+out get+out quit kill lift exit close+down shut finish \
- complete";
+/// A line for each action: the verb that tools have for it, then its frames. The number of a line is the bit of its action.
+/// Actions of [`REMOVES`] and [`ENDS`] are destructive.
+const FRAMES: &str = include_str!("words/verbs.txt");
 
 /// Words before the request itself.
 pub(super) const POLITE: &str = "please pls can could would will you i we want wants need like to help me us let's lets hi hello hey \

@@ -21,52 +21,7 @@ const FIRST: f32 = 0.9;
 const FURTHER: f32 = 0.8;
 
 /// Abbreviations and everyday words that people type, and what they stand for.
-const EVERYDAY: &str = "\
-admin > administrator
-app > application
-auth > authentication
-cal > calendar
-changelog > file
-chargeback > dispute
-colleague > member
-config > configuration
-convo > conversation
-coworker > member
-db > database
-dir > directory
-dm > direct message
-doc > document
-env > environment
-fav > favorite
-img > image
-inbox > message notification email
-info > information
-mail > email
-mod > moderator
-money back > refund
-msg > message
-notif > notification
-org > organization
-param > parameter
-pic > picture
-pr > pull request
-profile pic > avatar
-proj > project
-pw > password
-readme > file
-repo > repository
-spec > specification
-sub > subscription
-teammate > member
-temp > temperature
-thumb up > reaction
-thumbs up > reaction
-ticket > issue
-tix > ticket
-txn > transaction
-var > variable
-vid > video
-who am i > me";
+const EVERYDAY: &str = include_str!("words/everyday.txt");
 
 /// The synonyms of a configuration: by a stem, or stems with a space between them, the stems that they mean.
 #[derive(Debug, Default)]
