@@ -258,18 +258,15 @@ impl EmbeddingModel for EmbeddingsApi {
                 numbers.iter().map(|number| number.as_f64().map_or(f32::NAN, |number| number as f32)),
             );
         }
-        match problem_of_vectors(&vectors, texts.len()) {
+        match problem_of_vectors(&vectors) {
             Some(problem) => Err(refused(&format!(" {problem}"))),
             None => Ok(vectors),
         }
     }
 }
 
-/// The mistake in the vectors for this many texts, if there is one.
-fn problem_of_vectors(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
-    if vectors.len() != texts {
-        return Some(format!("with {} vectors for {texts} texts", vectors.len()));
-    }
+/// The mistake in vectors, if there is one.
+fn problem_of_vectors(vectors: &[Vec<f32>]) -> Option<String> {
     let length = vectors.first().map_or(1, Vec::len);
     if length == 0 || length > MAX_DIMENSIONS {
         return Some(format!("with a vector of {length} numbers"));

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::vector_store::{Key, UNRELATED, UnitVector, VectorSlot, VectorStore, Vectors};
+use super::vector_store::{Key, UNRELATED, UnitVector, VectorSlot, VectorStore, Vectors, unit};
 use super::{Progress, Shared};
 use crate::model::ModelError;
 use toolcrib_definition::guard::guarded_now;
@@ -94,7 +94,7 @@ impl Embedder<'_> {
         let texts = open.iter().flat_map(|slot| slot.texts.iter().map(String::as_str));
         for text in UNRELATED.into_iter().chain(texts) {
             let key = self.store.key(text);
-            if seen.insert(key) && !self.store.has(&key) && !self.refused.contains(&key) {
+            if seen.insert(key) && !self.store.vectors.contains_key(&key) && !self.refused.contains(&key) {
                 missing.push((key, text.to_string()));
             }
         }
@@ -137,10 +137,11 @@ impl Embedder<'_> {
             Ok(vectors) => {
                 let is_other = vectors.iter().any(|vector| !self.store.takes(vector));
                 if is_other {
-                    self.store.clear();
+                    self.store.vectors.clear();
+                    self.store.saved = 0;
                 }
                 for (key, vector) in keys.into_iter().zip(&vectors) {
-                    self.store.insert(key, vector);
+                    self.store.vectors.insert(key, unit(vector));
                 }
                 if is_other {
                     let trouble = "the model answers with vectors of another length than before";
@@ -148,7 +149,7 @@ impl Embedder<'_> {
                 }
                 self.at_once = (self.at_once * 2).min(MOST_TEXTS);
                 self.failures = 0;
-                if self.store.unsaved() >= SAVED_EACH {
+                if self.store.vectors.len().abs_diff(self.store.saved) >= SAVED_EACH {
                     self.save();
                 }
                 let mut progress = self.shared.progress();
@@ -196,7 +197,7 @@ impl Embedder<'_> {
     fn fill(&self, slots: &[Arc<VectorSlot>]) {
         let nowhere: UnitVector = vec![0.0; self.store.length().unwrap_or_default()].into();
         let vector = |text: &str, store: &VectorStore| {
-            store.get(&store.key(text)).map_or_else(|| Arc::clone(&nowhere), Arc::clone)
+            store.vectors.get(&store.key(text)).map_or_else(|| Arc::clone(&nowhere), Arc::clone)
         };
         for slot in slots {
             let tools = || slot.texts.iter().map(|text| vector(text, &self.store)).collect();

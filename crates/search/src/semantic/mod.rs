@@ -136,7 +136,7 @@ impl Semantic {
     pub fn status(&self) -> SemanticStatus {
         let progress = self.progress();
         match self.queries.last_failure() {
-            _ if progress.embedded < progress.wanted => SemanticStatus::Unavailable(progress.missing()),
+            _ if progress.embedded < progress.wanted => SemanticStatus::Unavailable(progress.missing(true)),
             Some(trouble) => SemanticStatus::Unavailable(trouble),
             None => SemanticStatus::On,
         }
@@ -156,17 +156,13 @@ impl Shared {
 }
 
 impl Progress {
-    /// The missing vectors and the reason, for the operator.
-    fn missing(&self) -> String {
-        let Progress { embedded: there, wanted, .. } = self;
-        let why = self.error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
-        format!("the vectors of tools are on their way, {there} of {wanted} are there{why}")
-    }
-
-    /// The same for callers, without counts: these include tools that they may not see.
-    fn missing_in_brief(&self) -> String {
-        let why = self.public_error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
-        format!("the vectors of tools are on their way{why}")
+    /// The missing vectors and the reason. A caller sees no counts: these include tools that it may not see.
+    fn missing(&self, is_operator: bool) -> String {
+        let counts = format!(", {} of {} are there", self.embedded, self.wanted);
+        let (counts, why) =
+            if is_operator { (counts, &self.error) } else { (String::new(), &self.public_error) };
+        let why = why.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        format!("the vectors of tools are on their way{counts}{why}")
     }
 }
 
@@ -248,12 +244,13 @@ pub fn fuse(
     counts: &dyn Fn(usize) -> bool,
     named: &dyn Fn(usize) -> bool,
 ) -> SearchResult {
-    let places = (0..near.cosine.len()).filter(|&place| counts(place));
-    let mut nearest: Vec<(usize, f32)> = places.map(|place| (place, near.cosine[place])).collect();
-    let low = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::INFINITY, f32::min);
-    let high = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::NEG_INFINITY, f32::max);
-    let share = |place: usize| match near.cosine.get(place) {
-        Some(cosine) if high > low => (cosine - low) / (high - low),
+    let mut nearest: Vec<usize> = (0..near.cosine.len()).filter(|&place| counts(place)).collect();
+    nearest.sort_by(|&one, &other| near.cosine[other].total_cmp(&near.cosine[one]));
+    let cosine = |place: Option<&usize>| place.and_then(|&place| near.cosine.get(place)).copied();
+    let low = cosine(nearest.last()).unwrap_or_default();
+    let range = cosine(nearest.first()).unwrap_or_default() - low;
+    let share = |place: usize| match cosine(Some(&place)) {
+        Some(cosine) if range > 0.0 => (cosine - low) / range,
         _ => 0.0,
     };
     // The index gives just this confidence to tools that the query names.
@@ -276,22 +273,15 @@ pub fn fuse(
         };
         hits.insert(hit.entry, Hit { score, confidence: hit.confidence.max(by_meaning), reason, ..hit });
     }
-    let pool = POOL.max(limit);
-    if nearest.len() > pool {
-        nearest
-            .select_nth_unstable_by(pool, |one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-        nearest.truncate(pool);
-    }
-    for (place, _) in nearest {
-        let confidence = near.confidence(place);
+    for entry in nearest.into_iter().take(POOL.max(limit)) {
+        let (confidence, score) = (near.confidence(entry), weight * share(entry));
         if confidence > 0.0 {
-            let hit = || Hit {
-                entry: place,
-                score: weight * share(place),
+            hits.entry(entry).or_insert_with(|| Hit {
+                entry,
+                score,
                 confidence,
-                reason: reason(near, place),
-            };
-            hits.entry(place).or_insert_with(hit);
+                reason: reason(near, entry),
+            });
         }
     }
     let mut hits: Vec<Hit> = hits.into_values().collect();

@@ -173,7 +173,7 @@ impl Semantic {
         if slot.vectors().is_some() {
             return Ok(());
         }
-        Err(SimilarityError::Incomplete(self.progress().missing_in_brief()))
+        Err(SimilarityError::Incomplete(self.progress().missing(false)))
     }
 
     /// The vectors of queries that are not known yet.

@@ -19,9 +19,9 @@ const MAX_OTHERS: usize = 50_000;
 pub(super) struct VectorStore {
     identity: String,
     file: Option<PathBuf>,
-    vectors: HashMap<Key, UnitVector>,
+    pub(super) vectors: HashMap<Key, UnitVector>,
     /// Number of vectors in the file.
-    saved: usize,
+    pub(super) saved: usize,
 }
 
 impl VectorStore {
@@ -41,14 +41,6 @@ impl VectorStore {
         *hash.finalize().as_bytes()
     }
 
-    pub(super) fn get(&self, key: &Key) -> Option<&UnitVector> {
-        self.vectors.get(key)
-    }
-
-    pub(super) fn has(&self, key: &Key) -> bool {
-        self.vectors.contains_key(key)
-    }
-
     /// The length of all vectors.
     pub(super) fn length(&self) -> Option<usize> {
         self.vectors.values().next().map(|vector| vector.len())
@@ -57,22 +49,6 @@ impl VectorStore {
     /// Whether a vector is as long as the stored ones; otherwise the model has changed.
     pub(super) fn takes(&self, vector: &[f32]) -> bool {
         self.length().is_none_or(|length| length == vector.len())
-    }
-
-    /// Number of vectors that are not in the file.
-    pub(super) fn unsaved(&self) -> usize {
-        self.vectors.len().abs_diff(self.saved)
-    }
-
-    /// Removes all vectors.
-    pub(super) fn clear(&mut self) {
-        self.vectors.clear();
-        self.saved = 0;
-    }
-
-    /// Keeps a vector.
-    pub(super) fn insert(&mut self, key: Key, vector: &[f32]) {
-        self.vectors.insert(key, unit(vector));
     }
 
     /// Removes the vectors that are not among these, once there are many of them.
@@ -239,18 +215,18 @@ mod tests {
         let mut store = VectorStore::open("model", Some(folder.path()));
         let key = store.key("text");
         assert_ne!(key, VectorStore::open("other", None).key("text"));
-        store.insert(key, &[3.0, 4.0]);
+        store.vectors.insert(key, unit(&[3.0, 4.0]));
         store.save().unwrap();
         let kept = VectorStore::open("model", Some(folder.path()));
-        assert_eq!(&kept.get(&key).unwrap()[..], [0.6, 0.8]);
-        assert!(!VectorStore::open("other", Some(folder.path())).has(&key));
+        assert_eq!(&kept.vectors[&key][..], [0.6, 0.8]);
+        assert!(!VectorStore::open("other", Some(folder.path())).vectors.contains_key(&key));
 
         let file = store.file.clone().unwrap();
         let whole = fs::read(&file).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left aside");
         for end in 0..whole.len() {
             fs::write(&file, &whole[..end]).unwrap();
-            assert!(!VectorStore::open("model", Some(folder.path())).has(&key));
+            assert!(!VectorStore::open("model", Some(folder.path())).vectors.contains_key(&key));
         }
         assert!(store.takes(&[1.0, 0.0]) && !store.takes(&[1.0]));
     }
