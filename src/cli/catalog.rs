@@ -53,6 +53,9 @@ pub(super) struct CatalogArgs {
     /// start or contact; else the current directory.
     #[arg(value_name = "CATALOG", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
+    /// The same as an option, which many try first.
+    #[arg(long = "catalog", value_name = "CATALOG", hide = true)]
+    option: Option<PathBuf>,
     /// The folder that is found where none is named.
     #[arg(skip)]
     found: Arc<OnceLock<PathBuf>>,
@@ -75,6 +78,10 @@ impl CatalogArgs {
         Self { catalog: Some(catalog), ..Self::default() }
     }
 
+    fn given(&self) -> Option<&Path> {
+        self.option.as_deref().or(self.catalog.as_deref())
+    }
+
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
@@ -87,24 +94,24 @@ impl CatalogArgs {
 
     /// Whether the command line or the environment names it.
     pub(super) fn is_named(&self) -> bool {
-        self.catalog.is_some()
+        self.given().is_some()
     }
 
     /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
     pub(super) fn report_briefly(&self, checked: &Checked) {
-        report_briefly(checked, self.catalog.as_deref());
+        report_briefly(checked, self.given());
     }
 
     /// The same without warnings; for a server, whose first answer does not wait for lint.
     pub(super) fn report_errors(&self, checked: &Checked) {
         let errors = checked.findings.errors().count();
         if errors > 0 {
-            report(checked, self.catalog.as_deref(), &counted(errors, "error"));
+            report(checked, self.given(), &counted(errors, "error"));
         }
     }
 
     fn named_or_here(&self) -> &Path {
-        self.catalog.as_deref().unwrap_or_else(|| self.found.get_or_init(nearest_folder))
+        self.given().unwrap_or_else(|| self.found.get_or_init(nearest_folder))
     }
 
     /// The configuration. One that was found and not named starts and contacts nothing.
@@ -123,7 +130,7 @@ impl CatalogArgs {
 
     fn read_workspace(&self, path: &Path) -> Workspace {
         let mut workspace = config::read(path);
-        if self.catalog.is_none() && workspace.document.is_some() {
+        if self.given().is_none() && workspace.document.is_some() {
             workspace.disarm(HELP);
             self.left_out.get_or_init(|| workspace.found.unwrap_or_default());
             self.note_left_out(|left| left.sources, "live servers and addresses of definitions");

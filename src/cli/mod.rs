@@ -24,7 +24,6 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use screen::escaped;
 
@@ -149,24 +148,13 @@ pub fn run() -> ExitCode {
 }
 
 /// Answers a command line that runs no command: help, a version, or a mistake.
-fn refused(mut error: clap::Error) -> ExitCode {
-    tip_of_catalog(&mut error);
+fn refused(error: clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
     match error.use_stderr() {
         true => print_note(text.trim_end()),
         false => drop(print(&text)),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// Adds to the error about an option `--catalog` that a catalog is an argument.
-fn tip_of_catalog(error: &mut clap::Error) {
-    let is_catalog = |option: &ContextValue| matches!(option, ContextValue::String(name) if name == "--catalog" || name == "-c");
-    if error.get(ContextKind::InvalidArg).is_some_and(is_catalog) {
-        let tip =
-            "name the catalog without an option, after the other arguments: `toolcrib check tools.json`";
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
 }
 
 /// Prints the place of a panic. Its message may hold arguments of callers, which do not belong in a server's log.

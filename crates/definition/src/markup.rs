@@ -32,7 +32,8 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
     let has_escape = || text.match_indices('\\').any(|(at, _)| text[at + 1..].starts_with(ESCAPED));
     let has_entity = || text.match_indices('&').any(|(at, _)| entity(&text[at..]).is_some());
     let has_tag = || text.match_indices('<').any(|(at, _)| Tag::read(&text[at..]).is_some());
-    if !(has_tag() || has_entity() || has_escape()) {
+    let unseen = Unseen::of(text);
+    if !(has_tag() || has_entity() || has_escape() || !unseen.is_empty()) {
         return Cow::Borrowed(text);
     }
     let mut writer = Writer { out: String::with_capacity(text.len()), ..Writer::default() };
@@ -44,13 +45,14 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
             || Tag::read(rest).filter(|tag| OPEN.contains(&tag.name.as_str()) || closed.contains(&tag.name));
         let length = match c {
             '`' if writer.code == 0 => writer.code_span(rest),
-            '<' => match tag() {
-                Some(tag) => {
+            '<' => match (unseen.length(text.len() - rest.len()), tag()) {
+                (Some(length), _) => length,
+                (None, Some(tag)) => {
                     let length = tag.length;
                     writer.tag(tag);
                     length
                 }
-                None => writer.text(c),
+                (None, None) => writer.text(c),
             },
             '&' => match entity(rest) {
                 Some((decoded, length)) => {
@@ -124,11 +126,49 @@ fn is_known(name: &str) -> bool {
     is_heading || [&OPEN[..], &PLAIN, &BLOCKS, &OTHERS].iter().any(|names| names.contains(&name))
 }
 
+/// What a browser does not show at all: comments, styles and scripts.
+struct Unseen {
+    /// The text in small letters.
+    lower: String,
+    /// The last end of each kind, so that nobody looks for one again and again.
+    ends: [Option<usize>; 3],
+}
+
+impl Unseen {
+    const KINDS: [(&str, &str); 3] = [("<!--", "-->"), ("<style", "</style>"), ("<script", "</script>")];
+
+    fn of(text: &str) -> Self {
+        let lower = text.to_ascii_lowercase();
+        let ends = Self::KINDS.map(|(_, end)| lower.rfind(end));
+        Self { lower, ends }
+    }
+
+    fn is_empty(&self) -> bool {
+        Self::KINDS
+            .iter()
+            .zip(self.ends)
+            .all(|((start, _), end)| end.is_none() || !self.lower.contains(start))
+    }
+
+    /// The length of one that begins here.
+    fn length(&self, at: usize) -> Option<usize> {
+        let mut kinds = Self::KINDS.into_iter().zip(self.ends);
+        let ((start, end), _) = kinds.find(|((start, _), last)| {
+            last.is_some_and(|last| last > at) && self.lower[at..].starts_with(start)
+        })?;
+        let after = at + start.len();
+        Some(self.lower[after..].find(end)? + start.len() + end.len())
+    }
+}
+
 /// The value of an attribute.
 fn attribute(attributes: &str, name: &str) -> Option<String> {
     let lower = attributes.to_ascii_lowercase();
-    let at = lower.find(&format!("{name}="))? + name.len() + 1;
-    let value = &attributes[at..];
+    let value_at = |at: usize| {
+        let value = attributes[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+        lower[..at].ends_with(char::is_whitespace).then_some(value)
+    };
+    let value = lower.match_indices(name).find_map(|(at, _)| value_at(at))?;
     let value = match value.chars().next()? {
         quote @ ('"' | '\'') => value[1..].split(quote).next()?,
         _ => value.split_whitespace().next()?,
@@ -202,6 +242,9 @@ struct Writer {
 
 impl Writer {
     fn text(&mut self, c: char) -> usize {
+        if c == '|' && self.cells > 0 {
+            self.out.push('\\');
+        }
         // Lines between elements are no more than a paragraph apart.
         if c != '\n' || self.code > 0 || !self.out.ends_with("\n\n") {
             self.out.push(c);
@@ -360,10 +403,15 @@ impl Writer {
         let Some((href, from)) = self.links.pop() else { return };
         let text = self.out.split_off(from.min(self.out.len()));
         let is_web =
-            |href: &String| ["http://", "https://", "mailto:"].iter().any(|start| href.starts_with(start));
-        match href.filter(|href| is_web(href) && !href.contains([' ', '(', ')'])) {
-            Some(href) if !text.trim().is_empty() && !text.contains('\n') => {
+            |href: &str| ["http://", "https://", "mailto:"].iter().any(|start| href.starts_with(start));
+        let escaped = |href: String| href.trim().replace(' ', "%20").replace('(', "%28").replace(')', "%29");
+        match href.map(escaped) {
+            Some(href) if is_web(&href) && !text.trim().is_empty() && !text.contains('\n') => {
                 self.out.extend(["[", text.trim(), "](", href.as_str(), ")"]);
+            }
+            // Nobody knows what the address is relative to, so that it is no link.
+            Some(href) if href.starts_with(['/', '.']) => {
+                self.out.extend([text.trim_end(), " (", href.as_str(), ")"])
             }
             _ => self.out.push_str(&text),
         }
@@ -462,6 +510,22 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         assert_eq!(markdown(text), expected, "{text}");
+    }
+
+    #[test]
+    fn nothing_of_html_is_lost_but_what_a_browser_hides() {
+        check(
+            "<style>p { x: y }</style>Adds<!-- todo --> a <SCRIPT>let a = 1 < 2;</script>card.",
+            "Adds a card.",
+        );
+        check("Escapes <script> tags.", "Escapes <script> tags.");
+        check(
+            r#"<a data-href="x" href = "https://a.example/b_(c)">it</a>"#,
+            "[it](https://a.example/b_%28c%29)",
+        );
+        check(r#"See <a href="/docs/limits">limits</a>."#, "See limits (/docs/limits).");
+        check(r#"<a href="javascript:alert(1)">x</a> y<br>"#, "x y");
+        check("<table><tr><td>a|b</td></tr></table>", "| a\\|b |\n| --- |");
     }
 
     #[test]
