@@ -276,8 +276,8 @@ fn first_sentence(text: &str) -> String {
             continue;
         }
         // `**Required scope:** tasks:write` says what a call needs, not what it does.
-        let is_label =
-            paragraph.starts_with("**") && (paragraph.contains(":**") || paragraph.contains("**:"));
+        let is_label = (paragraph.starts_with("**") && (paragraph.contains(":**") || paragraph.contains("**:")))
+            || is_need(sentence);
         let is_title = paragraph.starts_with('#')
             || (is_label && !rest.trim().is_empty())
             || (!sentence.contains(' ') && sentence.is_ascii());
@@ -289,6 +289,15 @@ fn first_sentence(text: &str) -> String {
         }
     }
     if title.is_empty() { disclaimer } else { title }
+}
+
+/// Whether a sentence is a label with what a call needs: `Required role: admin`.
+fn is_need(sentence: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = ["authorization", "permission", "required ", "scope", "rate limit"];
+    let label = sentence.split_once(": ").map(|(label, _)| label.to_lowercase());
+    label.is_some_and(|label| {
+        label.split(' ').count() <= 3 && BEGINNINGS.iter().any(|beginning| label.starts_with(beginning))
+    })
 }
 
 /// Whether a sentence tells the state of a tool, and not its use.

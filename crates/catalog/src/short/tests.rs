@@ -89,6 +89,7 @@ fn a_disclaimer_or_a_label_does_not_lead() {
     check("**Beta:** it may change.\n\nCounts devices.", "Counts devices");
     check("This endpoint is deprecated. Get a device.", "Get a device");
     check("**Required scope:** `devices:read`\n\nReads a device.", "Reads a device");
+    check("<p>Required role: <code>admin</code>.</p><p>Deletes a user.</p>", "Deletes a user");
     check("<usecase>Reads a device.</usecase>\n<instructions>Be kind.</instructions>", "Reads a device");
     check("Deprecated: use `other`.", "Deprecated: use other");
 }
