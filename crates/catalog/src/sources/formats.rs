@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use indexmap::IndexSet;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::sample::Sample;
 use toolcrib_definition::finding::{Code, Finding, Place, Reader, SlipPolicy, nearest};
@@ -284,8 +284,9 @@ fn text_of<'o>(object: &'o Map<String, Value>, field: &'static str) -> Option<&'
     keys.filter_map(|key| keyword(object, key)?.as_str()).next()
 }
 
+/// Whether a map is empty; PHP writes such a map as a list.
 fn is_empty(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
+    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 fn is_schema(value: &Value) -> bool {
@@ -351,39 +352,64 @@ impl Shape {
     ) -> Option<(Definition, Option<String>)> {
         let mut native = |object: Map<String, Value>| read_native(Value::Object(object), place, findings);
         let body = object.get(self.body().trim_start_matches('/')).and_then(Value::as_object);
-        match self {
+        let (mut definition, written) = match self {
             Shape::Registry => {
                 let definition = native(of_registry(object))?;
                 let written = definition.parameters.is_some().then(|| "/parameters_schema".to_string());
-                Some((definition, written))
+                (definition, written)
             }
             Shape::Native => {
                 let is_schema = |key: &str, value: &Value| key == "parameters" && value.is_object();
-                let read = object.iter().filter(|(key, value)| !is_schema(key, value));
+                let is_read = |key: &str, value: &Value| {
+                    !(is_schema(key, value) || (key == "parameters" && is_empty(value)))
+                };
+                let read = object.iter().filter(|(key, value)| is_read(key, value));
                 let definition = native(read.map(|(key, value)| (key.clone(), value.clone())).collect())?;
                 let is_written = object.iter().any(|(key, value)| is_schema(key, value));
                 let written = is_written || definition.parameters.is_some();
-                Some((definition, written.then(|| "/parameters".to_string())))
+                (definition, written.then(|| "/parameters".to_string()))
             }
-            Shape::Flat => Some(flat(object, "")),
+            Shape::Flat => flat(object, ""),
             Shape::Function => {
                 let (mut definition, parameters) = flat(body?, self.body());
                 if let Some(metadata) = object.get("metadata").and_then(Value::as_object) {
                     read_metadata(metadata, &mut definition);
                 }
                 read_deferral(object, &mut definition);
-                Some((definition, parameters))
+                (definition, parameters)
             }
-            Shape::ToolSpec => Some(flat(body?, self.body())),
+            Shape::ToolSpec => flat(body?, self.body()),
             Shape::ArgumentList => {
                 let (mut definition, written) = flat(object, "");
                 if written.is_none() && definition.parameters.is_none() {
                     definition.parameters = argument_list(object, &definition.name, place, findings);
                 }
-                Some((definition, written))
+                (definition, written)
             }
+        };
+        let may_omit_schema = match self {
+            Shape::Registry => false,
+            // Only toolcrib's own format requires a schema, and a list of functions is another format.
+            Shape::Native => {
+                let list = place.pointer.rsplit('/').nth(1).unwrap_or_default();
+                list.to_lowercase().contains("function") || object.get("parameters").is_some_and(is_empty)
+            }
+            _ => true,
+        };
+        let lacks = written.is_none() && definition.parameters.is_none() && !definition.allow_no_schema;
+        if lacks && may_omit_schema && lacks_schema(body.unwrap_or(object)) {
+            definition.parameters = Some(Schema::from_value(json!({ "type": "object", "properties": {} })));
         }
+        Some((definition, written))
     }
+}
+
+/// Whether a tool says nothing of its arguments, so that it has no arguments.
+fn lacks_schema(object: &Map<String, Value>) -> bool {
+    let is_nothing = |value: &Value| value.is_null() || is_empty(value);
+    let is_other = |(key, value): (&String, &Value)| !RESULT_KEYS.contains(&key.as_str()) && is_schema(value);
+    schema_keys().chain(["arguments"]).filter_map(|key| object.get(key)).all(is_nothing)
+        && !object.iter().any(is_other)
 }
 
 /// Reads a definition in native fields.
@@ -411,7 +437,7 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
     if let Some((key, value)) = found {
         let wrapper = SCHEMA_WRAPPERS.iter().find(|key| value.get(key).is_some_and(Value::is_object));
         if key == "args" {
-            let properties = serde_json::json!({ "type": "object", "properties": value });
+            let properties = json!({ "type": "object", "properties": value });
             tool.parameters = Some(Schema::from_value(properties));
         } else {
             written =
@@ -560,9 +586,7 @@ fn argument_list(
         }
         properties.insert(name.to_string(), property.into());
     }
-    Some(Schema::from_value(
-        serde_json::json!({ "type": "object", "properties": properties, "required": required }),
-    ))
+    Some(Schema::from_value(json!({ "type": "object", "properties": properties, "required": required })))
 }
 
 #[cfg(test)]

@@ -87,6 +87,43 @@ fn a_native_definition_may_lack_its_parameters() {
 }
 
 #[test]
+fn a_function_of_another_format_that_names_no_arguments_has_no_arguments() {
+    let function = |rest: Value| {
+        let mut function = json!({"name": "a", "description": "d"});
+        function.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        function
+    };
+    let parameters = |document: Value| {
+        let (tools, codes) = read(document);
+        assert_eq!((tools.len(), codes), (1, Vec::new()));
+        tools[0].parameters.as_ref().map(|schema| schema.value().clone())
+    };
+    for document in [
+        json!([{"type": "function", "function": function(json!({}))}]),
+        json!([{"type": "function", "function": function(json!({"parameters": null}))}]),
+        json!([{"type": "function", "function": function(json!({"parameters": []}))}]),
+        json!({"tools": [{"functionDeclarations": [function(json!({}))]}]}),
+        json!({"functions": [function(json!({}))]}),
+        json!({"tools": [{"toolSpec": function(json!({}))}]}),
+        json!({"contributes": {"languageModelTools": [function(json!({"displayName": "A"}))]}}),
+        json!({"tools": [function(json!({"annotations": {"readOnlyHint": true}}))]}),
+        json!([function(json!({"inputSchema": []}))]),
+        json!([function(json!({"parameters": []}))]),
+    ] {
+        let expect = json!({"type": "object", "properties": {}});
+        assert_eq!(parameters(document.clone()), Some(expect), "{document}");
+    }
+    let schema = json!({"type": "object"});
+    for document in [
+        json!({"tools": [function(json!({}))]}),
+        json!([{"type": "function", "function": function(json!({"parameters": "{}"}))}]),
+        json!([{"type": "function", "function": function(json!({"paramters": schema}))}]),
+    ] {
+        assert_eq!(parameters(document.clone()), None, "{document}");
+    }
+}
+
+#[test]
 fn a_schema_makes_a_tool_anywhere() {
     for tool in [
         json!({"name": "a", "inputSchema": {}}),
