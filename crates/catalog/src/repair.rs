@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use indexmap::IndexSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
@@ -11,6 +12,7 @@ use toolcrib_definition::finding::{SchemaNames, percent_decoded, plain_flag, poi
 use toolcrib_definition::quoted;
 use toolcrib_definition::schema::walk::{
     KeywordKind, TYPES, declares_schema, draft, each_with_pointer_mut, fits, holds, meant, standard_type,
+    type_of,
 };
 
 /// Other spellings of keywords: those of Vertex, and of Python clients.
@@ -78,6 +80,7 @@ impl Repairing<'_> {
         self.plain_meanings(schema, pointer);
         self.drop_nulls(schema, pointer);
         self.types(schema, pointer);
+        self.values(schema, pointer);
         self.nullable(schema, pointer);
         self.limits(schema, pointer);
         self.tuple(schema, pointer);
@@ -213,6 +216,31 @@ impl Repairing<'_> {
                 schema.shift_remove("type");
             }
         }
+    }
+
+    /// If no value of `enum` has the `type`, no call could be made: the values decide.
+    fn values(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let only = schema.get("const").map(std::slice::from_ref);
+        let listed = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice).or(only);
+        let (Some(kind), Some(values)) = (schema.get("type"), listed) else { return };
+        let words = kind.as_array().map_or(std::slice::from_ref(kind), Vec::as_slice);
+        let fits = |value: &Value| {
+            let of = type_of(value);
+            words.iter().any(|word| word == of || (word == "number" && of == "integer"))
+        };
+        if values.iter().any(|value| !value.is_null() && fits(value)) || values.iter().all(Value::is_null) {
+            return;
+        }
+        let kinds: IndexSet<&str> = values.iter().map(type_of).collect();
+        let kinds: Value = match kinds.first().filter(|_| kinds.len() == 1) {
+            Some(only) => (*only).into(),
+            None => kinds.into_iter().collect(),
+        };
+        self.word(
+            &pointer_join(pointer, "type"),
+            format!("type {kind} was read as {kinds}, that of its values"),
+        );
+        schema.insert("type".into(), kinds);
     }
 
     /// OpenAPI 3.0's `nullable` adds null to the type.

@@ -32,6 +32,30 @@ fn values_that_can_only_mean_one_thing_are_read_as_that() {
 }
 
 #[test]
+fn maps_with_numbers_as_keys_are_the_lists_that_php_meant() {
+    let written = json!({ "properties": {
+        "a": { "type": { "0": "string", "1": "null" }, "enum": { "0": "x", "2": "y" } },
+        "b": { "anyOf": { "0": { "type": "string" }, "1": { "type": "integer" } } },
+    }, "required": { "1": "a" } });
+    let read = json!({ "properties": {
+        "a": { "type": ["string", "null"], "enum": ["x", "y"] },
+        "b": { "anyOf": [{ "type": "string" }, { "type": "integer" }] },
+    }, "required": ["a"] });
+    check(written, read);
+}
+
+#[test]
+fn values_decide_where_none_of_them_has_the_type() {
+    check(json!({ "type": "string", "enum": [1, 2] }), json!({ "type": "integer", "enum": [1, 2] }));
+    check(json!({ "type": "integer", "const": "1" }), json!({ "type": "string", "const": "1" }));
+    let mixed = json!({ "type": ["string", "null"], "enum": [1, "a", 1.5, null] });
+    assert!(repair(&mixed).is_none());
+    for fine in [json!({ "type": "number", "enum": [1] }), json!({ "type": "integer", "enum": [1.0] })] {
+        assert!(repair(&fine).is_none(), "{fine}");
+    }
+}
+
+#[test]
 fn keywords_and_types_of_other_languages_are_read() {
     let vertex =
         json!({ "type_": "OBJECT", "properties": { "type_": { "type_": "STRING", "format_": "date" } } });

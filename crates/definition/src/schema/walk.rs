@@ -217,6 +217,12 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
         {
             Value::Object(Map::new())
         }
+        // PHP writes a list with a gap as a map.
+        KeywordKind::Names | KeywordKind::List | KeywordKind::Values | KeywordKind::Type
+            if value.as_object().is_some_and(is_numbered) =>
+        {
+            value.as_object()?.values().cloned().collect()
+        }
         KeywordKind::Flag | KeywordKind::Schema => plain_flag(value)?.into(),
         KeywordKind::Number if keyword.starts_with("exclusive") && plain_flag(value).is_some() => {
             return value.is_string().then(|| plain_flag(value).map(Value::Bool))?;
@@ -240,6 +246,10 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
         _ => return None,
     };
     (!fits(holds, keyword, value) && fits(holds, keyword, &meant)).then_some(meant)
+}
+
+fn is_numbered(map: &Map<String, Value>) -> bool {
+    !map.is_empty() && map.keys().all(|key| key.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_names(value: &Value) -> bool {
