@@ -87,7 +87,7 @@ impl<'d> Importer<'_, 'd> {
             backend: Some(Backend::Http(HttpBackend {
                 method: found.method.clone(),
                 path: written_path(sent_path(found.path), &parameters),
-                server: address.map(|address| match paths::is_address(&address) {
+                server: address.map(|address| match address.starts_with("http") {
                     true => address,
                     // Where that is, only the operator knows.
                     false => format!("{}{address}", self.title.as_deref().unwrap_or_default()),

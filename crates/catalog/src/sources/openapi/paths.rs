@@ -40,6 +40,7 @@ impl Found<'_> {
         let owners = [self.operation].into_iter().chain(self.items.iter().rev().map(|(item, _)| *item));
         let own = owners.into_iter().find_map(|owner| first_server(owner.get("servers")?))?;
         let usual = root.get("servers").and_then(first_server);
+        let own = base(root).and_then(|base| joined(&base, &own)).unwrap_or(own);
         (usual.as_ref() != Some(&own)).then_some(own)
     }
 }
@@ -154,6 +155,28 @@ pub(super) fn base(root: &Value) -> Option<String> {
     is_address(&base).then_some(base)
 }
 
+/// A relative address, such as `../other`, from that of the document's own server.
+fn joined(base: &str, address: &str) -> Option<String> {
+    if address.contains(['{', '}', '$']) || address.contains("://") {
+        return None;
+    }
+    let origin = origin(base);
+    if let Some(rest) = address.strip_prefix("//") {
+        return Some(format!("{}://{rest}", origin.split(':').next()?));
+    }
+    let folder = base[origin.len()..].rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = if address.starts_with('/') { "" } else { folder };
+    let mut steps: Vec<&str> = Vec::new();
+    for step in folder.split('/').chain(address.split('/')) {
+        match step {
+            "" | "." => {}
+            ".." => drop(steps.pop()),
+            step => steps.push(step),
+        }
+    }
+    Some([origin.as_str()].into_iter().chain(steps).collect::<Vec<_>>().join("/"))
+}
+
 /// Whether an address is absolute and whole.
 pub(in crate::sources) fn is_address(base: &str) -> bool {
     let is_web = base.starts_with("https://") || base.starts_with("http://");
@@ -171,9 +194,12 @@ fn first_server(servers: &Value) -> Option<String> {
     let server = servers.get(0)?;
     let mut base = server.get("url")?.as_str()?.to_string();
     for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten() {
-        if let Some(usual) = variable.get("default").and_then(Value::as_str) {
-            base = base.replace(&format!("{{{name}}}"), usual);
-        }
+        let usual = match variable.get("default") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => continue,
+        };
+        base = base.replace(&format!("{{{name}}}"), &usual);
     }
     Some(base.trim_end_matches('/').to_string())
 }

@@ -208,12 +208,14 @@ fn servers_of_an_operation_or_its_path_decide_its_address() {
         "/usual": { "get": {} }, "/same": get(own("https://a.example/v1/")), "/empty": get(json!([])),
         "/path": { "servers": own("https://up.example/x"), "get": {}, "put": { "servers": own("https://{region}.b.example/") } },
         "/behind": { "$ref": "#/paths/~1path", "servers": own("https://behind.example") },
-        "/open": get(own("https://{tenant}.example")), "/beside": get(own("/v2"))
+        "/open": get(own("https://{tenant}.example")), "/beside": get(own("/v2")), "/relative": get(own("../v3/")),
+        "/port": { "get": { "servers": [{ "url": "https://a.example:{port}", "variables": { "port": { "default": 8443 } } }] } }
     } });
     let imported = import("api.json", &document);
     let servers: Vec<_> =
         imported.operations.iter().map(|operation| http(&operation.definition).server.as_deref()).collect();
     let (up, eu, behind) = ("https://up.example/x", "https://eu.b.example", "https://behind.example");
+    let (beside, relative, port) = ("https://a.example/v2", "https://a.example/v3", "https://a.example:8443");
     let expect = [
         None,
         None,
@@ -222,11 +224,17 @@ fn servers_of_an_operation_or_its_path_decide_its_address() {
         Some(eu),
         Some(behind),
         Some(eu),
-        Some("Boxhttps://{tenant}.example"),
-        Some("Box/v2"),
+        Some("https://{tenant}.example"),
+        Some(beside),
+        Some(relative),
+        Some(port),
     ];
     assert_eq!(servers, expect);
-    assert_eq!(imported.addresses.iter().collect::<Vec<_>>(), [up, eu, behind]);
+    assert_eq!(imported.addresses.iter().collect::<Vec<_>>(), [up, eu, behind, beside, relative, port]);
+    let nowhere =
+        json!({ "openapi": "3.1.0", "info": { "title": "Box" }, "paths": { "/beside": get(own("/v2")) } });
+    let imported = import("api.json", &nowhere);
+    assert_eq!(http(&only(imported)).server.as_deref(), Some("Box/v2"));
 }
 
 #[test]
