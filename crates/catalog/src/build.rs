@@ -21,11 +21,12 @@ use super::{
 };
 use crate::config::{Category, Facts, Overlay, SetArgument, ShortDescription, Trust, Workspace};
 use crate::sources::{Origin, RawTool, read_native};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, pointer_join};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Severity, pointer_join};
 use toolcrib_definition::markup::{markdown, without_prompt_tags};
 use toolcrib_definition::schema::walk::{below_mut, in_place, is_in_place};
 use toolcrib_definition::{
-    Backend, Definition, Effect, Example, Schema, clean_line, clean_text, embedded_files,
+    Backend, Definition, Effect, Example, Location, RESERVED_HEADERS, Schema, clean_line, clean_text,
+    embedded_files,
 };
 
 /// Builds the catalog; findings are added in the order of the tools, but for those of the lint that is returned. `described`
@@ -156,6 +157,7 @@ impl Context<'_> {
             let message = format!("the effect `{}` was guessed from the name", effect.as_str());
             report(Finding::new(Code::EffectGuessed, message));
         }
+        reserved_headers(&definition, &place).for_each(&mut report);
         doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
         let parameters = match raw.lost_arguments {
@@ -291,6 +293,26 @@ fn unused_overlays(workspace: &Workspace, used: &[Use], findings: &mut Vec<Findi
             }
         }
     }
+}
+
+/// Warns of arguments that become headers which only the connection or the operator sets.
+fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Item = Finding> {
+    let arguments = match &definition.backend {
+        Some(Backend::Http(http)) => Some(&http.arguments),
+        _ => None,
+    };
+    arguments.into_iter().flatten().filter(|(_, place)| place.location == Location::Header).filter_map(
+        |(argument, header)| {
+            let name = header.name.as_ref().unwrap_or(argument).to_ascii_lowercase();
+            let message = format!("calls are refused: no argument may set the header `{name}`");
+            let at = place.below(&pointer_join("/backend/arguments", argument));
+            let finding = Finding::new(Code::FieldInvalid, message).at(at);
+            let finding = finding.help("remove it, and write the header into the `headers` of the server");
+            RESERVED_HEADERS
+                .contains(&name.as_str())
+                .then_some(Finding { severity: Severity::Warning, ..finding })
+        },
+    )
 }
 
 /// The author's short description, within the cap, or one that is derived.

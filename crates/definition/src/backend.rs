@@ -125,6 +125,12 @@ pub struct ArgumentPlace {
     pub explode: Option<bool>,
 }
 
+/// Headers that no argument may set: the connection or the operator sets them.
+pub const RESERVED_HEADERS: [&str; 13] = [
+    "connection", "content-length", "content-type", "expect", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "cookie",
+];
+
 /// Form of lists and objects, in OpenAPI's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -135,6 +141,8 @@ pub enum Style {
     SpaceDelimited,
     /// `a=1|2`.
     PipeDelimited,
+    /// `a=1%092`.
+    TabDelimited,
     /// `a[b]=1`.
     DeepObject,
     /// As JSON text.

@@ -13,8 +13,8 @@ pub mod secret;
 pub mod tokens;
 
 pub use backend::{
-    ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, REFERENCE_KEYS, Reference, ReferenceError,
-    Stdin, Step, StepsBackend, Style, path_variables,
+    ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, REFERENCE_KEYS, RESERVED_HEADERS,
+    Reference, ReferenceError, Stdin, Step, StepsBackend, Style, path_variables,
 };
 pub use definition::{
     CategoryPath, Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, Schema,

@@ -73,7 +73,7 @@ fn arguments_go_where_path_method_and_backend_say() {
     assert_eq!(response.content["path"], "/base/tasks/a%2F..%2Fb");
     let arrived = recorder.only();
     assert_eq!((arrived.method.as_str(), arrived.path.as_str()), ("GET", "/base/tasks/a%2F..%2Fb"));
-    let query = "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1%2C2&title=Gr%C3%BC%C3%9Fe%20%26%20more&tags=x&tags=y";
+    let query = "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1,2&title=Gr%C3%BC%C3%9Fe%20%26%20more&tags=x&tags=y";
     assert_eq!((arrived.query.as_str(), arrived.body.as_str()), (query, ""));
     let header = |name: &str| arrived.header(name).unwrap_or("none");
     assert_eq!(header("authorization"), "Bearer s3cr3t-token");
@@ -82,7 +82,7 @@ fn arguments_go_where_path_method_and_backend_say() {
 
     running.call("write", everything.clone()).unwrap();
     let arrived = recorder.only();
-    assert_eq!(arrived.query, "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1%2C2");
+    assert_eq!(arrived.query, "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1,2");
     assert_eq!(arrived.header("content-type"), Some("application/json"));
     assert_eq!(arrived.json(), json!({ "title": "Grüße & more", "none": null, "tags": ["x", "y"] }));
 
@@ -107,6 +107,62 @@ fn arguments_go_where_path_method_and_backend_say() {
     );
     running.call("raw", json!({ "body": "a,b\n1,2\n" })).unwrap();
     assert_eq!(recorder.only().body, "a,b\n1,2\n");
+}
+
+#[test]
+fn a_whole_body_is_written_as_its_type_says_or_not_sent() {
+    let recorder = Recorder::start();
+    let backend = |media: &str, place: Value| {
+        let parameters = json!({ "type": "object", "properties": { "body": { "anyOf": [
+            { "type": "object", "properties": { "f": { "type": "string", "format": "binary" } } }, {}] } } });
+        json!({ "method": "POST", "path": "/x", "content_type": media, "arguments": { "body": place }, "parameters": parameters })
+    };
+    let whole = json!({ "in": "whole-body" });
+    let (_root, running) = catalog(
+        &recorder,
+        "",
+        &[
+            ("form", backend("application/x-www-form-urlencoded", whole.clone())),
+            (
+                "deep",
+                backend(
+                    "application/x-www-form-urlencoded",
+                    json!({ "in": "whole-body", "style": "deepObject" }),
+                ),
+            ),
+            ("parts", backend("multipart/form-data", whole.clone())),
+            ("xml", backend("application/xml", whole)),
+        ],
+    );
+    let sent = |tool: &str, body: Value| {
+        running.call(tool, json!({ "body": body })).unwrap();
+        recorder.only().body
+    };
+    assert_eq!(sent("form", json!({ "a": "1&", "b": ["x", "y"] })), "a=1%26&b=x&b=y");
+    assert_eq!(sent("deep", json!({ "i": [{ "p": "1" }] })), "i%5B0%5D%5Bp%5D=1");
+    let parts = sent("parts", json!({ "f": "text" }));
+    assert!(parts.contains("name=\"f\"; filename=\"f\"") && parts.contains("\r\n\r\ntext\r\n"), "{parts}");
+    assert_eq!(sent("xml", json!("<a/>")), "<a/>");
+    running.fails("xml", json!({ "body": { "a": 1 } }), BackendErrorKind::InvalidArgument, "application/xml");
+    running.fails("parts", json!({ "body": "a" }), BackendErrorKind::InvalidArgument, "multipart/form-data");
+    assert!(recorder.arrived().is_empty());
+}
+
+#[test]
+fn the_query_of_a_servers_url_goes_with_each_call_and_is_never_shown() {
+    let recorder = Recorder::start();
+    let toml = format!(
+        "[server.api]\nurl = '{}/v1?appid=${{TOKEN}}&v=2'\n[[source]]\npath = 'tools.json'\n",
+        recorder.url
+    );
+    let tools = json!([tool("read", &json!({ "method": "GET", "path": "/x" }))]);
+    let root = folder(&[("toolcrib.toml", &toml), ("tools.json", &tools.to_string())]);
+    let running = Running::open(root.path());
+    let response = running.call("read", json!({ "q": "a" })).unwrap();
+    let arrived = recorder.only();
+    assert_eq!((arrived.path.as_str(), arrived.query.as_str()), ("/v1/x", "appid=s3cr3t-token&v=2&q=a"));
+    let shown = format!("{}{}", response.content, running.preview("read", json!({ "q": "a" })).unwrap());
+    assert!(!shown.contains("s3cr3t") && !shown.contains("TOKEN"), "{shown}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Running;
 use super::recorder::Recorder;
-use crate::fixture::{catalog, folder, write};
+use crate::fixture::{catalog, folder, open, write};
 
 /// A document with a server that records.
 fn imported(path: &Path, recorder: &Recorder) -> (tempfile::TempDir, Running) {
@@ -44,6 +44,23 @@ fn check(
 }
 
 #[test]
+fn an_api_key_of_the_query_that_no_server_has_is_a_warning() {
+    let document = json!({ "openapi": "3.0.3", "info": { "title": "W" }, "servers": [{ "url": "https://w.example" }],
+        "components": { "securitySchemes": { "k": { "type": "apiKey", "in": "query", "name": "appid" } } },
+        "paths": { "/w": { "get": { "operationId": "w", "summary": "Weather." } } } });
+    let warns = |server: &str| {
+        let toml = format!("[[source]]\npath = 'api.json'\n{server}");
+        let root = folder(&[("toolcrib.toml", &toml), ("api.json", &document.to_string())]);
+        format!("{:?}", open(root.path()).findings).contains("calls go without the API key `appid`")
+    };
+    assert!(warns("[server.W]\nurl = 'https://w.example'\n") && warns("base_url_from = 'document'\n"));
+    let with_header = "[server.W]\nurl = 'https://w.example'\nheaders = { X-Key = '${K}' }\n";
+    for fine in ["", "[server.W]\nurl = 'https://w.example?appid=${K}'\n", with_header] {
+        assert!(!warns(fine), "{fine}");
+    }
+}
+
+#[test]
 fn box_operations_arrive_as_its_document_has_them() {
     let (path, _) = catalog("box-openapi.json");
     let recorder = Recorder::start();
@@ -54,7 +71,7 @@ fn box_operations_arrive_as_its_document_has_them() {
     arrives(
         "get_files_id",
         json!({"file_id": "12/3", "fields": ["id", "name"]}),
-        "GET /2.0/files/12%2F3?fields=id%2Cname",
+        "GET /2.0/files/12%2F3?fields=id,name",
         None,
     );
     arrives(
@@ -84,7 +101,7 @@ fn box_operations_arrive_as_its_document_has_them() {
     arrives(
         "get_search",
         json!({"query": "a b", "content_types": ["name", "tag"]}),
-        "GET /2.0/search?query=a%20b&content_types=name%2Ctag",
+        "GET /2.0/search?query=a%20b&content_types=name,tag",
         None,
     );
     arrives(

@@ -224,6 +224,16 @@ impl Report {
         flag
     }
 
+    /// Warns that a header is no argument.
+    pub(super) fn reserved_header(&mut self, name: &str, pointer: &str) {
+        let message = format!("the header `{}` is never an argument; calls go without it", quote(name));
+        let help = "if calls need it, write it into the `headers` of the server in toolcrib.toml";
+        let is_first = self.add_with_help(Code::FieldInvalid, pointer, message, Some(help));
+        if let Some(finding) = self.findings.last_mut().filter(|_| is_first) {
+            finding.severity = Severity::Warning;
+        }
+    }
+
     /// Reports a `$ref`, in the object at `pointer`, to nothing.
     pub(super) fn broken(&mut self, reference: &str, pointer: &str, loss: Loss) {
         let message = format!("$ref `{}` points nowhere", quote(reference));

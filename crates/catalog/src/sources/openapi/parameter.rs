@@ -12,7 +12,7 @@ use super::document::{Dialect, Loss, Report, quote};
 use super::lower::Direction;
 use super::paths::{Found, Names, is_portable, portable};
 use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
-use toolcrib_definition::{ArgumentPlace, Location, Style, path_variables};
+use toolcrib_definition::{ArgumentPlace, Location, RESERVED_HEADERS, Style, path_variables};
 
 /// The most parameters that are read of one list.
 const MAX_PARAMETERS: usize = 500;
@@ -93,6 +93,10 @@ impl<'d> Importer<'_, 'd> {
                 "header" if IGNORED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
                     continue;
                 }
+                "header" if RESERVED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
+                    self.report.reserved_header(parameter.name, &parameter.pointer);
+                    continue;
+                }
                 place if self.secrets.contains(&(place.to_string(), parameter.name.to_string())) => continue,
                 "path" => Location::Path,
                 "query" | "querystring" => Location::Query,
@@ -144,6 +148,7 @@ impl<'d> Importer<'_, 'd> {
                 _ if word("type") != "array" => Writing::default(),
                 "multi" => Writing::default(),
                 "ssv" => writing(Style::SpaceDelimited, None),
+                "tsv" => writing(Style::TabDelimited, None),
                 "pipes" => writing(Style::PipeDelimited, None),
                 _ => writing(Style::Form, Some(false)),
             };
@@ -325,31 +330,61 @@ impl<'d> Importer<'_, 'd> {
 
     /// The properties of a plain object become arguments; any other body is one argument. Most documents omit
     /// `required: true` by mistake, so only an explicit `false` makes the properties optional.
-    fn content(&mut self, content: Content<'_>, examples: Vec<(Option<String>, Value)>) -> Body {
-        let Content { media, schema, pointer, description, required, encoding } = content;
+    fn content(&mut self, content: Content<'_>, mut examples: Vec<(Option<String>, Value)>) -> Body {
+        let Content { media, mut schema, pointer, mut description, required, encoding } = content;
+        if rank(media) >= 4 {
+            if schema.value.get("type").is_none_or(|kind| kind != "string") {
+                schema = Rc::new(Component::new(json!({ "type": "string" }), Vec::new()));
+                let text = format!("The whole body, as text of the type `{}`.", quote(media));
+                description = Some(description.map_or(text.clone(), |said| format!("{said}\n\n{text}")));
+            }
+            examples.retain(|(_, example)| example.is_string());
+        }
+        if rank(media) > 4 {
+            self.report.lost_arguments = true;
+            let message = format!("nothing here writes a body of the type `{}`", quote(media));
+            self.report.add(Code::FieldInvalid, &pointer, message);
+        }
         let plain = match rank(media) {
             0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report),
             _ => None,
         };
         let arguments = match plain {
             Some(plain) => {
+                let example = self.example_of(&schema).filter(|_| examples.is_empty());
                 let argument = |(name, property): (&String, &Rc<Property>)| {
+                    let example = example.as_ref().and_then(|example| example.get(name));
+                    let example = example.filter(|_| property.schema.value.get("examples").is_none());
                     let encoded = encoding.and_then(|encoding| encoding.get(name)?.as_object());
                     let writing = encoded.map(|encoded| self.encoded(encoded, &property.schema.value));
                     Argument {
                         required: property.required && required != Some(false),
                         writing: writing.unwrap_or_default(),
+                        examples: example.into_iter().cloned().collect(),
                         ..Argument::new(Location::Body, name, property.schema.clone(), &pointer)
                     }
                 };
                 plain.properties.iter().map(argument).collect()
             }
             None => {
+                let is_deep =
+                    |encoded: &Value| encoded.get("style").is_some_and(|style| style == "deepObject");
+                let style = encoding.filter(|all| all.values().any(is_deep)).map(|_| Style::DeepObject);
+                let writing = Writing { style, explode: None };
                 let body = Argument::new(Location::WholeBody, "body", schema, &pointer);
-                vec![Argument { description, required: required == Some(true), ..body }]
+                vec![Argument { description, required: required == Some(true), writing, ..body }]
             }
         };
         Body { arguments, content_type: content_type(media), examples }
+    }
+
+    /// The author's example of a whole body, in its schema.
+    fn example_of(&mut self, schema: &Component) -> Option<Value> {
+        let example = |schema: &Component| schema.value.get("examples")?.get(0).cloned();
+        example(schema).or_else(|| {
+            let reference = schema.value.get("$ref")?.as_str()?;
+            example(&*self.bundle.target(reference, Direction::Input, &mut self.report)?)
+        })
     }
 }
 
@@ -374,6 +409,8 @@ pub(super) fn rank(media: &str) -> u8 {
         media if media.ends_with("+json") || media == "text/json" => 1,
         FORM => 2,
         MULTIPART => 3,
+        // Their parts, or their kind, are unknown.
+        media if media.starts_with("multipart/") || media.contains('*') => 5,
         _ => 4,
     }
 }

@@ -141,6 +141,48 @@ fn a_body_that_is_no_plain_object_is_one_argument() {
 }
 
 #[test]
+fn a_body_that_cannot_be_made_of_arguments_is_text_or_no_call() {
+    let with = |media: Value| {
+        let item = json!({ "post": { "requestBody": { "content": media } } });
+        imported("3.1.0", "/", item, json!({})).operations.remove(0)
+    };
+    let object = json!({ "schema": { "type": "object", "properties": { "a": {} } }, "example": { "a": 1 } });
+    for media in ["application/xml", "text/csv"] {
+        let text = json!({ "type": "string", "description": format!("The whole body, as text of the type `{media}`.") });
+        let operation = with(json!({ media: object }));
+        assert_eq!(parameters(&operation.definition)["properties"]["body"], text);
+        assert!(!operation.lost_arguments && operation.definition.examples.is_empty());
+        let names =
+            parameters(&with(json!({ media: object, "application/json": object })).definition).clone();
+        assert_eq!(names["properties"], json!({ "a": {} }));
+    }
+    for media in ["multipart/mixed", "image/*"] {
+        assert!(with(json!({ media: object })).lost_arguments, "{media}");
+    }
+}
+
+#[test]
+fn an_example_in_the_schema_of_a_body_gives_its_arguments_their_values() {
+    let example = json!({ "type": "object", "example": { "a": "x", "old": 1 }, "properties": { "a": { "type": "string" }, "b": {} } });
+    let item = json!({ "put": { "requestBody": { "content": { "application/json": { "schema": { "$ref": "#/components/schemas/E" } } } } } });
+    let tool = tool("3.0.3", "/", item, json!({ "schemas": { "E": example } }));
+    assert_eq!(
+        parameters(&tool)["properties"],
+        json!({ "a": { "type": "string", "examples": ["x"] }, "b": {} })
+    );
+}
+
+#[test]
+fn a_header_that_no_argument_may_set_is_a_warning() {
+    let headers = [parameter("header", "Cookie"), parameter("header", "X-A")];
+    let item = json!({ "get": { "operationId": "g", "parameters": headers } });
+    let imported = imported("3.1.0", "/", item, json!({}));
+    assert_eq!(findings(&imported).iter().map(|(code, ..)| *code).collect::<Vec<_>>(), ["field-invalid"]);
+    assert_eq!(imported.findings[0].severity, toolcrib_definition::finding::Severity::Warning);
+    assert_eq!(parameters(&only(imported))["properties"], json!({ "X-A": { "type": "string" } }));
+}
+
+#[test]
 fn a_whole_body_steps_aside_for_an_argument_called_body() {
     let operation = json!({ "parameters": [parameter("query", "body")], "requestBody": body(json!({ "type": "string" })) });
     let expect = json!({ "body": { "in": "query" }, "request_body": { "in": "whole-body" } });

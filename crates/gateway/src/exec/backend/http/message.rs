@@ -13,15 +13,10 @@ use super::values::{Template, encode, form, pairs, plain, simple};
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Server;
+use toolcrib_definition::finding::resolve_local;
 use toolcrib_definition::secret::REDACTED;
-use toolcrib_definition::{ArgumentPlace, Effect, HttpBackend, Location};
+use toolcrib_definition::{ArgumentPlace, Effect, HttpBackend, Location, RESERVED_HEADERS};
 use toolcrib_front::mcp::{Environment, FilledSecrets};
-
-/// Headers that arguments may not set: the connection sets them.
-const RESERVED_HEADERS: [&str; 13] = [
-    "connection", "content-length", "content-type", "expect", "host", "keep-alive", "proxy-authorization",
-    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "cookie",
-];
 
 /// A request without the headers of the server's configuration.
 pub(super) struct HttpRequest<'o> {
@@ -67,13 +62,30 @@ impl<'o> HttpRequest<'o> {
         })
     }
 
+    /// The query of the base URL, such as an API key, filled in.
+    pub(super) fn base_query(
+        &self,
+        call: BackendRequest<'_>,
+        environment: &Environment,
+        secrets: &mut FilledSecrets,
+    ) -> Result<String, BackendError> {
+        let (_, query) = self.server.url.as_deref().and_then(|url| url.split_once('?')).unwrap_or_default();
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let pairs = pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let filled = secrets.fill_headers(&pairs, environment, Some(&call.caller.headers))?;
+        let written =
+            filled.iter().map(|(name, value)| match pairs.get(name).is_some_and(|own| own == value) {
+                true => format!("{name}={value}"),
+                false => format!("{name}={}", encode(value)),
+            });
+        Ok(written.collect::<Vec<_>>().join("&"))
+    }
+
     /// The address; always below the base URL.
-    pub(super) fn url(&self) -> Result<Url, BackendError> {
+    pub(super) fn url(&self, base_query: &str) -> Result<Url, BackendError> {
         let base = self.server.url.as_deref().and_then(|base| Url::parse(base).ok());
-        let is_plain = |base: &Url| {
-            let has_more = base.query().is_some() || base.fragment().is_some();
-            !has_more && base.username().is_empty() && base.password().is_none()
-        };
+        let is_plain =
+            |base: &Url| base.fragment().is_none() && base.username().is_empty() && base.password().is_none();
         let base = base.filter(is_plain).ok_or_else(|| {
             BackendError::unconfigured(
                 "the `url` of its server is no base address; credentials belong in `headers`",
@@ -82,7 +94,9 @@ impl<'o> HttpRequest<'o> {
         let mut url = base.clone();
         let path = format!("{}{}", base.path().trim_end_matches('/'), self.path);
         url.set_path(&path);
-        url.set_query(Some(self.query.as_str()).filter(|query| !query.is_empty()));
+        let query = [base_query, &self.query].into_iter().filter(|query| !query.is_empty());
+        let query = query.collect::<Vec<_>>().join("&");
+        url.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
         // A parser that reads another path than was written may lead out of the base URL.
         if url.path() != path || url.origin() != base.origin() {
             return Err(BackendError::invalid_argument(
@@ -216,7 +230,7 @@ struct Parts<'o> {
     headers: Vec<Part<'o>>,
     cookies: Vec<Part<'o>>,
     body: Vec<Part<'o>>,
-    whole_body: Option<&'o Value>,
+    whole_body: Option<Part<'o>>,
 }
 
 /// One argument in its place.
@@ -249,7 +263,7 @@ impl<'o> Parts<'o> {
                 Location::Header => parts.headers.push(part),
                 Location::Cookie => parts.cookies.push(part),
                 Location::Body => parts.body.push(part),
-                Location::WholeBody => parts.whole_body = Some(value),
+                Location::WholeBody => parts.whole_body = Some(part),
             }
         }
         if parts.whole_body.is_some() && !parts.body.is_empty() {
@@ -313,18 +327,38 @@ impl Body {
             preview,
         };
         let json = |value: Value| of(value.to_string(), value);
-        Ok(match (parts.whole_body, essence.as_str()) {
-            (Some(Value::String(text)), media) if !is_json(media) => {
+        let form_of = |parts: &[Part<'_>]| {
+            let pairs = parts.iter().flat_map(|part| pairs(part.name, part.value, part.place));
+            let text = form(&pairs.collect::<Vec<_>>());
+            of(text.clone(), text.into())
+        };
+        let schema = tool.parameters.schema();
+        if let (Some(whole), FORM | MULTIPART) = (&parts.whole_body, essence.as_str())
+            && let Some(members) = whole.value.as_object()
+        {
+            let part = |(name, value)| Part { argument: name, name, value, place: whole.place };
+            let members: Vec<Part<'_>> =
+                members.iter().map(|(name, value)| part((name.as_str(), value))).collect();
+            let schema = (schema, &schema["properties"][whole.argument]);
+            return Ok(Some(if essence == FORM {
+                form_of(&members)
+            } else {
+                Self::multipart(&members, schema)
+            }));
+        }
+        Ok(match (&parts.whole_body, essence.as_str()) {
+            (Some(whole), media) if is_json(media) => Some(json(whole.value.clone())),
+            (Some(Part { value: Value::String(text), .. }), media) if media != MULTIPART => {
                 Some(of(text.clone(), text.as_str().into()))
             }
-            (Some(value), _) => Some(json(value.clone())),
-            (None, _) if parts.body.is_empty() && !is_expected => None,
-            (None, FORM) => {
-                let pairs = parts.body.iter().flat_map(|part| pairs(part.name, part.value, part.place));
-                let text = form(&pairs.collect::<Vec<_>>());
-                Some(of(text.clone(), text.into()))
+            (Some(whole), media) => {
+                let message =
+                    format!("`{}` is sent as {media}, which cannot hold such a value", whole.argument);
+                return Err(BackendError::invalid_argument(whole.argument, message));
             }
-            (None, MULTIPART) => Some(Self::multipart(&parts.body, tool)),
+            (None, _) if parts.body.is_empty() && !is_expected => None,
+            (None, FORM) => Some(form_of(&parts.body)),
+            (None, MULTIPART) => Some(Self::multipart(&parts.body, (schema, schema))),
             (None, media) if is_json(media) => Some(json(fields(&parts.body))),
             (None, media) => {
                 return Err(BackendError::unconfigured(format!(
@@ -335,7 +369,8 @@ impl Body {
     }
 
     /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
-    fn multipart(parts: &[Part<'_>], tool: &Tool) -> Self {
+    /// `schema` is that of the values, within its root.
+    fn multipart(parts: &[Part<'_>], schema: (&Value, &Value)) -> Self {
         let content: String = parts.iter().map(|part| part.value.to_string()).collect();
         // A hash of the whole content occurs in no value.
         let boundary = blake3::hash(content.as_bytes()).to_hex().to_string();
@@ -350,7 +385,7 @@ impl Body {
                 let name = quoted(part.name);
                 text.push_str(&format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\""));
                 match value {
-                    _ if is_file(tool, part.argument) => {
+                    _ if is_file(schema, part.argument, 0) => {
                         text.push_str(&format!(
                             "; filename=\"{name}\"\r\nContent-Type: application/octet-stream"
                         ));
@@ -380,10 +415,14 @@ fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn is_file(tool: &Tool, argument: &str) -> bool {
-    let schema = &tool.parameters.schema()["properties"][argument];
+fn is_file((root, schema): (&Value, &Value), name: &str, depth: usize) -> bool {
     let of = |schema: &Value| schema["format"] == "binary" || schema["contentEncoding"] == "binary";
-    of(schema) || of(&schema["items"])
+    let own = &schema["properties"][name];
+    let target = schema["$ref"].as_str().and_then(|reference| resolve_local(reference, root));
+    let unions = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|word| schema[word].as_array()).flatten();
+    of(own)
+        || of(&own["items"])
+        || (depth < 8 && unions.chain(target).any(|schema| is_file((root, schema), name, depth + 1)))
 }
 
 // The answer of a server.

@@ -48,8 +48,9 @@ impl Http {
         let (name, server) = web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
-        let (url, headers) =
-            (request.url()?, request.headers(call, connections.environment(), &mut secrets)?);
+        let environment = connections.environment();
+        let url = request.url(&request.base_query(call, environment, &mut secrets)?)?;
+        let headers = request.headers(call, environment, &mut secrets)?;
         let mut exchange = Exchange {
             client: self.client()?,
             server: (name, server),
@@ -99,7 +100,7 @@ impl Http {
 /// The request of a call, without secrets. An argument's name in the request can mark it as a secret too.
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     let (name, server) = web_server(backend, call.tool, call.config)?;
-    HttpRequest::new(backend, server, call)?.url()?;
+    HttpRequest::new(backend, server, call)?.url("")?;
     let mut preview = call.redacted();
     for (argument, place) in &backend.arguments {
         let is_secret = call.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
