@@ -30,7 +30,7 @@ use rayon::prelude::*;
 use crate::config::{BaseUrlFrom, Category, Server, Source, Trust, Workspace, shown_address};
 use crate::sample::Sample;
 use parts::{Parts, References};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Unread, open};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Severity, Unread, open};
 use toolcrib_definition::{Backend, CategoryPath, Definition, Schema, quoted};
 
 /// One tool as its source gives it.
@@ -244,8 +244,23 @@ fn import(
         let only = addresses.next().filter(|_| addresses.next().is_none());
         let configured = server.as_ref().and_then(|name| servers.get(name)?.url.as_deref()).or(only);
         let is_for_all = configured.zip(imported.base.as_deref()).is_some_and(|(url, base)| {
+            let url = url.split('?').next().unwrap_or_default();
             openapi::is_address(url) && openapi::origin(url) != openapi::origin(base)
         });
+        let is_called = configured.is_some() || source.base_url_from.is_some();
+        let has_credential = |server: &Server| !server.headers.is_empty() || server.auth.is_some();
+        let lacks_key = |name: &&String| !configured.is_some_and(|url| url.contains(&format!("{name}=")));
+        if is_called && !servers.values().any(has_credential) {
+            for name in imported.query_keys.iter().filter(lacks_key) {
+                let base = configured.or(imported.base.as_deref()).unwrap_or("https://HOST");
+                let table = format!("[server.{:?}]", server.as_deref().unwrap_or("api"));
+                let message = format!("calls go without the API key `{name}`, which belongs into the query");
+                let finding = Finding::new(Code::FieldInvalid, message).at(Place::new(&document.file, ""));
+                let help =
+                    format!("in toolcrib.toml, write under {table}: url = \"{base}?{name}=${{API_KEY}}\"");
+                imported.findings.push(Finding { severity: Severity::Warning, ..finding.help(help) });
+            }
+        }
         let tool = |mut operation: openapi::Operation| {
             if let Some(Backend::Http(backend)) = &mut operation.definition.backend
                 && is_for_all
@@ -306,7 +321,7 @@ fn unknown_format(document: &Document, named: bool) -> Finding {
     let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file))
         .help(near.unwrap_or_default() + known);
     if !named {
-        finding.severity = toolcrib_definition::finding::Severity::Info;
+        finding.severity = Severity::Info;
     }
     finding.at(Place::new(&document.file, ""))
 }

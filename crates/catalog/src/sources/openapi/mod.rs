@@ -61,6 +61,8 @@ pub struct Imported {
     pub base: Option<String>,
     /// The addresses of operations that are served from elsewhere.
     pub addresses: IndexSet<String>,
+    /// The names of API keys that belong into the query.
+    pub query_keys: Vec<String>,
     /// The operations, in the order of the document.
     pub operations: Vec<Operation>,
     /// The document's descriptions of the operations' categories.
@@ -110,8 +112,12 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         operations.push(operation);
     }
     let categories = operation::assign_categories(&mut operations, document.root);
+    let in_query = importer.secrets.iter().filter(|(place, _)| place == "query");
+    let mut query_keys: Vec<String> = in_query.map(|(_, name)| name.clone()).collect();
+    query_keys.sort_unstable();
     Imported {
         categories,
+        query_keys,
         server: importer.title,
         addresses: found
             .iter()
