@@ -230,8 +230,13 @@ impl<'a> Sampler<'a> {
         };
         let is_body = is_empty && self.optional != Optional::None;
         let is_part = |name: &str| depth > 0 || !self.about.identifies(name);
-        let has_example = |name: &str| parts.property(name).iter().any(|schema| has_own_value(schema));
-        let has_any_example = is_body && properties.iter().any(|name| has_example(name) && is_part(name));
+        let has_example = |name: &str, is_within: bool| {
+            parts.property(name).iter().any(|schema| has_own_value(schema, is_within))
+        };
+        // Examples within a property count where no property has one itself.
+        let telling = [false, true].into_iter().find(|is_within| {
+            is_body && properties.iter().any(|name| has_example(name, *is_within) && is_part(name))
+        });
         let mut made = Map::new();
         let mut members = 0;
         for &name in &properties {
@@ -242,7 +247,8 @@ impl<'a> Sampler<'a> {
             } else if required.contains(name) {
                 made.insert(name.into(), self.inner(name, &schemas, name, depth + 1)?);
             } else if all && depth <= 1 || is_body && members < MAX_MEMBERS && is_part(name) {
-                let is_telling = if has_any_example { has_example(name) } else { is_plain(&schemas) };
+                let is_telling =
+                    telling.map_or_else(|| is_plain(&schemas), |is_within| has_example(name, is_within));
                 if !all && !is_telling {
                     continue;
                 }
@@ -460,11 +466,14 @@ fn varied(value: Value, at: usize) -> Value {
     }
 }
 
-/// Whether the author's schema has a value for this place.
-fn has_own_value(schema: &Value) -> bool {
-    ["examples", "example", "default", "const", "enum"]
-        .iter()
-        .any(|key| schema.get(key).is_some_and(|own| !is_blank(own)))
+/// Whether the author's schema has a value for this place, or with `is_within` an example for one of its properties.
+fn has_own_value(schema: &Value, is_within: bool) -> bool {
+    let has = |schema: &Value, keys: &[&str]| {
+        keys.iter().any(|key| schema.get(key).is_some_and(|own| !is_blank(own)))
+    };
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    has(schema, &["examples", "example", "default", "const", "enum"])
+        || is_within && properties.take(MAX_PARTS).any(|property| has(property, &["examples", "example"]))
 }
 
 /// Whether these schemas have no others within them.

@@ -121,6 +121,17 @@ fn an_object_without_required_members_gets_those_with_an_example_else_three_plai
 }
 
 #[test]
+fn an_example_within_a_property_counts_where_no_property_has_one_itself() {
+    let about = About { effect: Effect::Write, name: "update_note", ..UNKNOWN };
+    let deep = json!({ "type": "object", "properties": { "name": { "type": "string", "example": "Deep" } } });
+    let with = |plain: Value| json!({ "type": "object", "properties": { "id": { "type": "string" }, "data": deep, "plain": plain }, "required": ["id"] });
+    let only = json!({ "id": "example-id", "data": { "name": "Deep" } });
+    assert_eq!(made(&with(json!({ "type": "string" })), &about), Some(only));
+    let own = json!({ "id": "example-id", "plain": "own" });
+    assert_eq!(made(&with(json!({ "type": "string", "example": "own" })), &about), Some(own));
+}
+
+#[test]
 fn a_call_of_a_write_changes_something() {
     let schema = json!({ "type": "object", "required": ["issue_id"], "properties": {
         "issue_id": { "type": "string" }, "fields": { "type": "string" }, "title": { "type": "string" } } });
