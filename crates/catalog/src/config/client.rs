@@ -32,6 +32,9 @@ const APIS: [&str; 3] = ["openapi", "asyncapi", "swagger"];
 const ALLOWED: [&str; 5] = ["includeTools", "enabled_tools", "enabledTools", "tools", "available_tools"];
 /// Lists of the tools that a client does not use.
 const DENIED: [&str; 3] = ["excludeTools", "disabledTools", "disabled_tools"];
+/// Switches of a server, each with the value that switches it off.
+const SWITCHES: [(&str, bool); 5] =
+    [("disabled", true), ("enabled", false), ("isActive", false), ("isEnabled", false), ("active", false)];
 /// The longest configuration of a client, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// Folders in which projects keep the files of a client; `${workspaceFolder}` is the folder around them.
@@ -94,13 +97,22 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             // Extensions that are a part of Goose.
             continue;
         }
-        let read = match is_excluded(&document.value, name) {
-            true => Ok(None),
-            false => server(entry, &project).and_then(|server| {
-                let filter = filter(entry, name, document.value.get("tools").filter(|_| map == "/mcp"))?;
-                Ok(server.map(|server| (server, filter)))
-            }),
-        };
+        let read = is_excluded(&document.value, name).and_then(|is_excluded| {
+            let denied = denied_beside(&shown, root, name)?;
+            let server = if is_excluded || denied.iter().any(|tool| tool == "*") {
+                None
+            } else {
+                server(entry, &project, map == "/mcp")?
+            };
+            let global = ["tools", "permission"].map(|key| document.value.get(key).filter(|_| map == "/mcp"));
+            let mut filter = filter(entry, name, global)?;
+            if !denied.is_empty() {
+                let filter = filter.get_or_insert_default();
+                filter.key = "permissions.deny".into();
+                filter.denied.extend(denied);
+            }
+            Ok(server.map(|server| (server, filter)))
+        });
         match read {
             Ok(Some((server, filter))) => sources.push(Source {
                 mcp: Some(server),
@@ -202,20 +214,87 @@ fn has_definitions(tools: &Value) -> bool {
     tools.as_array().is_some_and(|tools| tools.iter().any(Value::is_object))
 }
 
-/// Whether Gemini CLI's `mcp.allowed` or `mcp.excluded` switches a server off.
-fn is_excluded(document: &Value, name: &str) -> bool {
-    let has = |pointer: &str| Some(document.pointer(pointer)?.as_array()?.iter().any(|item| item == name));
-    has("/mcp/excluded") == Some(true) || has("/mcp/allowed") == Some(false)
+/// Whether a list of Gemini CLI switches a server off.
+fn is_excluded(document: &Value, name: &str) -> Result<bool, String> {
+    let lists = [
+        ("/mcp/excluded", true),
+        ("/mcp/allowed", false),
+        ("/excludeMCPServers", true),
+        ("/allowMCPServers", false),
+    ];
+    for (pointer, is_off) in lists {
+        let Some(list) = document.pointer(pointer).filter(|list| !list.is_null()) else { continue };
+        // A server of VS Code can have such a name.
+        if list.is_object() && pointer.starts_with("/mcp/") {
+            continue;
+        }
+        if texts(Some(list), &pointer[1..])?.iter().any(|item| item == name) == is_off {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
-/// The tools that a client uses of a server: the lists of its entry, and opencode's `tools` with names such as `server_*`.
-fn filter(entry: &Value, server: &str, tools: Option<&Value>) -> Result<Option<ToolFilter>, String> {
+/// The tools of a server that the settings of Claude Code deny, which lie beside its files; `*` for a server that is disabled.
+fn denied_beside(file: &str, root: &Path, server: &str) -> Result<Vec<String>, String> {
+    let is_of_project = match file {
+        ".mcp.json" => true,
+        ".claude.json" => false,
+        _ => return Ok(Vec::new()),
+    };
+    let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
+    let folder = std::path::absolute(root).unwrap_or_default();
+    let home = home.unwrap_or_else(|| folder.clone());
+    let settings = |folder: &Path, name: &str| folder.join(".claude").join(name);
+    let (of_folder, local) = (settings(&folder, "settings.json"), settings(&folder, "settings.local.json"));
+    let mut denied = Vec::new();
+    for path in [of_folder, local, settings(&home, "settings.json"), home.join(".claude.json")] {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let problem = |what: &str| format!("{what} in {}, which can switch it off", path.display());
+        let value: Value = serde_json::from_str(&without_comments(&text))
+            .map_err(|error| problem(&format!("expected JSON, but {error}")))?;
+        let project = value.get("projects").and_then(|projects| projects.get(&*folder.to_string_lossy()));
+        let lists = [
+            value.get("disabledMcpjsonServers"),
+            project.and_then(|project| project.get("disabledMcpjsonServers")),
+            project.and_then(|project| project.get("disabledMcpServers")),
+        ];
+        for list in lists.into_iter().filter(|_| is_of_project) {
+            if texts(list, "disabledMcpjsonServers")
+                .map_err(|why| problem(&why))?
+                .iter()
+                .any(|name| name == server)
+            {
+                denied.push("*".into());
+            }
+        }
+        let rules =
+            texts(value.pointer("/permissions/deny"), "permissions.deny").map_err(|why| problem(&why))?;
+        denied.extend(rules.iter().filter_map(|rule| {
+            let tool = rule.strip_prefix(&format!("mcp__{}", plain_name(server)))?;
+            if tool.is_empty() { Some("*".into()) } else { Some(tool.strip_prefix("__")?.to_string()) }
+        }));
+    }
+    Ok(denied)
+}
+
+/// The name of a server as clients put it before those of its tools.
+fn plain_name(server: &str) -> String {
+    server.replace(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'), "_")
+}
+
+/// The tools that a client uses of a server: the lists of its entry, and opencode's `tools` and `permission` with names such as
+/// `server_*`.
+fn filter(entry: &Value, server: &str, global: [Option<&Value>; 2]) -> Result<Option<ToolFilter>, String> {
     let mut filter = ToolFilter::default();
     let names = |key: &str, value: &Value| match value {
         Value::Object(tools) if key == "tools" && tools.values().all(Value::is_boolean) => Ok(None),
         Value::Array(items) if items.iter().all(Value::is_string) => {
             Ok(Some(items.iter().filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>()))
         }
+        Value::Object(_) => Err(format!(
+            "`{key}` holds settings of tools that only the client applies; expected a list of names, or true or false for each"
+        )),
         _ => Err(format!("`{key}` must be a list of tool names")),
     };
     let set = |key: &'static str| Some((key, entry.get(key).filter(|value| !value.is_null())?));
@@ -234,22 +313,64 @@ fn filter(entry: &Value, server: &str, tools: Option<&Value>) -> Result<Option<T
             filter.denied.extend(names);
         }
     }
-    let switches = |tools: Option<&Value>| tools.and_then(Value::as_object).cloned().unwrap_or_default();
-    let of_all = switches(tools).into_iter().map(|(name, is_on)| (name, format!("{server}_"), is_on));
-    let of_entry = switches(entry.get("tools")).into_iter().map(|(name, is_on)| (name, String::new(), is_on));
-    for (name, prefix, _) in of_all.chain(of_entry).filter(|(_, _, is_on)| is_on == &Value::Bool(false)) {
+    for (name, _) in entry
+        .get("tools")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter(|(_, is_on)| **is_on == false)
+    {
         filter.key = "tools".into();
-        filter.denied_with_prefix.push((prefix, name));
+        filter.denied.push(name.clone());
+    }
+    let prefix = format!("{}_", plain_name(server));
+    for (key, rules) in ["tools", "permission"].into_iter().zip(global) {
+        let rules = match rules {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(rules)) => rules.clone(),
+            Some(rule) => Map::from_iter([("*".to_string(), rule.clone())]),
+        };
+        for (name, rule) in rules {
+            let begin = name.split(['*', '?']).next().unwrap_or_default();
+            if !begin.starts_with(&prefix) && !prefix.starts_with(begin)
+                || begin == name && !name.starts_with(&prefix)
+            {
+                continue;
+            }
+            // Rules for arguments; those of a server match `*` alone.
+            let rule =
+                rule.get("*").or_else(|| rule.as_object().map(|_| &Value::Bool(true))).unwrap_or(&rule);
+            let is_on = match rule.as_str() {
+                Some("allow" | "ask") => true,
+                Some("deny") => false,
+                _ => rule.as_bool().ok_or_else(|| format!("`{key}` has {rule} for `{name}`; expected true or false, or one of allow, ask and deny"))?,
+            };
+            if !is_on {
+                filter.key = key.into();
+                // `?` is any letter: too much is denied rather than too little.
+                let name = name.replace('?', "*");
+                match name.strip_suffix('*').filter(|begin| prefix.starts_with(begin)) {
+                    Some(_) => filter.denied.push("*".into()),
+                    None => filter.denied_with_prefix.push((prefix.clone(), name)),
+                }
+            }
+        }
     }
     Ok((!filter.key.is_empty()).then_some(filter))
 }
 
-/// The server of an entry; `None` if it is disabled.
-fn server(entry: &Value, project: &Project) -> Result<Option<Server>, String> {
+/// The server of an entry; `None` if it is disabled. Only opencode has the arguments in `command`.
+fn server(entry: &Value, project: &Project, is_opencode: bool) -> Result<Option<Server>, String> {
     let (is_sse, entry) = (is_sse(entry), entry.as_object().ok_or("expected an object")?);
-    let is = |key: &str, value: bool| entry.get(key) == Some(&Value::Bool(value));
-    if is("disabled", true) || is("enabled", false) {
-        return Ok(None);
+    for (key, off) in SWITCHES {
+        let is_set = match entry.get(key) {
+            None | Some(Value::Null) => continue,
+            Some(Value::String(text)) => text.trim().to_ascii_lowercase().parse().ok(),
+            Some(value) => value.as_bool(),
+        };
+        if is_set.ok_or_else(|| format!("`{key}` must be true or false"))? == off {
+            return Ok(None);
+        }
     }
     if is_sse {
         return Err("it speaks HTTP with SSE, the transport that streamable HTTP has replaced".into());
@@ -265,17 +386,29 @@ fn server(entry: &Value, project: &Project) -> Result<Option<Server>, String> {
         ));
     }
     let filled = |text: &str| as_placeholders(text, &project.folder);
-    let mut command = texts(program, "command")?;
-    command.extend(texts(fields.get("args"), "args")?);
-    let url = ["url", "uri", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key)?.as_str());
+    let mut command = match program.filter(|program| !program.is_null()) {
+        Some(items @ Value::Array(_)) if is_opencode => texts(Some(items), "command")?,
+        Some(Value::String(program)) => vec![program.clone()],
+        Some(_) => {
+            return Err("`command` must be a text, the program; its arguments are the list `args`".into());
+        }
+        None => Vec::new(),
+    };
+    let arguments = texts(fields.get("args"), "args")?;
+    // Without a program, the first argument must not become one.
+    if !command.is_empty() {
+        command.extend(arguments);
+    }
+    let url = ["url", "uri", "serverUrl", "httpUrl"].iter().find_map(|key| text_at(entry, key).transpose());
+    let url = url.transpose()?;
     let mut headers = pairs(entry, &["headers", "http_headers"], &filled)?;
-    if let Some(variable) = entry.get("bearer_token_env_var").and_then(Value::as_str) {
+    if let Some(variable) = text_at(entry, "bearer_token_env_var")? {
         headers.insert("Authorization".into(), format!("Bearer ${{{variable}}}"));
     }
     for (header, variable) in pairs(entry, &["env_http_headers"], &filled)? {
         headers.insert(header, format!("${{{variable}}}"));
     }
-    let cwd = entry.get("cwd").and_then(Value::as_str).map(|cwd| PathBuf::from(filled(cwd)));
+    let cwd = text_at(entry, "cwd")?.map(|cwd| PathBuf::from(filled(cwd)));
     let cwd = if project.is_around { Some(project.folder.join(cwd.unwrap_or_default())) } else { cwd };
     let mut command = command.iter().map(|text| filled(text));
     let program = command.next().map(|program| project.program(program));
@@ -303,15 +436,20 @@ fn variables(
     filled: &dyn Fn(&str) -> String,
 ) -> Result<IndexMap<String, String>, String> {
     let mut variables = IndexMap::new();
-    if let Some(file) = entry.get("envFile").and_then(Value::as_str).map(filled) {
+    if let Some(file) = text_at(entry, "envFile")?.map(filled) {
         let path = project.folder.join(&file);
         let is_small = std::fs::metadata(&path).is_ok_and(|about| about.len() <= MAX_BYTES);
         let text = is_small.then(|| std::fs::read_to_string(&path).ok()).flatten();
         variables.extend(env_variables(&text.ok_or_else(|| format!("its `envFile` {file} cannot be read"))?));
     }
-    let taken = entry.get("env_vars").and_then(Value::as_array).into_iter().flatten();
-    let taken = taken.filter_map(|name| name.as_str().or_else(|| name.get("name")?.as_str()));
-    variables.extend(taken.map(|name| (name.to_string(), format!("${{{name}}}"))));
+    for key in ["env_vars", "env_keys"] {
+        let expected = || format!("`{key}` must be a list of names of variables");
+        let Some(names) = entry.get(key).filter(|names| !names.is_null()) else { continue };
+        for name in names.as_array().ok_or_else(expected)? {
+            let name = name.as_str().or_else(|| name.get("name")?.as_str()).ok_or_else(expected)?;
+            variables.insert(name.to_string(), format!("${{{name}}}"));
+        }
+    }
     variables.extend(pairs(entry, &["env", "environment", "envs"], filled)?);
     Ok(variables)
 }
@@ -324,17 +462,24 @@ fn timeout(entry: &Map<String, Value>) -> Option<u64> {
     plain.or_else(|| named("tool_timeout_sec")).or_else(|| named("startup_timeout_sec"))
 }
 
-fn texts(value: Option<&Value>, key: &str) -> Result<Vec<String>, String> {
-    let text = |value: &Value| match value {
+fn text_at<'e>(entry: &'e Map<String, Value>, key: &str) -> Result<Option<&'e str>, String> {
+    let value = entry.get(key).filter(|value| !value.is_null());
+    value.map(|value| value.as_str().ok_or_else(|| format!("`{key}` must be a text"))).transpose()
+}
+
+fn text(value: &Value, key: &str) -> Result<String, String> {
+    match value {
         Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Bool(flag) => Ok(flag.to_string()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
         _ => Err(format!("`{key}` holds texts")),
-    };
+    }
+}
+
+fn texts(value: Option<&Value>, key: &str) -> Result<Vec<String>, String> {
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => items.iter().map(text).collect(),
-        Some(value) => Ok(vec![text(value)?]),
+        Some(Value::Array(items)) => items.iter().map(|item| text(item, key)).collect(),
+        Some(_) => Err(format!("`{key}` must be a list of texts")),
     }
 }
 
@@ -343,16 +488,13 @@ fn pairs(
     keys: &[&str],
     filled: &dyn Fn(&str) -> String,
 ) -> Result<IndexMap<String, String>, String> {
-    let Some((key, Value::Object(map))) = keys.iter().find_map(|key| Some((*key, entry.get(*key)?))) else {
-        return Ok(IndexMap::new());
-    };
-    map.iter()
-        .map(|(name, value)| {
-            let text = texts(Some(value), key)?;
-            let [text] = &text[..] else { return Err(format!("`{key}` holds texts")) };
-            Ok((name.clone(), filled(text)))
-        })
-        .collect()
+    match keys.iter().find_map(|key| Some((*key, entry.get(*key)?))) {
+        None | Some((_, Value::Null)) => Ok(IndexMap::new()),
+        Some((key, Value::Object(map))) => {
+            map.iter().map(|(name, value)| Ok((name.clone(), filled(&text(value, key)?)))).collect()
+        }
+        Some((key, _)) => Err(format!("`{key}` must be a table of texts")),
+    }
 }
 
 /// The placeholders of clients, and `$NAME` where no shell reads it: at the start of a text or after a separator.
@@ -487,7 +629,7 @@ mod tests {
 
     #[test]
     fn lists_of_tools_restrict_a_server() {
-        let filter_of = |entry: Value, tools: Option<Value>| filter(&entry, "a", tools.as_ref());
+        let filter_of = |entry: Value, tools: Option<Value>| filter(&entry, "a", [tools.as_ref(), None]);
         let allows =
             |entry: Value| filter_of(entry, None).unwrap().is_none_or(|filter| filter.allows("sink_boat"));
         for entry in [
@@ -514,5 +656,76 @@ mod tests {
             filter_of(serde_json::json!({}), Some(serde_json::json!({"a_sink*": false, "b": true})));
         let of_opencode = of_opencode.unwrap().unwrap();
         assert!(!of_opencode.allows("sink_boat") && of_opencode.allows("list_boats"));
+        for rules in
+            [r#"{"a_sink_boat": "deny"}"#, r#"{"a_*": "deny"}"#, r#"{"*": {"*": "deny"}}"#, "\"deny\""]
+        {
+            let rules: Value = serde_json::from_str(rules).unwrap();
+            let filter = filter(&Value::Null, "a", [None, Some(&rules)]).unwrap().unwrap();
+            assert!(!filter.allows("sink_boat") && filter.as_list().is_some(), "{rules}");
+        }
+        let others = serde_json::json!({"bash": "deny", "b_*": false, "a_sink_boat": "ask"});
+        assert!(filter(&Value::Null, "a", [None, Some(&others)]).unwrap().is_none());
+        assert!(filter(&Value::Null, "a", [Some(&serde_json::json!({"a_x": "off"})), None]).is_err());
+    }
+
+    fn entries(entries: &str) -> (Vec<String>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.json");
+        std::fs::write(&file, format!("{{\"mcpServers\": {{\"ok\": {{\"command\": \"x\"}}, {entries}}}}}"))
+            .unwrap();
+        let config = read(&file, folder.path()).unwrap();
+        let servers = config.sources.into_iter().filter_map(|source| source.server).collect();
+        (servers, config.findings.into_iter().map(|finding| finding.message).collect())
+    }
+
+    #[test]
+    fn an_entry_of_a_wrong_type_starts_nothing() {
+        for entry in [
+            r#""args": ["touch", "x"]"#,
+            r#""command": "", "args": ["touch"]"#,
+            r#""command": [], "args": ["touch"]"#,
+            r#""command": ["touch", "x"]"#,
+            r#""command": "x", "args": "-c touch""#,
+            r#""command": "x", "args": [["a"]]"#,
+            r#""command": "x", "env": "A=b""#,
+            r#""command": "x", "env": {"A": ["b"]}"#,
+            r#""command": "x", "cwd": 5"#,
+            r#""command": "x", "env_keys": "A""#,
+            r#""url": "https://a.example", "headers": ["A: b"]"#,
+            r#""url": ["https://a.example"]"#,
+        ] {
+            let (servers, findings) = entries(&format!("\"a\": {{{entry}}}"));
+            assert_eq!((servers, findings.len()), (vec!["ok".to_string()], 1), "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_switch_in_any_spelling_closes_a_server() {
+        for (entry, said) in [
+            (r#""disabled": "true""#, "the server `a` is disabled"),
+            (r#""enabled": "False""#, "the server `a` is disabled"),
+            (r#""isActive": false"#, "the server `a` is disabled"),
+            (r#""disabled": "maybe""#, "the server `a`: `disabled` must be true or false"),
+            (r#""enabled": 0"#, "the server `a`: `enabled` must be true or false"),
+        ] {
+            let found = entries(&format!("\"a\": {{\"command\": \"x\", {entry}}}"));
+            assert_eq!(found, (vec!["ok".to_string()], vec![said.to_string()]), "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_settings_of_claude_code_close_servers_and_tools() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = folder.path().join(".claude/settings.local.json");
+        let file = folder.path().join(".mcp.json");
+        std::fs::create_dir(settings.parent().unwrap()).unwrap();
+        std::fs::write(&file, r#"{"mcpServers": {"a": {"command": "x"}, "b.c": {"command": "x"}}}"#).unwrap();
+        let rules = r#"{"disabledMcpjsonServers": ["a"], "permissions": {"deny": ["mcp__b_c__sink"]}}"#;
+        std::fs::write(&settings, rules).unwrap();
+        let config = read(&file, folder.path()).unwrap();
+        assert_eq!((config.sources.len(), config.findings.len()), (1, 1));
+        assert!(!config.sources[0].filter.as_ref().unwrap().allows("sink"));
+        std::fs::write(&settings, "{").unwrap();
+        assert!(read(&file, folder.path()).unwrap().sources.is_empty());
     }
 }

@@ -203,6 +203,14 @@ impl ToolFilter {
         names.iter().all(|name| name.rfind('!').is_none_or(|at| at == 0)).then_some(names)
     }
 
+    /// Its names, without their prefix, that match no tool of the server.
+    pub fn unmatched<'f>(&'f self, tools: &[&str]) -> Vec<&'f str> {
+        let with_prefix =
+            self.denied_with_prefix.iter().filter_map(|(prefix, name)| name.strip_prefix(prefix.as_str()));
+        let names = self.allowed.iter().flatten().chain(&self.denied).map(String::as_str).chain(with_prefix);
+        names.filter(|name| *name != "*" && !tools.iter().any(|tool| matches_glob(name, tool))).collect()
+    }
+
     /// Returns true if the client uses the tool with this name.
     pub fn allows(&self, tool: &str) -> bool {
         let has = |names: &[String]| names.iter().any(|name| matches_glob(name, tool));

@@ -172,6 +172,15 @@ pub(super) fn judged(tools: &str, file: &str, filter: Option<&ToolFilter>) -> (S
     let Ok(Dump { tools: all }) = serde_json::from_str(tools) else { return (tools.to_string(), Vec::new()) };
     let (mut kept, mut findings, mut seen) = (Vec::with_capacity(all.len()), Vec::new(), HashSet::new());
     let mut work: usize = 0;
+    if let Some(filter) = filter {
+        let names: Vec<Judged> = all.iter().map(|written| Judged::of(written.get())).collect();
+        let names: Vec<&str> = names.iter().filter_map(Judged::name).collect();
+        findings.extend(filter.unmatched(&names).into_iter().map(|name| {
+            let message =
+                format!("`{}` in `{}` is the name of no tool of this server", quoted(name), filter.key);
+            Finding::new(Code::ProfileUnused, message).at(Place::new(file, ""))
+        }));
+    }
     for (index, written) in all.into_iter().enumerate() {
         let mut definition = Judged::of(written.get());
         let name = definition.name().map(str::to_string);
