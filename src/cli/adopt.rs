@@ -196,7 +196,7 @@ impl AdoptArgs {
         }
         let Some(map) = map_of(&workspace).or_else(|| known.as_ref().map(|known| known.map.clone())) else {
             return Err(failed(format!(
-                "{shown} has no table of servers, such as `mcpServers`; docs/sources.md has the tables of all clients"
+                "{shown} has no servers in a table such as `mcpServers`; docs/sources.md has the tables of all clients"
             )));
         };
         let read =

@@ -14,6 +14,7 @@ use super::{Payload, PayloadError, PayloadRequest, Provider, payload};
 use toolcrib_catalog::arguments::exactly;
 use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{Catalog, Profile};
+use toolcrib_definition::finding::well_formed;
 
 impl ToolResult {
     /// A result: an envelope `{"ok", "result" | "error", ...}`, or a plain value.
@@ -23,6 +24,10 @@ impl ToolResult {
 
     /// The same from JSON text, with every digit kept.
     pub fn read(text: &str) -> serde_json::Result<Self> {
+        Self::exactly(text).or_else(|error| Self::exactly(&well_formed(text)).map_err(|_| error))
+    }
+
+    fn exactly(text: &str) -> serde_json::Result<Self> {
         let envelope: Option<HashMap<String, &RawValue>> = serde_json::from_str(text).ok();
         let is_envelope = |envelope: &HashMap<String, &RawValue>| {
             envelope.get("ok").is_some_and(|ok| matches!(ok.get(), "true" | "false"))
@@ -182,7 +187,8 @@ impl<'t> AnsweredCalls<'t> {
         };
         let tool_result = |entry: EntryWithResult<'_>| {
             let tool_result = match (entry.envelope, entry.error) {
-                (Some(result), _) => ToolResult::read(result.get()).unwrap_or_default(),
+                (Some(result), _) => ToolResult::read(result.get())
+                    .unwrap_or_else(|_| ToolResult { content: result.get().into(), ..Default::default() }),
                 (None, Some(error)) => ToolResult { content: error, is_error: true, ..Default::default() },
                 (None, None) => ToolResult::default(),
             };

@@ -42,9 +42,8 @@ impl Secrets {
     /// Takes the secrets out of a server: placeholders stay in their places.
     pub(super) fn take(&mut self, name: &str, server: &mut Server) {
         let is_secret = |key: &str, value: &str| {
-            let policy = SecretPolicy::default();
             let is_plain = !value.is_empty() && !value.contains("${");
-            is_plain && (policy.is_secret(key) || policy.text(value) != value)
+            is_plain && SecretPolicy::default().is_secret_value(key, value)
         };
         for (key, value) in server.env.iter_mut().filter(|(key, value)| is_secret(key, value)) {
             *value = self.keep(name, key, value);
@@ -61,8 +60,8 @@ impl Secrets {
             option = after;
         }
         if let Some(url) = &mut server.url {
-            let shown = SecretPolicy::default().text(url).into_owned();
-            self.take_parts(name, "", url, &shown);
+            let shown = SecretPolicy::default().command_line(std::slice::from_ref(url));
+            self.take_parts(name, "", url, &shown.concat());
         }
     }
 

@@ -20,6 +20,8 @@ const MAX_DEPTH: usize = 10;
 /// Containers whose name says nothing about a server.
 const ENVELOPES: [&str; 9] =
     ["result", "toolConfig", "tool_config", "request", "response", "body", "params", "data", "payload"];
+/// The tools of a VS Code extension, among other contributions of it. Without a schema, they have no arguments.
+pub(super) const EXTENSION: &str = "languageModelTools";
 /// Parts of documents that hold named and described things, but no tools.
 const SKIPPED: [&str; 13] = [
     "inputSchema", "input_schema", "parameters", "properties", "$defs", "messages", "components", "paths",
@@ -42,6 +44,17 @@ pub fn collect(file: &str, document: &Value) -> (Vec<RawTool>, Vec<Finding>) {
     walk.value(document, "", &Context::default(), 0);
     walk.categories_of_sets();
     (walk.tools, walk.findings)
+}
+
+/// Whether a document is a list of tools, or a table of servers, that has none.
+pub(super) fn is_empty_list(document: &Value) -> bool {
+    let is_empty = |value: &Value| {
+        value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
+    };
+    let is_list = |key: &str| is_list_key(key) || key == "mcpServers";
+    let mut fields = document.as_object().into_iter().flatten();
+    document.as_array().is_some_and(Vec::is_empty)
+        || fields.any(|(key, value)| is_list(key) && is_empty(value))
 }
 
 struct Walk<'a> {
@@ -133,9 +146,14 @@ impl<'a> Walk<'a> {
         }
         let inner = enter(object, context);
         let is_map_of_lists = maps_servers(object, context.around);
+        let is_extension = object.contains_key(EXTENSION);
         for (key, value) in object {
             let child = pointer_join(pointer, key);
             let of_tools = is_list_key(key);
+            if is_extension && !of_tools && !SETS.contains(&key.as_str()) {
+                continue;
+            }
+            let first = self.tools.len();
             let is_skipped = SKIPPED.contains(&key.as_str());
             match value {
                 Value::Array(items) if SETS.contains(&key.as_str()) => self.sets.extend(items),
@@ -154,6 +172,12 @@ impl<'a> Walk<'a> {
                 }
                 Value::Array(_) if !is_skipped => self.value(value, &child, &inner, depth + 1),
                 _ => {}
+            }
+            for tool in self.tools.iter_mut().skip(first).filter(|_| key == EXTENSION) {
+                if tool.parameters.is_none() && tool.definition.parameters.is_none() {
+                    let nothing = serde_json::json!({"type": "object", "properties": {}});
+                    tool.definition.parameters = Some(Schema::shared_value(nothing.into()));
+                }
             }
         }
     }

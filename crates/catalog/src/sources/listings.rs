@@ -125,7 +125,11 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
     source.category = source.category.or(title);
     let problem = listing.problem.as_deref().unwrap_or("no answer");
     let Some(tools) = &listing.tools else {
-        let document = Err(found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}")));
+        let finding = found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}"));
+        let document = Err(match problem.ends_with(" is not set") {
+            true => finding.help("set it before toolcrib starts; `${input:my-key}` of VS Code stands for the variable MY_KEY here"),
+            false => finding,
+        }.into());
         return ServerListing { index, source, document, findings: Vec::new() };
     };
     let stale = listing.problem.as_ref().map(|problem| {

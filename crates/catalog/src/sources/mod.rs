@@ -20,6 +20,7 @@ pub use files::{entries, roots};
 pub use formats::read_native;
 pub use listings::{Awaited, LIVE, Listing, Listings, live_servers};
 pub use parts::PartPlaces;
+use std::path::Path;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -102,7 +103,7 @@ pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
             prefix: file.source.prefix.unwrap_or(false),
         };
         let references = Some(References::new(&parts));
-        let document = open(&file.path, &file.shown)?;
+        let document = translated(open(&file.path, &file.shown)?, &file.path);
         Ok(import(document, file.source, origin, file.named, references, &workspace.config.servers))
     };
     let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> =
@@ -213,6 +214,20 @@ struct Imported {
     texts: Vec<Document>,
 }
 
+/// The manifest of a VS Code extension with its texts, which are in a file beside it, in place of `%key%`.
+fn translated(document: Document, path: &Path) -> Document {
+    if document.value.pointer(&format!("/contributes/{}", collect::EXTENSION)).is_none() {
+        return document;
+    }
+    let beside = open(&path.with_file_name("package.nls.json"), "package.nls.json").ok();
+    let mut text = document.text.to_string();
+    for (key, value) in beside.iter().filter_map(|beside| beside.value.as_object()).flatten() {
+        let value = value.get("message").unwrap_or(value);
+        text = text.replace(&serde_json::Value::from(format!("%{key}%")).to_string(), &value.to_string());
+    }
+    Document::read(&document.file, text.into_bytes(), document.format).unwrap_or(document)
+}
+
 fn import(
     mut document: Document,
     source: &Source,
@@ -284,11 +299,12 @@ fn import(
     } else {
         collect::collect(&document.file, &document.value)
     };
-    if tools.is_empty() && findings.is_empty() {
+    if tools.is_empty() && findings.is_empty() && !collect::is_empty_list(&document.value) {
         findings.push(unknown_format(&document, named));
     }
     take_parameters(&mut document, &mut tools);
     keep_bytes(&document, &mut tools);
+    findings.append(&mut document.repairs);
     if let Some(references) = references.as_mut().filter(|_| !is_openapi) {
         parts::bundle_all(&document, &mut tools, references, &mut findings);
     }
@@ -337,7 +353,8 @@ fn take_parameters(document: &mut Document, tools: &mut [RawTool]) {
 /// Restores the author's bytes of the schema, which parsing has lost.
 fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
     let pointers: Vec<String> = tools.iter().filter_map(|tool| tool.parameters.clone()).collect();
-    let slices = document.slices(&pointers);
+    // A schema with a key twice is not passed on as it is.
+    let slices = if document.repairs.is_empty() { document.slices(&pointers) } else { Vec::new() };
     let written: Vec<&mut RawTool> = tools.iter_mut().filter(|tool| tool.parameters.is_some()).collect();
     written.into_par_iter().zip(slices).for_each(|(tool, slice)| {
         if let (Some(schema), Some(text)) = (&tool.definition.parameters, slice) {

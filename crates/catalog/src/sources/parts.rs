@@ -182,6 +182,7 @@ impl<'p> References<'p> {
             format: *format,
             text: Arc::clone(text),
             value: Value::Null,
+            repairs: Vec::new(),
         })
     }
 

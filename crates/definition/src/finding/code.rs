@@ -68,7 +68,7 @@ codes! {
     SelectorInvalid "selector-invalid" Error true "a selector or pattern cannot be read";
     OverlayUnused "overlay-unused" Warning false "an overlay matches no tool";
     TrustHintUnused "trust-hint-unused" Warning false "`[exec.trust_hints]` names a server that no source has";
-    ProfileUnused "profile-selector-unused" Warning false "a profile's selector matches no tool";
+    ProfileUnused "profile-selector-unused" Warning false "a selector of a profile or server matches no tool";
     CategoryUnused "category-unused" Warning false "a `[[category]]` names a category that no tool is in, or one that is described above";
     // sources
     FileUnreadable "file-unreadable" Error true "a source cannot be opened, or is not text";
@@ -81,7 +81,7 @@ codes! {
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
     DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, since it has no name or is no object";
     DefinitionLeftOut "definition-left-out" Warning false "a live server lists a definition that no client could use, and it was left out";
-    DefinitionRepaired "definition-repaired" Info false "a live server lists a definition with mistakes that clients refuse, and it was repaired";
+    DefinitionRepaired "definition-repaired" Info false "a definition has mistakes that clients refuse, and was repaired";
     ProviderTool "provider-tool" Info false "a tool that its provider runs itself has no definition to document";
     FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust"

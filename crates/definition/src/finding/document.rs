@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::json::{MAX_VALUES, TOO_DEEP, TOO_MANY, unwrapped};
 use super::pointer::{Cursor, PointerTree, Span};
-use super::{Code, Finding, Place, json, toml, yaml};
+use super::{Code, Finding, Place, Severity, json, toml, yaml};
 
 /// Most bytes of a source.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -47,6 +47,8 @@ pub struct Document {
     pub text: Arc<str>,
     /// Its content. A YAML stream of several documents is an array of them.
     pub value: Value,
+    /// What was wrong in its text, and did not cost the whole of it.
+    pub repairs: Vec<Finding>,
 }
 
 /// The reason why a source was not read, and its text where that shows the mistake.
@@ -88,7 +90,13 @@ impl Document {
             Format::Yaml => yaml::parse(&text),
             Format::Toml => toml::parse(&text),
         };
-        let mut document = Document { file: file.to_owned(), format, text: text.into(), value: Value::Null };
+        let mut document = Document {
+            file: file.to_owned(),
+            format,
+            text: text.into(),
+            value: Value::Null,
+            repairs: Vec::new(),
+        };
         match value {
             Ok(value) => {
                 document.value = value;
@@ -165,7 +173,19 @@ pub fn open(path: &Path, shown: &str) -> Result<Document, Box<Unread>> {
     let bytes = read(path, MAX_BYTES).map_err(|error| {
         Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
     })?;
-    Document::read(shown, bytes, format)
+    let unread = match Document::read(shown, bytes, format) {
+        Err(unread) if format == Format::Json => unread,
+        document => return document,
+    };
+    let mended = unread.document.as_ref().and_then(|document| json::mended(&document.text));
+    let Some((text, value, notes)) = mended else { return Err(unread) };
+    let finding = |(offset, code, message)| {
+        let mut finding = Finding::new(code, message).at(located(shown, &text, offset));
+        finding.severity = finding.severity.min(Severity::Warning);
+        finding
+    };
+    let repairs = notes.into_iter().map(finding).collect();
+    Ok(Document { file: shown.to_owned(), format, text: text.into(), value, repairs })
 }
 
 fn is_database(path: &Path) -> bool {

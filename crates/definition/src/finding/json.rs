@@ -1,13 +1,17 @@
 //! JSON: reads it, and any other self-describing format, within limits; and locates values in its text.
 
-use std::cell::Cell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
+use super::Code;
 use super::document::DocumentError;
 use super::pointer::{NodeId, PointerTree, ROOT, Span};
 
@@ -16,9 +20,12 @@ const MAX_LEVELS: usize = 128;
 
 /// Reads a JSON text. Values that each begin a line (JSON Lines) are an array of them.
 pub(super) fn parse(text: &str) -> Result<Value, DocumentError> {
-    let meter = Meter::new(MAX_LEVELS - 1);
+    parse_with(text, &Meter::new(MAX_LEVELS - 1))
+}
+
+fn parse_with(text: &str, meter: &Meter) -> Result<Value, DocumentError> {
     let read = |part: &str| {
-        let value = read_json(serde_json::Deserializer::from_str(part), Node::root(&meter));
+        let value = read_json(serde_json::Deserializer::from_str(part), Node::root(meter));
         value.map_err(|error| document_error(part, &error).behind(offset(text, part)))
     };
     read(text).or_else(|error| match lines(text).as_slice() {
@@ -58,6 +65,53 @@ pub fn from_json(text: &str) -> serde_json::Result<Value> {
 /// Reads such a text from bytes.
 pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
     read_json(serde_json::Deserializer::from_slice(bytes), Node::root(&Meter::new(MAX_LEVELS)))
+}
+
+/// Reads JSON of another program, an object or a list, though texts in it are cut within a character.
+pub fn from_others<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(text).or_else(|error| match std::str::from_utf8(text) {
+        Ok(text) if text.trim_start().starts_with(['{', '[']) => {
+            serde_json::from_str(&well_formed(text)).map_err(|_| error)
+        }
+        _ => Err(error),
+    })
+}
+
+/// A text that could not be read, its value, and what was done: a mistake costs no more than it must. `None` if it costs the text.
+pub(super) fn mended(text: &str) -> Option<(String, Value, Vec<(usize, Code, String)>)> {
+    let mut notes = Vec::new();
+    let mut out = well_formed(text);
+    if out != text {
+        let same = out.bytes().zip(text.bytes()).take_while(|(out, text)| out == text).count();
+        let message = "half a character, a control character in a text, or a number that JSON does not have was replaced";
+        notes.push((same, Code::DefinitionRepaired, message.to_string()));
+    }
+    let read = |text: &str| {
+        let meter = Meter { twice: Some(RefCell::default()), ..Meter::new(MAX_LEVELS - 1) };
+        parse_with(text, &meter).map(|value| (value, meter.twice.unwrap_or_default().into_inner()))
+    };
+    let lines: Vec<&str> = out.split_inclusive('\n').collect();
+    if lines.len() > 1
+        && lines.iter().all(|line| line.trim().is_empty() || line.trim_start().starts_with('{'))
+    {
+        let is_lost = |line: &&&str| !line.trim().is_empty() && read(line).is_err();
+        for line in lines.iter().filter(is_lost).take(MOST_NAMED) {
+            notes.push((
+                offset(&out, line),
+                Code::FileInvalid,
+                "this line is not valid JSON, and was left out".into(),
+            ));
+        }
+        let blank = |line: &&str| match is_lost(&line) {
+            true => " ".repeat(line.trim_end_matches('\n').len()) + "\n",
+            false => line.to_string(),
+        };
+        out = lines.iter().map(blank).collect();
+    }
+    let (value, twice) = read(&out).ok()?;
+    let note = |key| (0, Code::DefinitionRepaired, format!("the key {key:?}{TWICE}; the last one is used"));
+    notes.extend(twice.into_iter().map(note));
+    Some((out, value, notes))
 }
 
 fn document_error(text: &str, error: &serde_json::Error) -> DocumentError {
@@ -197,6 +251,8 @@ impl<'t> Visitor<'t> for Inside<'_, 't> {
 pub(super) const TOO_DEEP: &str = "nested too deeply";
 /// End of the error for a repeated key.
 pub(super) const TWICE: &str = " is there twice";
+/// Most such keys, and lines that cannot be read, that are named.
+const MOST_NAMED: usize = 20;
 /// Most characters of such a key in the error.
 const LONGEST_KEY: usize = 80;
 /// The error of a document of too many values.
@@ -211,11 +267,13 @@ const FEW: usize = 16;
 pub(super) struct Meter {
     max_depth: usize,
     values: Cell<usize>,
+    /// The keys that are there twice, of which the last counts; `None` where such a key is a mistake.
+    twice: Option<RefCell<Vec<String>>>,
 }
 
 impl Meter {
     pub(super) fn new(max_depth: usize) -> Self {
-        Self { max_depth, values: Cell::new(0) }
+        Self { max_depth, values: Cell::new(0), twice: None }
     }
 
     /// Counts one value at this depth; the error names the limit that is exceeded.
@@ -354,8 +412,12 @@ impl<'de> Visitor<'de> for Node<'_> {
                 _ => !known.insert(key.clone()),
             };
             if is_twice {
-                let key: String = key.chars().take(LONGEST_KEY).collect();
-                return Err(A::Error::custom(format!("the key {key:?}{TWICE}")));
+                let shown: String = key.chars().take(LONGEST_KEY).collect();
+                match self.meter.twice.as_ref().map(RefCell::borrow_mut) {
+                    None => return Err(A::Error::custom(format!("the key {shown:?}{TWICE}"))),
+                    Some(mut twice) if twice.len() < MOST_NAMED => twice.push(shown),
+                    Some(_) => {}
+                }
             }
             let value = members.next_value_seed(inner)?;
             self.meter.count(0).map_err(A::Error::custom)?;
@@ -371,6 +433,46 @@ impl<'de> Visitor<'de> for Node<'_> {
 /// A number, or the text of a number that JSON cannot hold.
 pub(super) fn number(value: f64) -> Value {
     Number::from_f64(value).map_or_else(|| value.to_string().to_lowercase().into(), Value::Number)
+}
+
+/// A text with mistakes of common writers of JSON undone: half a character becomes U+FFFD, control characters are escaped,
+/// and the numbers that JSON does not have become texts, so that nobody takes them for others.
+pub fn well_formed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let (mut rest, mut is_text) = (text, false);
+    while let Some(next) = rest.chars().next() {
+        let (taken, put): (usize, Cow<'_, str>) = match next {
+            '"' => {
+                is_text = !is_text;
+                (1, "\"".into())
+            }
+            '\\' if is_text => escape(rest),
+            control @ '\0'..' ' if is_text => (1, format!("\\u{:04x}", u32::from(control)).into()),
+            'N' | 'I' | '-' if !is_text => {
+                match ["NaN", "-Infinity", "Infinity"].into_iter().find(|number| rest.starts_with(number)) {
+                    Some(number) => (number.len(), format!("\"{number}\"").into()),
+                    None => (1, rest[..1].into()),
+                }
+            }
+            other => (other.len_utf8(), rest[..other.len_utf8()].into()),
+        };
+        out.push_str(&put);
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// The escape at the beginning of a text: its length, and what stands for it.
+fn escape(text: &str) -> (usize, Cow<'_, str>) {
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    match (unit(text), text.get(6..).and_then(unit)) {
+        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, text[..12].into()),
+        (Some(0xd800..0xe000), _) => (6, "\u{fffd}".into()),
+        _ => {
+            let length = 1 + text.chars().nth(1).map_or(0, char::len_utf8);
+            (length, text[..length].into())
+        }
+    }
 }
 
 // JSON in a wrapping: with comments, one value a line, or in a capture of server-sent events. The wrapping is replaced with

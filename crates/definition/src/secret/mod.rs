@@ -79,10 +79,48 @@ impl<'p> SecretPolicy<'p> {
                 Some((option, value)) if option.starts_with('-') && is_key(option) && is_generated(value) => {
                     format!("{option}={REDACTED}")
                 }
-                _ => self.text(item).into_owned(),
+                _ => self.argument(item),
             }
         });
         shown.collect()
+    }
+
+    /// An argument or an address with secrets redacted, also in JSON, in a command line within it, and in the path of an address.
+    fn argument(self, item: &str) -> String {
+        let shown = self.text(item);
+        let Some(parts) = &*PARTS else { return shown.into_owned() };
+        let is_address = item.contains("://");
+        let redacted = |found: &Captures<'_>| {
+            let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
+            let (begin, name) = (part("begin"), part("field").to_string() + part("option"));
+            let (between, value) =
+                (part("between").to_string() + part("gap"), part("value").to_string() + part("word"));
+            let is_secret = match found.name("segment") {
+                Some(segment) => {
+                    let is_host = shown[segment.end()..].starts_with(['.', ':', '@']);
+                    return match is_address && !is_host && is_opaque(segment.as_str()) {
+                        true => format!("/{REDACTED}"),
+                        false => found[0].to_string(),
+                    };
+                }
+                None => {
+                    !value.starts_with(['-', '[', '$'])
+                        && (self.is_secret(&name) || (is_key(&name) && is_generated(&value)))
+                }
+            };
+            format!("{begin}{name}{between}{}", if is_secret { REDACTED } else { &value })
+        };
+        parts.replace_all(&shown, redacted).into_owned()
+    }
+
+    /// Whether the value of a setting is secret, by its name or its looks.
+    pub fn is_secret_value(self, name: &str, value: &str) -> bool {
+        let may_be =
+            words_of(name).iter().any(|word| is_one_of(word, &["key", "api", "auth", "pat", "access"]));
+        self.is_secret(name)
+            || self.argument(value) != value
+            || is_opaque(value)
+            || (may_be && is_generated(value))
     }
 
     /// A violation whose message repeats no secret.
@@ -163,12 +201,24 @@ static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?P<scheme>\b(?:bearer|basic)\s+)(?P<credentials>[A-Za-z0-9+/._~=-]{6,})",
         r"|(?P<url>://)(?:[^\s/@]*:[^\s/@]+|[^\s/?#@]+)(?P<at>@)",
-        r#"|(?P<before>^|[?&;,\s"'(])(?P<name>-{0,2}[a-z][a-z0-9_.-]{0,60})=(?P<value>[^\s&#;"']+)"#,
+        r#"|(?P<before>^|[?&;,\s"'(=])(?P<name>-{0,2}[a-z][a-z0-9_.-]{0,60})=(?P<value>[^\s&#;"']+)"#,
         r#"|\b(?P<header>(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z0-9-]{1,60})(?P<colon>\s*:\s*)[^\r\n"']+"#,
         r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
         r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\bglpat-[A-Za-z0-9_-]{12,}",
         r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}",
+        r"|\b(?P<issued>(?:ntn|secret|lin_api|hf|npm|dop_v1|shp[a-z]{2}|figd|phx|sbp|whsec|glsa|gsk|r8|tvly|pplx|nvapi|xai|dckr_pat|pul|sntrys)[-_]",
+        r"[A-Za-z0-9_-]{16,}|SG\.[A-Za-z0-9_-]{16,}|ATATT[A-Za-z0-9_=-]{16,})",
         r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    ))
+    .ok()
+});
+
+/// What can hold a secret in an argument: a field of JSON, an option of a command line, and a segment of a path.
+static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r#"(?i)(?P<begin>\\?")(?P<field>[a-z][a-z0-9_.-]{0,60})(?P<between>\\?"\s*:\s*\\?")(?P<value>[^"\\]+)"#,
+        r#"|(?P<option>\B--?[a-z][a-z0-9_-]{0,60})(?P<gap>\s+["']?)(?P<word>[^\s"']+)"#,
+        r"|/(?P<segment>[a-z0-9_-]{20,})",
     ))
     .ok()
 });
@@ -176,23 +226,34 @@ static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A text with everything that looks like a secret redacted.
 fn masked(text: &str) -> Cow<'_, str> {
     let Some(looks) = LOOKS.as_ref() else { return text.into() };
-    let masked = looks.replace_all(text, |found: &Captures<'_>| {
+    let (mut masked, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(found) = looks.captures_at(text, at) {
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
         let is_kept = match (found.name("credentials"), found.name("name"), found.name("header")) {
             (Some(credentials), _, _) => !is_random(credentials.as_str()),
             (_, Some(name), _) => !is_parameter(name.as_str(), part("before")),
             (_, _, Some(header)) => !is_secret_name(header.as_str()),
-            _ => false,
+            _ => found
+                .name("issued")
+                .is_some_and(|issued| !issued.as_str().contains(|c: char| c.is_ascii_digit())),
         };
+        let Some(whole) = found.get(0) else { break };
+        at = whole.end();
         if is_kept {
-            return found[0].to_string();
+            // The value of an option can be a pair itself: `--env=TOKEN=x`.
+            let option =
+                found.name("name").filter(|name| name.as_str().starts_with('-') && part("before") != "=");
+            at = option.map_or(at, |option| option.end());
+            continue;
         }
         let told: String = ["scheme", "url", "before", "name"].into_iter().map(part).collect::<String>();
         let told = if found.name("name").is_some() { told + "=" } else { told };
-        format!("{told}{}{}{REDACTED}{}", part("header"), part("colon"), part("at"))
-    });
+        masked += &text[copied..whole.start()];
+        masked += &format!("{told}{}{}{REDACTED}{}", part("header"), part("colon"), part("at"));
+        copied = at;
+    }
     // A match that was kept is no change.
-    if masked == text { text.into() } else { masked.into_owned().into() }
+    if copied == 0 { text.into() } else { (masked + &text[copied..]).into() }
 }
 
 /// Whether a text for readers holds a credential, rather than the place of one or an example such as `sk-xxxxxxxxxxxx`.
@@ -228,6 +289,14 @@ fn is_generated(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let has = |kind: fn(&char) -> bool| text.chars().any(|c| kind(&c));
     text.len() >= 16 && text.chars().all(is_plain) && has(char::is_ascii_digit)
+}
+
+/// Whether a text is a key though nothing names it: in letters of both cases with digits, a UUID, or long and hexadecimal.
+fn is_opaque(text: &str) -> bool {
+    let has = |kind: fn(&char) -> bool| text.chars().any(|c| kind(&c));
+    let is_hex = text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let is_mixed = has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase) && text.len() >= 20;
+    is_generated(text) && (is_mixed || (is_hex && text.len() >= 32))
 }
 
 /// Whether letters are more likely a credential than the next word of a sentence.

@@ -238,6 +238,33 @@ fn command_lines_are_shown_without_secrets() {
 }
 
 #[test]
+fn secrets_inside_arguments_are_found_and_harmless_values_stay() {
+    for (item, shown) in [
+        (r#"{"apiKey":"abcd1234efgh5678","debug":true}"#, r#"{"apiKey":"[redacted]","debug":true}"#),
+        (
+            "https://a.example/api/s/NzE4ZjQ0YWItYmQ5Yi00ZDk4LTk5/mcp",
+            "https://a.example/api/s/[redacted]/mcp",
+        ),
+        ("--header=Authorization:Basic dXNlcjpwYXNzd29yZDEyMw==", "--header=Authorization:[redacted]"),
+        ("--env=SLACK_TOKEN=hush-123", "--env=SLACK_TOKEN=[redacted]"),
+        ("exec server --token abc123def456ghi789", "exec server --token [redacted]"),
+        ("exec server --token $TOKEN", "exec server --token $TOKEN"),
+        (r#"{"model":"gpt-5-nano","path":"/a"}"#, r#"{"model":"gpt-5-nano","path":"/a"}"#),
+        (
+            "https://a.example/v1/google-calendar-server-2026/mcp",
+            "https://a.example/v1/google-calendar-server-2026/mcp",
+        ),
+        ("--registry=https://npm.example", "--registry=https://npm.example"),
+    ] {
+        assert_eq!(SecretPolicy::default().command_line(&[item.to_string()]), [shown]);
+    }
+    let is_secret = |name, value| SecretPolicy::default().is_secret_value(name, value);
+    assert!(is_secret("DD-APPLICATION-KEY", "0123456789abcdef0123456789abcdef01234567"));
+    assert!(is_secret("NOTION_API", "ntn_9876543210abcdefghijklmn"));
+    assert!(!is_secret("API_VERSION", "2026-01-01") && !is_secret("ACCESS_MODE", "restricted"));
+}
+
+#[test]
 fn credentials_in_a_text_are_told_from_places_and_examples_of_them() {
     let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     for text in [

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::stdio::IdScanner;
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::finding::{from_json, well_formed};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::quoted;
 
@@ -180,46 +180,6 @@ fn list(text: &str, notes: &ListNotes) -> Option<String> {
     let text =
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{{others}\"tools\":[{}]}}}}", kept.join(","));
     serde_json::from_str::<Value>(&text).is_ok_and(|value| is_message(&value)).then_some(text)
-}
-
-/// A text with mistakes of common writers of JSON undone: half a character becomes U+FFFD, control characters are escaped,
-/// and the numbers that JSON does not have become texts, so that nobody takes them for others.
-fn well_formed(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    let (mut rest, mut is_text) = (text, false);
-    while let Some(next) = rest.chars().next() {
-        let (taken, put): (usize, Cow<'_, str>) = match next {
-            '"' => {
-                is_text = !is_text;
-                (1, "\"".into())
-            }
-            '\\' if is_text => escape(rest),
-            control @ '\0'..' ' if is_text => (1, format!("\\u{:04x}", u32::from(control)).into()),
-            'N' | 'I' | '-' if !is_text => {
-                match ["NaN", "-Infinity", "Infinity"].into_iter().find(|number| rest.starts_with(number)) {
-                    Some(number) => (number.len(), format!("\"{number}\"").into()),
-                    None => (1, rest[..1].into()),
-                }
-            }
-            other => (other.len_utf8(), rest[..other.len_utf8()].into()),
-        };
-        out.push_str(&put);
-        rest = &rest[taken..];
-    }
-    out
-}
-
-/// The escape at the beginning of a text: its length, and what stands for it.
-fn escape(text: &str) -> (usize, Cow<'_, str>) {
-    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
-    match (unit(text), text.get(6..).and_then(unit)) {
-        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, text[..12].into()),
-        (Some(0xd800..0xe000), _) => (6, "\u{fffd}".into()),
-        _ => {
-            let length = 1 + text.chars().nth(1).map_or(0, char::len_utf8);
-            (length, text[..length].into())
-        }
-    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use toolcrib_catalog::arguments::{
     ArgumentReader, Coercion, FieldError, Reading, Repair, RepairKind, RepairQuestion, holds_float,
 };
 use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
-use toolcrib_definition::finding::{Violation, nearest};
+use toolcrib_definition::finding::{Violation, nearest, well_formed};
 use toolcrib_definition::{NoSchemaMode, clean_line};
 use toolcrib_search::model::ChatModel;
 
@@ -340,6 +340,13 @@ impl<'a> Parser<'a> {
     /// The calls of a response, in order; `body` is the whole response. Empty when the model called nothing.
     pub fn parse(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let body = body.strip_prefix('\u{feff}').unwrap_or(body);
+        self.parse_exactly(body).or_else(|error| match well_formed(body) {
+            mended if mended != body => self.parse_exactly(&mended).map_err(|_| error),
+            _ => Err(error),
+        })
+    }
+
+    fn parse_exactly(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let mut fast = ArgumentReader::default();
         match fast.body(body) {
             Ok(response) => {

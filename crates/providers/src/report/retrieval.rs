@@ -408,7 +408,8 @@ impl LabelFile {
         }
         let text = String::from_utf8_lossy(bytes).into();
         let file = self.shown.clone();
-        labels.document = Some(Document { file, format: Format::Json, text, value: Value::Null });
+        labels.document =
+            Some(Document { file, format: Format::Json, text, value: Value::Null, repairs: Vec::new() });
         labels
     }
 

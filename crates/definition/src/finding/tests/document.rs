@@ -21,6 +21,32 @@ fn fails(text: impl Into<Vec<u8>>, format: Format, expect: &str) {
 }
 
 #[test]
+fn one_mistake_does_not_cost_the_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.jsonl");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        super::open(&file, "a.jsonl").map(|document| (document.value, document.repairs))
+    };
+    for (text, value, lines) in [
+        (r#"{"a": "cut \ud83d", "b": "\ud83d\ude00"}"#, json!({"a": "cut \u{fffd}", "b": "\u{1f600}"}), 1),
+        (r#"{"a": 1, "b": 2, "a": 3}"#, json!({"a": 3, "b": 2}), 1),
+        (r#"[{"maximum": Infinity}, {"b": NaN}]"#, json!([{"maximum": "Infinity"}, {"b": "NaN"}]), 1),
+        ("{\"a\": 1}\n{broken\n\n{\"b\": 2}\n", json!([{"a": 1}, {"b": 2}]), 2),
+    ] {
+        let (read, repairs) = read(text).unwrap();
+        assert_eq!((read, repairs.len()), (value, 1), "{text}");
+        assert_eq!(repairs[0].place.as_ref().unwrap().line, Some(lines));
+    }
+    assert!(read("[1,").is_err() && read("{broken\n{too").is_err());
+    std::fs::write(&file, r#"{"a": 1, "a": 2}"#).unwrap();
+    assert!(
+        Document::read("f", std::fs::read(&file).unwrap(), Format::Json).is_err(),
+        "configurations are strict"
+    );
+}
+
+#[test]
 fn one_value_in_three_notations() {
     let expect = json!({"name": "a", "tags": ["x", "no"], "n": {"deep": true, "pi": 3.5}});
     let json = "\u{feff}{\"name\": \"a\", \"tags\": [\"x\", \"no\"], \"n\": {\"deep\": true, \"pi\": 3.5}}";

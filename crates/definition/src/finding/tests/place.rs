@@ -45,7 +45,7 @@ proptest! {
     fn any_text_and_pointer(text in "[\\[\\]{}:,\"'a1=\\- \n#&*|~\\\\é]{0,60}", pointers in prop::collection::vec("(/[a1~\\-]{0,2}){0,4}", 0..6)) {
         for format in [Format::Json, Format::Yaml, Format::Toml] {
             // This holds for a text that could not be read, too.
-            let document = Document { file: "f".into(), format, text: text.as_str().into(), value: serde_json::Value::Null };
+            let document = Document { file: "f".into(), format, text: text.as_str().into(), value: serde_json::Value::Null, repairs: Vec::new() };
             let mut findings: Vec<Finding> = pointers.iter().map(|pointer| finding("f", pointer)).collect();
             locate(&[document], &mut findings);
             for finding in findings {

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::http::plain;
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use toolcrib_catalog::ToolArgument;
+use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 
@@ -86,7 +87,7 @@ pub(super) async fn run(
     if !status.success() {
         return Err(failed(program, status, &output, &secrets));
     }
-    let content = match serde_json::from_slice(&output.stdout) {
+    let content = match from_others(&output.stdout) {
         Ok(json) => json,
         Err(_) if output.stdout.is_empty() => Value::Null,
         Err(_) => String::from_utf8_lossy(&output.stdout).into(),

@@ -20,6 +20,7 @@ use crate::exec::Caller;
 use crate::exec::results::is_longer_json;
 use toolcrib_catalog::config::{Config, Server};
 use toolcrib_definition::Effect;
+use toolcrib_definition::finding::from_others;
 use toolcrib_front::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use toolcrib_front::mcp::{
     Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask,
@@ -435,7 +436,7 @@ fn value_of_blocks(blocks: &[Value], data: &[DataBlock<'_>]) -> Value {
 /// A text, or the JSON object or list that it holds.
 fn of_text(text: &str) -> Value {
     let may_be_json = text.trim_start().starts_with(['{', '[']);
-    let json = may_be_json.then(|| serde_json::from_str(text).ok()).flatten();
+    let json = may_be_json.then(|| from_others(text.as_bytes()).ok()).flatten();
     json.unwrap_or_else(|| text.into())
 }
 

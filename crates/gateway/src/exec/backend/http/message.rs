@@ -13,7 +13,7 @@ use super::values::{Template, encode, form, pairs, plain, simple};
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Server;
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::finding::{from_others, resolve_local};
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{ArgumentPlace, Effect, HttpBackend, Location, RESERVED_HEADERS};
 use toolcrib_front::mcp::{Environment, FilledSecrets};
@@ -535,7 +535,7 @@ impl Media {
         let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
         if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
         {
-            if let Ok(value) = serde_json::from_slice(&bytes) {
+            if let Ok(value) = from_others(&bytes) {
                 return (BackendResponse::new(value), true);
             }
             return (BackendResponse::new(self.text(bytes)), !self.is_json());
@@ -643,7 +643,7 @@ fn meaning(status: u16, retry_after_seconds: Option<u64>, effect: Effect) -> (&'
 fn excerpt(body: &str, secrets: &FilledSecrets) -> Value {
     let body = secrets.hide(body);
     if body.len() <= MAX_EXCERPT {
-        return secrets.hide_in(serde_json::from_str(&body).unwrap_or(Value::String(body)));
+        return secrets.hide_in(from_others(body.as_bytes()).unwrap_or(Value::String(body)));
     }
     let end = body.floor_char_boundary(MAX_EXCERPT);
     format!("{}...", &body[..end]).into()
