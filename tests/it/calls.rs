@@ -133,6 +133,20 @@ fn lists_and_objects_given_as_text() {
 }
 
 #[test]
+fn misspelled_names_are_read_as_a_call_reads_them() {
+    reads(json!({"Path": "a"}), json!({"path": "a"}), &[("", "respelled")]);
+    reads(json!({"path": "a", "Limit": 5}), json!({"path": "a", "limit": 5}), &[("", "respelled")]);
+    let modes = json!({"path": "a", "mode": "text"});
+    reads(json!({"path": "a", "mode": "TEXT"}), modes, &[("", "respelled")]);
+}
+
+#[test]
+fn text_cut_within_a_character_costs_no_response() {
+    let body = r#"{"choices": [{"message": {"content": "cut \ud83d", "tool_calls": [{"function": {"name": "ping"}}]}}]}"#;
+    assert_eq!(parsed(Provider::OpenAi, body).unwrap()[0]["name"], "ping");
+}
+
+#[test]
 fn nulls_of_optional_properties() {
     reads(json!({"path": "a", "limit": null}), json!({"path": "a"}), &[("/limit", "null-dropped")]);
     reads(json!({"path": "a", "any": null}), json!({"path": "a", "any": null}), &[]);

@@ -33,6 +33,8 @@ pub enum RepairKind {
     AsText,
     /// An optional property was given as null, which its schema refuses.
     NullDropped,
+    /// A name, or a word of an enum, was misspelled.
+    Respelled,
     /// A model wrote the arguments anew.
     Model,
 }
@@ -49,6 +51,7 @@ pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
                 format!("`{at}` was not text, and was read as text with the same characters")
             }
             RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
+            RepairKind::Respelled => "misspelled names or words were corrected".into(),
             RepairKind::Model => "the arguments were rewritten by a model".into(),
         });
     }
@@ -375,6 +378,32 @@ pub(super) fn coerce_names(tool: &Tool, given: &Value) -> Option<(Value, Vec<Str
         notes.extend(more);
     }
     Some((value, notes))
+}
+
+/// A reading with misspelled names and words of enums corrected, where it fits then.
+pub fn respelled(
+    tool: &Tool,
+    reader: &mut ArgumentReader,
+    read: Result<Reading, (Reading, Vec<Violation>)>,
+) -> Result<Reading, (Reading, Vec<Violation>)> {
+    let respelled = |read: &Reading| {
+        let slip = Repair { pointer: String::new(), repair: RepairKind::Respelled };
+        read.repaired.iter().cloned().chain([slip]).collect::<Vec<_>>()
+    };
+    match read {
+        Ok(read) if read.value.as_object().is_none_or(|fields| has_all(tool, fields)) => Ok(read),
+        Ok(read) => {
+            let value = coerce_accepted_names(tool, read.value.clone(), &mut Vec::new());
+            let repaired = if value == read.value { read.repaired } else { respelled(&read) };
+            Ok(Reading { value, repaired })
+        }
+        Err((read, wrong)) => {
+            let coercion = Coercion { tool, reader, to_canonical: &|value| value, requires_nulls: false };
+            let coerced = coerce_names(tool, &read.value);
+            let fit = coerced.and_then(|(value, _)| coercion.check(value, respelled(&read)).ok());
+            fit.ok_or((read, wrong))
+        }
+    }
 }
 
 /// Arguments of an open schema, which accepts any names. A name that can mean only one known name becomes that; `notes` gets

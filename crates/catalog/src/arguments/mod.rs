@@ -17,7 +17,7 @@ pub use coerce::{Repair, RepairKind, coerce_to_schema};
 pub use validate::FieldError;
 
 pub use crate::schema::until_stopped;
-pub use coerce::{Coercion, Reading, WRAPPERS, has_property};
+pub use coerce::{Coercion, Reading, WRAPPERS, has_property, respelled};
 pub use correct::{Corrected, RepairQuestion, corrected, with_placeholders};
 pub use read::{ArgumentReader, decoded, exactly, holds_float, make_object};
 pub use validate::{InvalidArguments, MAX_EXPLAINED, and_more, in_words, validate};

@@ -129,7 +129,7 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
         let document = Err(match problem.ends_with(" is not set") {
             true => finding.help("set it before toolcrib starts; `${input:my-key}` of VS Code stands for the variable MY_KEY here"),
             false => finding,
-        }.into());
+        });
         return ServerListing { index, source, document, findings: Vec::new() };
     };
     let stale = listing.problem.as_ref().map(|problem| {

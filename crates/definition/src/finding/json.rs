@@ -77,8 +77,11 @@ pub fn from_others<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
     })
 }
 
+/// Something that was mended: its offset, the code of its finding, and the message.
+type Mended = (usize, Code, String);
+
 /// A text that could not be read, its value, and what was done: a mistake costs no more than it must. `None` if it costs the text.
-pub(super) fn mended(text: &str) -> Option<(String, Value, Vec<(usize, Code, String)>)> {
+pub(super) fn mended(text: &str) -> Option<(String, Value, Vec<Mended>)> {
     let mut notes = Vec::new();
     let mut out = well_formed(text);
     if out != text {

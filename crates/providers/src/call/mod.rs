@@ -21,7 +21,7 @@ use super::format::{Format, RawCall, Stub, take_list};
 use super::function::{FormatNames, stub_key, written_schema};
 use super::view::{Renaming, Strict};
 use toolcrib_catalog::arguments::{
-    ArgumentReader, Coercion, FieldError, Reading, Repair, RepairKind, RepairQuestion, holds_float,
+    ArgumentReader, Coercion, FieldError, Reading, Repair, RepairKind, RepairQuestion, holds_float, respelled,
 };
 use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use toolcrib_definition::finding::{Violation, nearest, well_formed};
@@ -585,8 +585,9 @@ impl<'a> Parser<'a> {
             Callable::Unchecked(mode) => (Reading { value: to_canonical(value), repaired }, Some(*mode)),
             Callable::Checked => {
                 let coercion =
-                    Coercion { tool, reader: reading, to_canonical: &to_canonical, requires_nulls };
-                match coercion.check(value, repaired) {
+                    Coercion { tool, reader: &mut *reading, to_canonical: &to_canonical, requires_nulls };
+                let read = coercion.check(value, repaired);
+                match respelled(tool, reading, read) {
                     Ok(read) => (read, None),
                     Err((read, wrong)) => {
                         let given = text.unwrap_or_else(|| reading.written(&read.value));
