@@ -276,7 +276,8 @@ fn first_sentence(text: &str) -> String {
             continue;
         }
         // `**Required scope:** tasks:write` says what a call needs, not what it does.
-        let is_label = (paragraph.starts_with("**") && (paragraph.contains(":**") || paragraph.contains("**:")))
+        let is_label = (paragraph.starts_with("**")
+            && (paragraph.contains(":**") || paragraph.contains("**:")))
             || is_need(sentence);
         let is_title = paragraph.starts_with('#')
             || (is_label && !rest.trim().is_empty())
