@@ -117,7 +117,7 @@ fn cut_arguments_go_to_the_model_too() {
 fn an_answer_that_does_not_fit_is_not_asked_for_again() {
     for answer in [r#"{"text":true}"#, "null", "Sure! Here it is:", "", "[]"] {
         let (url, asked) = server(vec![says(answer), says(r#"{"text":"milk"}"#)]);
-        let (run, entry) = parse(&catalog(&url, ""), "add_todo", r#"{"txt":"milk"}"#);
+        let (run, entry) = parse(&catalog(&url, ""), "add_todo", r#"{"contents":"milk"}"#);
         assert_eq!(run.code, 1, "{answer}");
         assert_eq!(entry["error"]["code"], "schema", "{answer}");
         assert!(entry["error"]["repair"].is_string(), "{entry}");
@@ -149,13 +149,14 @@ fn a_model_that_does_not_answer_leaves_the_error_as_it_was() {
     ];
     for refusal in refusals {
         let (url, _asked) = server(vec![refusal.clone()]);
-        let (run, entry) = parse(&catalog(&url, ""), "add_todo", r#"{"txt":"milk"}"#);
+        let (run, entry) = parse(&catalog(&url, ""), "add_todo", r#"{"contents":"milk"}"#);
         assert_eq!((run.code, &entry["error"]["code"]), (1, &json!("schema")), "{refusal}");
         let said = entry["error"]["repair"].as_str().unwrap();
         assert!(said.contains("/v1/chat/completions"), "{refusal}: {said}");
     }
     let nobody = { TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap() };
-    let (_, entry) = parse(&catalog(&format!("http://{nobody}/v1"), ""), "add_todo", r#"{"txt":"milk"}"#);
+    let (_, entry) =
+        parse(&catalog(&format!("http://{nobody}/v1"), ""), "add_todo", r#"{"contents":"milk"}"#);
     assert!(entry["error"]["repair"].as_str().unwrap().contains("no connection"), "{entry}");
 }
 
@@ -164,7 +165,7 @@ fn a_slow_model_is_not_waited_for() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let start = std::time::Instant::now();
-    let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"txt":"milk"}"#);
+    let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"contents":"milk"}"#);
     assert!(entry["error"]["repair"].as_str().unwrap().contains("too long"), "{entry}");
     assert!(start.elapsed() < Duration::from_secs(40));
 }
@@ -173,10 +174,10 @@ fn a_slow_model_is_not_waited_for() {
 fn a_repair_that_cannot_be_asked_for_is_said_and_the_calls_are_printed() {
     for (more, expect) in [("api_key_env = \"NOT_SET_ANYWHERE\"\n", "NOT_SET_ANYWHERE"), ("", "http://")] {
         let url = if more.is_empty() { "localhost:1" } else { "http://127.0.0.1:9/v1" };
-        let (run, entry) = parse(&catalog(url, more), "add_todo", r#"{"txt":"milk"}"#);
+        let (run, entry) = parse(&catalog(url, more), "add_todo", r#"{"contents":"milk"}"#);
         assert!(run.stderr.contains(expect), "{}", run.stderr);
         assert_eq!((run.code, &entry["error"]["code"]), (1, &json!("schema")));
-        assert_eq!(entry["error"]["field_errors"][0]["nearest"], "text");
+        assert_eq!(entry["error"]["field_errors"][0]["pointer"], "/contents");
     }
 }
 
@@ -193,7 +194,7 @@ fn an_answer_that_drips_is_not_waited_for() {
         }
     });
     let start = std::time::Instant::now();
-    let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"txt":"milk"}"#);
+    let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"contents":"milk"}"#);
     assert!(entry["error"]["repair"].as_str().unwrap().contains("took too long"), "{entry}");
     assert!(start.elapsed() < Duration::from_secs(40));
 }
