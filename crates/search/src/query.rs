@@ -140,7 +140,7 @@ impl Reading<'_> {
         let is_known = *is_stop || term.is_some() || is_weak(stem) || is_word(text);
         if !is_known
             && self.index.synonyms.of(stem).next().is_none()
-            && !(self.foreign && !thesaurus::foreign(text).is_empty())
+            && (!self.foreign || thesaurus::foreign(text).is_empty())
         {
             *meant = self.index.spelling.nearest(text).map(str::to_string);
         }
