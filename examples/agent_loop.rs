@@ -32,7 +32,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let call = |id: &str, input: Value| json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "create_branch", "input": input }] });
     let script = vec![
-        call("1", json!({ "owner": "rust-lang", "repo": "rust", "brnch": "fix" })),
+        call("1", json!({ "owner": "rust-lang", "repo": "rust" })),
         call("2", json!({ "owner": "rust-lang", "repo": "rust", "branch": "fix" })),
         json!({ "role": "assistant", "content": [{ "type": "text", "text": "The branch is there." }] }),
     ];

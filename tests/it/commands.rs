@@ -48,9 +48,12 @@ fn help_groups_commands_by_their_users() {
 }
 
 #[test]
-fn a_catalog_as_an_option_is_answered_with_the_form_that_counts() {
-    let wrong = run(&["check", "-c", "tools.json"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("`toolcrib check tools.json`"), "{}", wrong.stderr);
+fn a_catalog_may_be_named_by_an_option() {
+    let given = |option: &[&str]| {
+        run(&[&["search", "create a branch"], option, &["examples/github"]].concat()).stdout
+    };
+    assert!(given(&[]).contains("create_branch"));
+    assert_eq!(given(&["--catalog"]), given(&[]));
 }
 
 #[test]

@@ -112,18 +112,16 @@ fn a_response_of_a_provider_with_a_key_twice_has_no_call() {
 }
 
 #[test]
-fn a_definition_with_a_key_twice_is_refused_with_its_place() {
-    for (name, text, line) in [
-        ("tools.json", "[{\"name\": \"x\",\n \"description\": \"A.\",\n \"name\": \"y\"}]", 3),
-        ("tools.yaml", "- name: x\n  description: A.\n  name: y\n", 3),
-    ] {
+fn a_definition_with_a_key_twice_is_reported_with_its_place() {
+    let twice = |name: &str, text: &str, code: &str| {
         let checked = fixture::open_text(name, text);
-        let codes = fixture::codes(&checked);
-        assert_eq!(codes, [("file-invalid", Some(line), String::new())], "{name}");
-        assert!(
-            checked.findings[0].message.contains("name")
-                && checked.findings[0].message.contains("there twice")
-        );
-        assert!(checked.catalog.tools.is_empty());
-    }
+        let finding = checked.findings.iter().find(|finding| finding.code.as_str() == code).unwrap();
+        assert!(finding.message.contains("name") && finding.message.contains("there twice"), "{finding:?}");
+        assert_eq!(fixture::codes(&checked).iter().find(|found| found.0 == code).unwrap().1, Some(3));
+        checked.catalog.tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+    };
+    let json = "[{\"name\": \"x\",\n \"description\": \"A.\",\n \"name\": \"y\"}]";
+    assert_eq!(twice("tools.json", json, "definition-repaired"), ["y"], "the last one counts");
+    let yaml = "- name: x\n  description: A.\n  name: y\n";
+    assert!(twice("tools.yaml", yaml, "file-invalid").is_empty());
 }

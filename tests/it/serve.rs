@@ -200,7 +200,7 @@ pub fn client() -> &'static Client {
     static CLIENT: std::sync::OnceLock<Client> = std::sync::OnceLock::new();
     CLIENT.get_or_init(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap()
+        Client::builder().gzip(false).redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap()
     })
 }
 

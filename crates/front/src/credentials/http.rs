@@ -30,6 +30,7 @@ fn client() -> Result<&'static reqwest::Client, SignInError> {
         // The program has one cryptography provider; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         reqwest::Client::builder()
+            .gzip(false)
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECTING)
             // Requests may come from different runtimes, and a connection belongs to one.

@@ -258,7 +258,9 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
     let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
     let is_for_asking = tool.effect > of_server && config.serve.split_exec && may_run_as_direct(call, tool);
     let next = match is_for_asking && call.context.caller.is_own_client {
-        true => "send the same call with tool_exec_write, for which the client asks its person".into(),
+        true => format!(
+            "send the same call by a name that your client lists, its own or tool_exec_write, so that the client asks its person; or {how}"
+        ),
         false => format!("tell the user, and do not send it again before it is allowed: {how}"),
     };
     Some(ToolError::new(ErrorCode::PermissionDenied, message, next))

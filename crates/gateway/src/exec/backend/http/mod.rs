@@ -84,6 +84,7 @@ impl Http {
             // One provider of cryptography for the whole process; a second call does nothing.
             let _ = rustls::crypto::ring::default_provider().install_default();
             reqwest::Client::builder()
+                .gzip(false)
                 .redirect(reqwest::redirect::Policy::none())
                 .no_proxy()
                 .connect_timeout(CONNECTING)
