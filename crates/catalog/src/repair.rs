@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use indexmap::IndexSet;
 use jsonschema::Draft;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use toolcrib_definition::finding::{SchemaNames, percent_decoded, plain_flag, pointer_join};
 use toolcrib_definition::quoted;
@@ -231,6 +231,9 @@ impl Repairing<'_> {
         if values.iter().any(|value| !value.is_null() && fits(value)) || values.iter().all(Value::is_null) {
             return;
         }
+        if kind == "array" {
+            return self.values_of_items(schema, pointer);
+        }
         let kinds: IndexSet<&str> = values.iter().map(type_of).collect();
         let kinds: Value = match kinds.first().filter(|_| kinds.len() == 1) {
             Some(only) => (*only).into(),
@@ -241,6 +244,15 @@ impl Repairing<'_> {
             format!("type {kind} was read as {kinds}, that of its values"),
         );
         schema.insert("type".into(), kinds);
+    }
+
+    /// Values beside the type `array` are those of its items.
+    fn values_of_items(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let Some(values) = schema.shift_remove("enum") else { return };
+        self.word(&pointer_join(pointer, "enum"), "`enum` was read as that of the items".to_string());
+        if let Some(items) = schema.entry("items").or_insert_with(|| json!({})).as_object_mut() {
+            items.entry("enum").or_insert(values);
+        }
     }
 
     /// OpenAPI 3.0's `nullable` adds null to the type.

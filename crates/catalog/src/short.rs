@@ -294,7 +294,10 @@ fn first_sentence(text: &str) -> String {
 
 /// Whether a sentence is a label with what a call needs: `Required role: admin`.
 fn is_need(sentence: &str) -> bool {
-    const BEGINNINGS: [&str; 5] = ["authorization", "permission", "required ", "scope", "rate limit"];
+    const BEGINNINGS: [&str; 7] = [
+        "authorization", "permission", "rate limit", "required permission", "required role",
+        "required scope", "scope",
+    ];
     let label = sentence.split_once(": ").map(|(label, _)| label.to_lowercase());
     label.is_some_and(|label| {
         label.split(' ').count() <= 3 && BEGINNINGS.iter().any(|beginning| label.starts_with(beginning))

@@ -210,7 +210,7 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
 /// Reason why a text cannot be read, with its byte offset.
 #[derive(Debug)]
 pub(super) struct DocumentError {
-    offset: usize,
+    pub(super) offset: usize,
     finding: Finding,
 }
 

@@ -112,7 +112,10 @@ pub(super) fn mended(text: &str) -> Option<(String, Value, Vec<Mended>)> {
         out = lines.iter().map(blank).collect();
     }
     let (value, twice) = read(&out).ok()?;
-    let note = |key| (0, Code::DefinitionRepaired, format!("the key {key:?}{TWICE}; the last one is used"));
+    // A strict reading stops at the first of them.
+    let first = from_json(&out).err().map_or(0, |error| document_error(&out, &error).offset);
+    let note =
+        |key| (first, Code::DefinitionRepaired, format!("the key {key:?}{TWICE}; the last one is used"));
     notes.extend(twice.into_iter().map(note));
     Some((out, value, notes))
 }
