@@ -459,7 +459,7 @@ pub struct Payload {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Call {
-    /// The canonical name; the model's own text where no tool has this name; `None` where there is no name.
+    /// The canonical name, or what the model wrote if no tool has that name; `None` if it wrote no name.
     pub name: Option<String>,
     /// The id to which the result refers.
     pub call_id: Option<String>,

@@ -152,7 +152,7 @@ fn a_whole_body_is_written_as_its_type_says_or_not_sent() {
 fn the_query_of_a_servers_url_goes_with_each_call_and_is_never_shown() {
     let recorder = Recorder::start();
     let toml = format!(
-        "[server.api]\nurl = '{}/v1?appid=${{TOKEN}}&v=2'\n[[source]]\npath = 'tools.json'\n",
+        "[server.api]\nurl = '{}/v1?appid=${{TOKEN}}&v=2&v=3&flag'\n[[source]]\npath = 'tools.json'\n",
         recorder.url
     );
     let tools = json!([tool("read", &json!({ "method": "GET", "path": "/x" }))]);
@@ -160,7 +160,10 @@ fn the_query_of_a_servers_url_goes_with_each_call_and_is_never_shown() {
     let running = Running::open(root.path());
     let response = running.call("read", json!({ "q": "a" })).unwrap();
     let arrived = recorder.only();
-    assert_eq!((arrived.path.as_str(), arrived.query.as_str()), ("/v1/x", "appid=s3cr3t-token&v=2&q=a"));
+    assert_eq!(
+        (arrived.path.as_str(), arrived.query.as_str()),
+        ("/v1/x", "appid=s3cr3t-token&v=2&v=3&flag&q=a")
+    );
     let shown = format!("{}{}", response.content, running.preview("read", json!({ "q": "a" })).unwrap());
     assert!(!shown.contains("s3cr3t") && !shown.contains("TOKEN"), "{shown}");
 }

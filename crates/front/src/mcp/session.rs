@@ -402,7 +402,7 @@ impl ConnectError {
             ClientInitializeError::NoCompatibleProtocolVersion { .. }
             | ClientInitializeError::UncorrelatedErrorResponse { .. }
             | ClientInitializeError::ConflictInitResponseId(..) => true,
-            // Some servers end at a first message that they do not know.
+            // Some servers end at a first message that they do not know; the SDK names the message only in its text.
             ClientInitializeError::ConnectionClosed(at) => at.contains("discover"),
             _ => false,
         };

@@ -34,7 +34,7 @@ use toolcrib_search::model::ChatModel;
 /// One call of a response: valid, or with an error for the model.
 #[derive(Clone, Debug)]
 pub struct CallEntry<'a> {
-    /// The canonical name; the model's own text where no tool has this name; `None` where there is no name.
+    /// The canonical name, or what the model wrote if no tool has that name; `None` if it wrote no name.
     pub name: Option<Cow<'a, str>>,
     /// The id that the result refers to.
     pub call_id: Option<String>,

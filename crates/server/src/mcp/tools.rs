@@ -232,7 +232,10 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
     let starting = match unlisted.as_slice() {
         [] => String::new(),
         names => {
-            format!("; {} has not listed its tools yet, so ask again in a few seconds", names.join(", "))
+            format!(
+                "; tools that are not listed yet: those of {}; ask again in a few seconds",
+                names.join(", ")
+            )
         }
     };
     let message = format!("there is no tool {shown}{near}{starting}; functions are: {}", ours.join(", "));

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     BackendError, BackendErrorKind, BackendRequest, BackendResponse, bare, caller_token, mcp_server,
-    not_configured,
+    not_configured, wait_for,
 };
 use crate::exec::Caller;
 use crate::exec::results::is_longer_json;
@@ -200,9 +200,7 @@ impl CalledServer<'_> {
             McpCallError::ProtocolError(error) => refused_result(error, server, session),
             McpCallError::Busy(what, retry_after_seconds) => {
                 let message = format!("the MCP server `{server}` has had too many calls: {what}");
-                let wait =
-                    retry_after_seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
-                let next = format!("wait {wait} before the next call");
+                let next = wait_for(retry_after_seconds);
                 let error = BackendError::new(BackendErrorKind::Busy, message, next);
                 BackendError { status: Some(429), retry_after_seconds, ..error }
             }

@@ -475,6 +475,12 @@ impl From<Missing> for BackendError {
     }
 }
 
+/// The next step after too many calls, with the seconds that the backend wants.
+fn wait_for(seconds: Option<u64>) -> String {
+    let wait = seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
+    format!("wait {wait} before the next call")
+}
+
 /// The error of an envelope for a call of `tool` with these arguments.
 pub(super) fn failure_of(
     tool: &Tool,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::values::{Template, encode, form, pairs, plain, simple};
-use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
+use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, wait_for};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::finding::{from_others, resolve_local};
@@ -70,15 +70,21 @@ impl<'o> HttpRequest<'o> {
         secrets: &mut FilledSecrets,
     ) -> Result<String, BackendError> {
         let (_, query) = self.server.url.as_deref().and_then(|url| url.split_once('?')).unwrap_or_default();
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        let pairs = pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let filled = secrets.fill_headers(&pairs, environment, Some(&call.caller.headers))?;
-        let written =
-            filled.iter().map(|(name, value)| match pairs.get(name).is_some_and(|own| own == value) {
-                true => format!("{name}={value}"),
-                false => format!("{name}={}", encode(value)),
-            });
-        Ok(written.collect::<Vec<_>>().join("&"))
+        let mut written = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let Some((name, own)) = pair.split_once('=').filter(|(_, own)| !own.is_empty()) else {
+                written.push(pair.to_string());
+                continue;
+            };
+            // A credential in a query is one as in a header: it is hidden wherever it appears.
+            let named = [(name.to_string(), own.to_string())].into_iter().collect();
+            let filled = secrets.fill_headers(&named, environment, Some(&call.caller.headers))?;
+            written.extend(filled.into_iter().map(|(_, value)| match value == own {
+                true => pair.to_string(),
+                false => format!("{name}={}", encode(&value)),
+            }));
+        }
+        Ok(written.join("&"))
     }
 
     /// The address; always below the base URL.
@@ -626,10 +632,7 @@ fn meaning(status: u16, retry_after_seconds: Option<u64>, effect: Effect) -> (&'
             "does not accept these arguments",
             "correct the arguments as `body` says, with the tool's doc".into(),
         ),
-        429 => {
-            let wait = retry_after_seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
-            ("has had too many calls", format!("wait {wait} before the next call"))
-        }
+        429 => ("has had too many calls", wait_for(retry_after_seconds)),
         500.. if effect > Effect::Read => (
             "failed",
             "it may have done a part of the work: check that before you send the call again".into(),

@@ -84,6 +84,7 @@ impl Http {
             // One provider of cryptography for the whole process; a second call does nothing.
             let _ = rustls::crypto::ring::default_provider().install_default();
             reqwest::Client::builder()
+                // A small answer must not unpack into a large one.
                 .gzip(false)
                 .redirect(reqwest::redirect::Policy::none())
                 .no_proxy()
