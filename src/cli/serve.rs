@@ -145,13 +145,17 @@ impl ServeArgs {
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
         let (reading, addresses) = (self.catalog.reading(), self.catalog.addresses.clone());
-        let options = Options {
+        let mut options = Options {
             poll: self.poll,
-            also: Vec::new(),
             addresses,
             connections: connections.clone(),
             reading,
+            ..Options::default()
         };
+        if self.stdio {
+            // The one client has connected already, and its list waits for the servers; over HTTP, clients connect later.
+            options.patience = Duration::from_millis(500);
+        }
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
 

@@ -90,6 +90,9 @@ impl std::fmt::Debug for Nudge {
     }
 }
 
+/// Longest time in which a new list is read into the catalog.
+const READING: Duration = Duration::from_secs(5);
+
 /// Outcomes of catalogs that were rebuilt: taken, not taken because input is missing, or failed.
 const OUTCOMES: [&str; 3] = ["taken", "kept_last", "failed"];
 
@@ -273,10 +276,23 @@ impl LiveCatalog {
         let mut changed = self.subscribe();
         while let Some(awaited) = &self.current().awaited {
             let until = tokio::time::Instant::from_std(awaited.until);
-            if !matches!(tokio::time::timeout_at(until, changed.changed()).await, Ok(Ok(()))) {
-                return;
+            if tokio::time::timeout_at(until, changed.changed()).await.is_err() {
+                // A list that came in time may still be on its way into the catalog.
+                let reading = tokio::time::timeout(READING, changed.changed());
+                if !self.is_listed_since(awaited) || reading.await.is_err() {
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether an awaited server has listed its tools after the catalog was read.
+    fn is_listed_since(&self, awaited: &Awaited) -> bool {
+        let servers = self.services.backends.connections().map(|connections| connections.servers());
+        servers
+            .into_iter()
+            .flatten()
+            .any(|server| server.tools.is_some() && awaited.servers.contains(&server.name))
     }
 
     /// The findings that keep the catalog on disk from being served, if any do.

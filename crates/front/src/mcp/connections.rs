@@ -26,14 +26,13 @@ use toolcrib_definition::private_file;
 
 /// Connections of single callers and clients that are kept.
 const MAX_PRIVATE: usize = 64;
-/// Longest wait for the first list of a new server before the catalog is read without it.
-const FIRST_READING: Duration = Duration::from_secs(2);
 /// Shortest and longest wait for a server after the others have listed their tools, where nothing is configured.
-const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const SHORTEST_WAIT: Duration = Duration::from_millis(1_500);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Longest wait for the first list of any server.
+/// Longest wait for the first list of any server where there is no other tool, and beside tools that are not of servers.
 const NOTHING_LISTED: Duration = Duration::from_secs(30);
+const BESIDE_OWN_TOOLS: Duration = Duration::from_secs(2);
 
 /// The connections of a program to MCP servers, shared by everything that lists their tools or calls them.
 pub struct Connections {
@@ -181,16 +180,21 @@ impl Connections {
             .collect()
     }
 
-    /// The current lists of the servers of a workspace. New servers get a moment to answer, unless `is_needless` says
-    /// that it is not needed; servers that are gone from the workspace are dropped.
-    pub fn listings(&self, workspace: &Workspace, is_needless: &dyn Fn() -> bool) -> Listings {
+    /// The current lists of the servers of a workspace. New servers get this long to answer, unless `is_needless` says
+    /// that nobody waits for them; servers that are gone from the workspace are dropped.
+    pub fn listings(
+        &self,
+        workspace: &Workspace,
+        patience: Duration,
+        is_needless: &dyn Fn() -> bool,
+    ) -> Listings {
         let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
         self.keep_only(&workspace.config, &wanted);
         let found: Vec<_> =
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
         found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
         let is_settled = |found: &Arc<Connection>| {
-            let wait = found.endpoint.server.wait().unwrap_or(FIRST_READING).min(FIRST_READING);
+            let wait = found.endpoint.server.wait().unwrap_or(patience).min(patience);
             found.listing().is_some() || found.listed_for() >= wait
         };
         while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {
@@ -198,13 +202,15 @@ impl Connections {
         }
         let mut listings = Listings::default();
         let last_listed = found.iter().filter_map(|(_, found)| found.as_ref().ok()?.listed_at().0).max();
+        let has_own_tools = workspace.config.sources.iter().any(|source| source.mcp.is_none());
+        let longest = if has_own_tools { BESIDE_OWN_TOOLS } else { NOTHING_LISTED };
         for (index, found) in found {
             let listing = match &found {
                 Ok(found) => found.listing(),
                 Err(problem) => Some(Listing::problem(problem.to_string())),
             };
             if let (None, Ok(found)) = (&listing, &found) {
-                listings.awaited = awaited(listings.awaited, found, last_listed);
+                listings.awaited = awaited(listings.awaited, found, last_listed, longest);
             }
             let listing = listing.unwrap_or_else(|| Listing::problem("it has not answered yet"));
             listings.by_source.insert(index, listing);
@@ -348,6 +354,7 @@ fn awaited(
     others: Option<Awaited>,
     connection: &Connection,
     last_listed: Option<tokio::time::Instant>,
+    longest: Duration,
 ) -> Option<Awaited> {
     let (_, Some(since)) = connection.listed_at() else { return others };
     let configured = connection.endpoint.server.wait();
@@ -357,7 +364,7 @@ fn awaited(
             last.max(since) + configured.unwrap_or_else(as_long)
         }
         None if configured == Some(Duration::ZERO) => since,
-        None => since + configured.unwrap_or_default().max(NOTHING_LISTED),
+        None => since + configured.unwrap_or_default().max(longest),
     };
     let until = until.into_std();
     if until <= Instant::now() {

@@ -39,6 +39,8 @@ pub struct Options {
     pub addresses: Addresses,
     /// The connections to live servers; without them, none is contacted.
     pub connections: Option<Arc<Connections>>,
+    /// Longest wait for the first lists of these servers before the catalog is read without them.
+    pub patience: Duration,
     /// The way in which the configuration is read, and how much of it counts.
     pub reading: Reading,
 }
@@ -53,6 +55,7 @@ impl Default for Options {
             also: Vec::new(),
             addresses: Addresses::default(),
             connections: None,
+            patience: Duration::from_secs(2),
             reading: Arc::new(config::read),
         }
     }
@@ -178,7 +181,7 @@ impl Follow {
         let (debouncer, is_reload) = (&self.debouncer, self.last.is_some());
         let is_needless = || is_reload || debouncer.is_stopped();
         let listings = match &self.options.connections {
-            Some(connections) => connections.listings(&workspace, &is_needless),
+            Some(connections) => connections.listings(&workspace, self.options.patience, &is_needless),
             None => Listings::default(),
         };
         let root = workspace.root.clone();

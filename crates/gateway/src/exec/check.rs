@@ -391,7 +391,8 @@ fn unknown(context: &FunctionContext, name: &str, near: &[&Tool], args: &Value) 
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
     };
-    let message = format!("there is no op `{}`", quoted(name));
+    let unlisted = context.services.backends.unlisted(&context.caller);
+    let message = format!("there is no op `{}`{unlisted}", quoted(name));
     let mut failure = ToolError::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
     failure.help_path = Some(nearest_group(context.view.catalog(), name, near).to_string());

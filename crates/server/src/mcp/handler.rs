@@ -114,6 +114,7 @@ impl ServerHandler for McpService {
     ) -> McpResult<ListResourcesResult> {
         let work = async |requester: Requester| {
             let after = after_cursor(request)?;
+            let requester = self.with_all_listed(requester, PATIENCE).await;
             let mut ours = resources::list(&requester, after.as_deref())?;
             if after.is_none() {
                 self.connection.iter().for_each(|connection| connection.follow_lists(&context.peer));

@@ -32,7 +32,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The same for a client that asks which versions there are: some start a program for this question alone, and then
 /// another one for the session, so that they would wait twice.
-pub(super) const PROBE_PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PROBE_PATIENCE: Duration = Duration::from_millis(250);
 
 /// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
@@ -318,7 +318,8 @@ impl McpService {
         let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
         let own_session = self.connection.as_ref().and_then(|connection| connection.session.clone());
         let name = request.name.clone();
-        let call = async |mut requester: Requester| {
+        let call = async |requester: Requester| {
+            let mut requester = self.with_all_listed(requester, PATIENCE).await;
             requester.caller.session = match context.meta.0.get(SESSION) {
                 Some(id) => {
                     let invalid = |why| {

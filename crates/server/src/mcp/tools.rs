@@ -225,19 +225,7 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
     };
     near.extend(nearest(name, ours.iter().copied()));
     let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
-    let connections = requester.catalog.services().backends.connections();
-    let servers = connections.filter(|_| requester.caller.sees_everything()).map(|all| all.servers());
-    let unlisted = servers.into_iter().flatten().filter(|server| server.tools.is_none());
-    let unlisted: Vec<String> = unlisted.map(|server| clipped_name(&server.name)).collect();
-    let starting = match unlisted.as_slice() {
-        [] => String::new(),
-        names => {
-            format!(
-                "; tools that are not listed yet: those of {}; ask again in a few seconds",
-                names.join(", ")
-            )
-        }
-    };
+    let starting = requester.catalog.services().backends.unlisted(&requester.caller);
     let message = format!("there is no tool {shown}{near}{starting}; functions are: {}", ours.join(", "));
     ErrorData::invalid_params(message, None)
 }

@@ -26,7 +26,7 @@ use toolcrib_catalog::arguments::with_placeholders;
 use toolcrib_catalog::config::{ActsAs, Config, Server};
 use toolcrib_definition::finding::pointer_join;
 use toolcrib_definition::secret::SecretPolicy;
-use toolcrib_definition::{Backend, Effect, HttpBackend};
+use toolcrib_definition::{Backend, Effect, HttpBackend, clean_line, clipped};
 use toolcrib_front::credentials::{CallerToken, SignInProblem, acts_as};
 use toolcrib_front::mcp::{ClientSession, Connections, Environment, FilledSecrets, Missing, Session};
 
@@ -120,6 +120,21 @@ impl Backends {
         let server = bare(&server);
         let problem = self.connections.as_ref()?.problem(server)?;
         Some(format!("the MCP server `{server}` is away: {problem}"))
+    }
+
+    /// What an answer about an unknown name adds for this caller where servers have not listed their tools yet.
+    pub fn unlisted(&self, caller: &Caller) -> String {
+        let connections = self.connections.iter().filter(|_| caller.sees_everything());
+        let servers = connections.flat_map(|connections| connections.servers());
+        let unlisted: Vec<String> =
+            servers.filter(|server| server.tools.is_none()).map(|server| clean_line(&server.name)).collect();
+        match unlisted.as_slice() {
+            [] => String::new(),
+            names => format!(
+                "; tools that are not listed yet: those of {}; ask again in a few seconds",
+                clipped(&names.join(", "), 200)
+            ),
+        }
     }
 
     fn online(&self) -> Result<&Connections, BackendError> {
