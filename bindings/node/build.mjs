@@ -26,7 +26,7 @@ function cargo(workspace, ...what) {
 
 function program() {
   const name = isWindows ? "toolcrib.exe" : "toolcrib";
-  const features = profile === "quick" ? ["--no-default-features", "--features", "cli"] : [];
+  const features = profile === "quick" ? [] : ["--features", "postgres"];
   return process.env.TOOLCRIB_NODE_PROGRAM ?? join(cargo(root, "--bin", "toolcrib", ...features), name);
 }
 

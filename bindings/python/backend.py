@@ -28,7 +28,7 @@ def _program() -> Path:
     if given := os.environ.get("TOOLCRIB_PYTHON_PROGRAM"):
         return Path(given)
     command = ["cargo", "build", "--locked", "--profile", _profile(), "--bin", "toolcrib"]
-    features = ["--no-default-features", "--features", "cli"] if _profile() == "quick" else []
+    features = [] if _profile() == "quick" else ["--features", "postgres"]
     subprocess.run([*command, *features], cwd=ROOT, env={**os.environ, "CARGO_TARGET_DIR": str(_target())}, check=True)
     return _target() / ("debug" if _profile() == "dev" else _profile()) / PROGRAM
 

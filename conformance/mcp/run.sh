@@ -19,13 +19,13 @@ fi
 if [ $# -gt 0 ]; then
   program=$(realpath "$1")
 else
-  cargo build --locked --quiet
+  cargo build --locked --quiet --features postgres
   program=$target/debug/toolcrib
 fi
 
 failed=0
 python "$here/clients.py" "$program" || failed=1
-cargo build --locked --quiet --example issuer
+cargo build --locked --quiet --features postgres --example issuer
 if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"
   (cd "$checks/mcp" && node clients.mjs "$program") || failed=1

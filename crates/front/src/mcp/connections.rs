@@ -27,7 +27,7 @@ use toolcrib_definition::private_file;
 /// Connections of single callers and clients that are kept.
 const MAX_PRIVATE: usize = 64;
 /// Shortest and longest wait for a server after the others have listed their tools, where nothing is configured.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1_500);
+const SHORTEST_WAIT: Duration = Duration::from_millis(1_250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Longest wait for the first list of any server where there is no other tool, and beside tools that are not of servers.

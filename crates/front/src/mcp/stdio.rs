@@ -20,7 +20,9 @@ use super::secrets::FilledSecrets;
 use toolcrib_definition::beginning;
 use toolcrib_definition::finding::from_json_bytes;
 
-/// Wait for it to end by itself after its stdin is closed, and again after SIGTERM; and for the rest of its stderr.
+/// Wait for it to end by itself after its stdin is closed: short where SIGTERM can follow, since a client waits meanwhile.
+const AFTER_STDIN: Duration = Duration::from_millis(if cfg!(unix) { 500 } else { 2_000 });
+/// Wait after SIGTERM, and for the rest of its stderr.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Process {
@@ -56,7 +58,7 @@ impl Process {
 
     /// Waits a moment for it to end, and ends it.
     pub(super) async fn end(mut self) {
-        if tokio::time::timeout(GRACE, self.child.wait()).await.is_err() {
+        if tokio::time::timeout(AFTER_STDIN, self.child.wait()).await.is_err() {
             #[cfg(unix)]
             if self.child.signal(SIGTERM).is_ok() {
                 let _ = tokio::time::timeout(GRACE, self.child.wait()).await;

@@ -194,7 +194,9 @@ fn postgres(url: &str) -> Result<Arc<StateStore>, StateError> {
 
 #[cfg(not(feature = "postgres"))]
 fn postgres(_: &str) -> Result<Arc<StateStore>, StateError> {
-    Err(StateError::Failed("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
+    Err(StateError::Failed(
+        "this toolcrib was built without PostgreSQL; build it with `--features postgres`".into(),
+    ))
 }
 
 // The time that one call may wait for state, in total: a database that hangs delays a call once, and not once for every
