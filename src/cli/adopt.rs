@@ -399,6 +399,12 @@ fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target
     }
     let mut source = source.clone();
     if let Some(filter) = &source.filter {
+        if let Some(place) = &filter.of_client {
+            return Err(format!(
+                "`{}` has a rule for its tools that only the client can apply: remove it, and adopt it again",
+                clean_line(place)
+            ));
+        }
         source.tools = filter.as_list().ok_or_else(|| {
             format!(
                 "its `{}` switches tools off in a way that `tools` of a [[source]] cannot: simplify it, and adopt it again",

@@ -90,6 +90,7 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         servers.values().any(starts_or_connects).then_some((*map, servers))
     })?;
     let project = Project::of(root);
+    let beside = beside(&shown, root);
     for (name, entry) in servers {
         let pointer = pointer_join(map, name);
         let place = || Place::new(&shown, pointer.clone());
@@ -98,19 +99,19 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             continue;
         }
         let read = is_excluded(&document.value, name).and_then(|is_excluded| {
-            let denied = denied_beside(&shown, root, name)?;
-            let server = if is_excluded || denied.iter().any(|tool| tool == "*") {
+            let mut rules = Rules::new(name, servers, map);
+            if shown == ".mcp.json" {
+                rules.project = project.folder.to_string_lossy().into_owned();
+            }
+            rules.read(&document.value);
+            beside.as_ref().map_err(String::clone)?.iter().for_each(|value| rules.read(value));
+            let server = if is_excluded || rules.denied.iter().any(|tool| tool == "*") {
                 None
             } else {
                 server(entry, &project, map == "/mcp")?
             };
             let global = ["tools", "permission"].map(|key| document.value.get(key).filter(|_| map == "/mcp"));
-            let mut filter = filter(entry, name, global)?;
-            if !denied.is_empty() {
-                let filter = filter.get_or_insert_default();
-                filter.key = "permissions.deny".into();
-                filter.denied.extend(denied);
-            }
+            let filter = rules.added_to(filter(entry, name, global)?);
             Ok(server.map(|server| (server, filter)))
         });
         match read {
@@ -235,47 +236,184 @@ fn is_excluded(document: &Value, name: &str) -> Result<bool, String> {
     Ok(false)
 }
 
-/// The tools of a server that the settings of Claude Code deny, which lie beside its files; `*` for a server that is disabled.
-fn denied_beside(file: &str, root: &Path, server: &str) -> Result<Vec<String>, String> {
-    let is_of_project = match file {
-        ".mcp.json" => true,
-        ".claude.json" => false,
-        _ => return Ok(Vec::new()),
-    };
-    let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
+/// The settings of a client that lie beside its file with servers.
+fn beside(file: &str, root: &Path) -> Result<Vec<Value>, String> {
     let folder = std::path::absolute(root).unwrap_or_default();
+    let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
     let home = home.unwrap_or_else(|| folder.clone());
     let settings = |folder: &Path, name: &str| folder.join(".claude").join(name);
-    let (of_folder, local) = (settings(&folder, "settings.json"), settings(&folder, "settings.local.json"));
-    let mut denied = Vec::new();
-    for path in [of_folder, local, settings(&home, "settings.json"), home.join(".claude.json")] {
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let problem = |what: &str| format!("{what} in {}, which can switch it off", path.display());
-        let value: Value = serde_json::from_str(&without_comments(&text))
-            .map_err(|error| problem(&format!("expected JSON, but {error}")))?;
-        let project = value.get("projects").and_then(|projects| projects.get(&*folder.to_string_lossy()));
-        let lists = [
-            value.get("disabledMcpjsonServers"),
-            project.and_then(|project| project.get("disabledMcpjsonServers")),
-            project.and_then(|project| project.get("disabledMcpServers")),
-        ];
-        for list in lists.into_iter().filter(|_| is_of_project) {
-            if texts(list, "disabledMcpjsonServers")
-                .map_err(|why| problem(&why))?
-                .iter()
-                .any(|name| name == server)
-            {
-                denied.push("*".into());
-            }
-        }
-        let rules =
-            texts(value.pointer("/permissions/deny"), "permissions.deny").map_err(|why| problem(&why))?;
-        denied.extend(rules.iter().filter_map(|rule| {
-            let tool = rule.strip_prefix(&format!("mcp__{}", plain_name(server)))?;
-            if tool.is_empty() { Some("*".into()) } else { Some(tool.strip_prefix("__")?.to_string()) }
-        }));
+    let of_claude = [
+        settings(&folder, "settings.json"),
+        settings(&folder, "settings.local.json"),
+        settings(&home, "settings.json"),
+        home.join(".claude.json"),
+    ];
+    let files = match file {
+        ".mcp.json" => of_claude.to_vec(),
+        ".claude.json" => of_claude[..3].to_vec(),
+        "config.yaml" => vec![folder.join("permission.yaml")],
+        _ => return Ok(Vec::new()),
+    };
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let format = client_format(path);
+        let text = if format == Format::Json { without_comments(&text) } else { text };
+        let read = Document::read(&path.to_string_lossy(), text.into_bytes(), format);
+        let problem = |_| format!("{} cannot be read, which can switch it off", path.display());
+        Some(read.map(|document| document.value).map_err(problem))
+    };
+    files.iter().filter_map(read).collect()
+}
+
+/// Keys below which a client has a table for each of several projects, agents or profiles, and applies one of them.
+const SCOPES: [&str; 5] = ["projects", "profiles", "modes", "agents", "agent"];
+/// Beginnings of words in keys of lists that switch tools off.
+const OFF: [&str; 7] = ["exclude", "deny", "denied", "disable", "disallow", "never", "block"];
+
+/// What a client's settings say elsewhere of the tools of one server, by names such as `mcp__server__tool`.
+struct Rules<'c> {
+    server: &'c str,
+    /// The same as clients put it before the names of tools.
+    prefix: String,
+    servers: &'c Map<String, Value>,
+    map: &'static str,
+    /// The project that they are read for, if the file belongs to one.
+    project: String,
+    /// Tools that are switched off.
+    denied: Vec<String>,
+    /// The place of a rule that only the client can apply: it asks, or applies to one project, agent or profile.
+    of_client: Option<String>,
+}
+
+/// A place in the settings.
+#[derive(Clone, Default)]
+struct RulePlace {
+    keys: Vec<String>,
+    /// The tool that the keys name; `*` for the whole server.
+    tool: Option<String>,
+    is_off: bool,
+    asks: bool,
+    /// Whether it is for a project, an agent or a profile that is not the active one.
+    is_scoped: bool,
+}
+
+impl<'c> Rules<'c> {
+    fn new(server: &'c str, servers: &'c Map<String, Value>, map: &'static str) -> Self {
+        let prefix = plain_name(server);
+        Self { server, prefix, servers, map, project: String::new(), denied: Vec::new(), of_client: None }
     }
-    Ok(denied)
+
+    fn read(&mut self, document: &Value) {
+        let active = ["/default_profile", "/agent/default_profile"];
+        let active = active.iter().find_map(|pointer| document.pointer(pointer)?.as_str());
+        self.walk(document, RulePlace::default(), active);
+    }
+
+    fn walk(&mut self, value: &Value, place: RulePlace, active: Option<&str>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    let place = self.below(&place, key, active);
+                    let at = format!("/{}", place.keys.join("/"));
+                    // The servers have filters of their own, and so have the rules of opencode for all agents.
+                    let is_read =
+                        at == self.map || (self.is_opencode() && matches!(&*at, "/tools" | "/permission"));
+                    // A list for the servers of a project's own file.
+                    let is_of_others = key == "disabledMcpjsonServers" && self.project.is_empty();
+                    if !is_read && !is_of_others {
+                        self.walk(value, place, active);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    match item.as_str() {
+                        Some(text) => {
+                            let is_of_all =
+                                matches!(&*place.keys.join("/"), "excludeTools" | "tools/exclude");
+                            let all = || is_of_all.then(|| text.to_string());
+                            if let Some(tool) = self.named(text).or_else(all) {
+                                self.note(RulePlace { tool: Some(tool), ..place.clone() }, true);
+                            }
+                        }
+                        None => self.walk(item, place.clone(), active),
+                    }
+                }
+            }
+            Value::Bool(is_on) => self.note(place, *is_on),
+            Value::String(text) => match text.as_str() {
+                "deny" | "never" | "disabled" | "off" => self.note(RulePlace { is_off: true, ..place }, true),
+                "ask" | "confirm" | "prompt" => self.note(RulePlace { asks: true, ..place }, true),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn is_opencode(&self) -> bool {
+        self.map == "/mcp"
+    }
+
+    fn below(&self, place: &RulePlace, key: &str, active: Option<&str>) -> RulePlace {
+        let mut below = place.clone();
+        let parent = place.keys.last().map(String::as_str).unwrap_or_default();
+        let lower = key.to_lowercase();
+        below.is_off |= OFF.iter().any(|word| lower.contains(word));
+        below.asks |= lower == "ask" || lower.starts_with("ask_");
+        let is_scope = SCOPES.contains(&parent) && (parent != "agent" || self.is_opencode());
+        below.is_scoped |=
+            is_scope && Some(key) != active && (self.project.is_empty() || key != self.project);
+        let of_server = || (parent == "tools" && place.tool.is_some()).then(|| key.to_string());
+        below.tool = self.named(key).or_else(of_server).or(below.tool);
+        below.keys.push(key.to_string());
+        below
+    }
+
+    /// The tool of the server that a text names; `*` where it names the server.
+    fn named(&self, text: &str) -> Option<String> {
+        if text != self.server && self.servers.contains_key(text) {
+            return None;
+        }
+        let rest = ["mcp__", "mcp:", "mcp_", "@"].iter().find_map(|begin| text.strip_prefix(begin));
+        [Some(text), rest].into_iter().flatten().find_map(|text| {
+            let rest = text.strip_prefix(self.server).or_else(|| text.strip_prefix(&self.prefix))?;
+            let tool = rest.split('(').next().unwrap_or_default();
+            match ["__", "_", ".", ":", "/"].iter().find_map(|between| tool.strip_prefix(between)) {
+                Some(tool) => Some(tool.to_string()),
+                None => tool.is_empty().then(|| "*".to_string()),
+            }
+        })
+    }
+
+    /// Notes what a place says, where it names a tool and its value is `is_on`.
+    fn note(&mut self, place: RulePlace, is_on: bool) {
+        let Some(tool) = place.tool else { return };
+        let key = place.keys.last().map(|key| key.to_lowercase()).unwrap_or_default();
+        let is_switch =
+            tool != "*" || self.named(&key).is_some() || SWITCHES.iter().any(|(switch, _)| key == *switch);
+        let is_off = if place.is_off || place.asks { is_on } else { !is_on && is_switch };
+        if !is_off {
+            return;
+        }
+        if place.asks || place.is_scoped {
+            self.of_client = Some(place.keys.join("."));
+        } else {
+            self.denied.push(tool);
+        }
+    }
+
+    fn added_to(self, filter: Option<ToolFilter>) -> Option<ToolFilter> {
+        if self.denied.is_empty() && self.of_client.is_none() {
+            return filter;
+        }
+        let mut filter = filter.unwrap_or_default();
+        filter.denied.extend(self.denied);
+        filter.of_client = self.of_client.or(filter.of_client);
+        if filter.key.is_empty() {
+            filter.key = "settings".into();
+        }
+        Some(filter)
+    }
 }
 
 /// The name of a server as clients put it before those of its tools.
@@ -341,7 +479,12 @@ fn filter(entry: &Value, server: &str, global: [Option<&Value>; 2]) -> Result<Op
             let rule =
                 rule.get("*").or_else(|| rule.as_object().map(|_| &Value::Bool(true))).unwrap_or(&rule);
             let is_on = match rule.as_str() {
-                Some("allow" | "ask") => true,
+                Some("ask") => {
+                    filter.key = key.into();
+                    filter.of_client = Some(format!("{key}.{name}"));
+                    true
+                }
+                Some("allow") => true,
                 Some("deny") => false,
                 _ => rule.as_bool().ok_or_else(|| format!("`{key}` has {rule} for `{name}`; expected true or false, or one of allow, ask and deny"))?,
             };
@@ -561,171 +704,4 @@ fn variable(input: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn placeholders_of_clients_are_those_of_toolcrib() {
-        let root = Path::new("project");
-        let filled = |text: &str| as_placeholders(text, root);
-        assert_eq!(filled("Bearer ${env:TOKEN}"), "Bearer ${TOKEN}");
-        assert_eq!(filled("${input:my-token.2}"), "${MY_TOKEN_2}");
-        assert_eq!(filled("${workspaceFolder}/data"), "project/data");
-        assert_eq!(filled("${TOKEN} $X"), "${TOKEN} ${X}");
-        assert_eq!(filled("{env:TOKEN}${env:A:-b}"), "${TOKEN}${A:-b}");
-        assert_eq!(filled("Bearer $TOKEN"), "Bearer ${TOKEN}");
-        assert_eq!(filled("pa$WORD a$$B $lower"), "pa$WORD a$$B $lower");
-        assert_eq!(filled("cd $HOME && ls"), "cd $HOME && ls");
-        assert_eq!(filled("${userHome}${/}${workspaceFolderBasename}"), "${HOME}/project");
-        assert_eq!(filled("${workspaceRoot}:${cwd}"), "project:project");
-    }
-
-    #[test]
-    fn what_only_the_client_knows_has_a_name() {
-        for text in ["${command:x.y}", "${workspaceFolder:api}", "${fileDirname}", "${file}", "{file:~/key}"]
-        {
-            assert_eq!(of_client(&serde_json::json!({"args": ["a", text]})).as_deref(), Some(text));
-        }
-        let known =
-            ["${X}", "${X:-y}", "${x_y}", "${env:X}", "{env:X}", "${input:x}", "${workspaceFolder}", "{x}"];
-        assert_eq!(of_client(&serde_json::json!(known)), None);
-    }
-
-    fn sources(name: &str, text: &str) -> Option<Vec<String>> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(name);
-        std::fs::write(&file, text).unwrap();
-        let config = read(&file, folder.path())?;
-        Some(config.sources.into_iter().filter_map(|source| source.server).collect())
-    }
-
-    #[test]
-    fn a_client_is_recognized_by_its_content() {
-        let entry = r#"{"a": {"command": "x", "tools": ["*"]}, /* c */}"#;
-        for (name, text) in [
-            ("any.json", format!("{{\"mcpServers\": {entry}}}")),
-            ("any.jsonc", format!("{{\"servers\": {entry}}}")),
-            ("any", format!("{{\"mcp\": {{\"servers\": {entry}}}}}")),
-            ("x.json", format!("{{\"context_servers\": {entry}}}")),
-            ("opencode.json", r#"{"mcp": {"a": {"type": "local", "command": ["x"]}}}"#.into()),
-            ("any.toml", "[mcp_servers.a]\ncommand = 'x'\n".into()),
-            (
-                "config.yaml",
-                "extensions:\n  dev:\n    type: builtin\n  a:\n    type: stdio\n    cmd: x\n    args: []\n"
-                    .into(),
-            ),
-        ] {
-            assert_eq!(sources(name, &text), Some(vec!["a".to_string()]), "{name}");
-        }
-        for text in [
-            r#"{"asyncapi": "2.6.0", "servers": {"a": {"url": "https://a.example"}}}"#,
-            r#"{"servers": {"a": {"url": "https://a.example", "tools": [{"name": "b"}]}}}"#,
-            r#"{"servers": {"a": }"#,
-            "mcp",
-        ] {
-            assert_eq!(sources("any.json", text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn lists_of_tools_restrict_a_server() {
-        let filter_of = |entry: Value, tools: Option<Value>| filter(&entry, "a", [tools.as_ref(), None]);
-        let allows =
-            |entry: Value| filter_of(entry, None).unwrap().is_none_or(|filter| filter.allows("sink_boat"));
-        for entry in [
-            serde_json::json!({"excludeTools": ["sink_boat"]}),
-            serde_json::json!({"disabledTools": ["sink_*"]}),
-            serde_json::json!({"disabled_tools": ["*"]}),
-            serde_json::json!({"includeTools": ["list_boats"]}),
-            serde_json::json!({"enabled_tools": []}),
-            serde_json::json!({"tools": ["list_boats"]}),
-            serde_json::json!({"tools": {"sink_boat": false}}),
-            serde_json::json!({"tools": ["sink_boat"], "excludeTools": ["sink_boat"]}),
-        ] {
-            assert!(!allows(entry.clone()), "{entry}");
-        }
-        for entry in [
-            serde_json::json!({}),
-            serde_json::json!({"tools": ["*"], "disabledTools": [], "available_tools": []}),
-            serde_json::json!({"includeTools": ["sink_boat"]}),
-        ] {
-            assert!(allows(entry.clone()), "{entry}");
-        }
-        assert!(filter_of(serde_json::json!({"excludeTools": "sink_boat"}), None).is_err());
-        let of_opencode =
-            filter_of(serde_json::json!({}), Some(serde_json::json!({"a_sink*": false, "b": true})));
-        let of_opencode = of_opencode.unwrap().unwrap();
-        assert!(!of_opencode.allows("sink_boat") && of_opencode.allows("list_boats"));
-        for rules in
-            [r#"{"a_sink_boat": "deny"}"#, r#"{"a_*": "deny"}"#, r#"{"*": {"*": "deny"}}"#, "\"deny\""]
-        {
-            let rules: Value = serde_json::from_str(rules).unwrap();
-            let filter = filter(&Value::Null, "a", [None, Some(&rules)]).unwrap().unwrap();
-            assert!(!filter.allows("sink_boat") && filter.as_list().is_some(), "{rules}");
-        }
-        let others = serde_json::json!({"bash": "deny", "b_*": false, "a_sink_boat": "ask"});
-        assert!(filter(&Value::Null, "a", [None, Some(&others)]).unwrap().is_none());
-        assert!(filter(&Value::Null, "a", [Some(&serde_json::json!({"a_x": "off"})), None]).is_err());
-    }
-
-    fn entries(entries: &str) -> (Vec<String>, Vec<String>) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("mcp.json");
-        std::fs::write(&file, format!("{{\"mcpServers\": {{\"ok\": {{\"command\": \"x\"}}, {entries}}}}}"))
-            .unwrap();
-        let config = read(&file, folder.path()).unwrap();
-        let servers = config.sources.into_iter().filter_map(|source| source.server).collect();
-        (servers, config.findings.into_iter().map(|finding| finding.message).collect())
-    }
-
-    #[test]
-    fn an_entry_of_a_wrong_type_starts_nothing() {
-        for entry in [
-            r#""args": ["touch", "x"]"#,
-            r#""command": "", "args": ["touch"]"#,
-            r#""command": [], "args": ["touch"]"#,
-            r#""command": ["touch", "x"]"#,
-            r#""command": "x", "args": "-c touch""#,
-            r#""command": "x", "args": [["a"]]"#,
-            r#""command": "x", "env": "A=b""#,
-            r#""command": "x", "env": {"A": ["b"]}"#,
-            r#""command": "x", "cwd": 5"#,
-            r#""command": "x", "env_keys": "A""#,
-            r#""url": "https://a.example", "headers": ["A: b"]"#,
-            r#""url": ["https://a.example"]"#,
-        ] {
-            let (servers, findings) = entries(&format!("\"a\": {{{entry}}}"));
-            assert_eq!((servers, findings.len()), (vec!["ok".to_string()], 1), "{entry}");
-        }
-    }
-
-    #[test]
-    fn a_switch_in_any_spelling_closes_a_server() {
-        for (entry, said) in [
-            (r#""disabled": "true""#, "the server `a` is disabled"),
-            (r#""enabled": "False""#, "the server `a` is disabled"),
-            (r#""isActive": false"#, "the server `a` is disabled"),
-            (r#""disabled": "maybe""#, "the server `a`: `disabled` must be true or false"),
-            (r#""enabled": 0"#, "the server `a`: `enabled` must be true or false"),
-        ] {
-            let found = entries(&format!("\"a\": {{\"command\": \"x\", {entry}}}"));
-            assert_eq!(found, (vec!["ok".to_string()], vec![said.to_string()]), "{entry}");
-        }
-    }
-
-    #[test]
-    fn the_settings_of_claude_code_close_servers_and_tools() {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = folder.path().join(".claude/settings.local.json");
-        let file = folder.path().join(".mcp.json");
-        std::fs::create_dir(settings.parent().unwrap()).unwrap();
-        std::fs::write(&file, r#"{"mcpServers": {"a": {"command": "x"}, "b.c": {"command": "x"}}}"#).unwrap();
-        let rules = r#"{"disabledMcpjsonServers": ["a"], "permissions": {"deny": ["mcp__b_c__sink"]}}"#;
-        std::fs::write(&settings, rules).unwrap();
-        let config = read(&file, folder.path()).unwrap();
-        assert_eq!((config.sources.len(), config.findings.len()), (1, 1));
-        assert!(!config.sources[0].filter.as_ref().unwrap().allows("sink"));
-        std::fs::write(&settings, "{").unwrap();
-        assert!(read(&file, folder.path()).unwrap().sources.is_empty());
-    }
-}
+mod tests;

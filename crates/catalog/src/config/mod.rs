@@ -171,6 +171,8 @@ pub struct ToolFilter {
     pub denied: Vec<String>,
     /// Tools that are switched off by a name with a prefix: the prefix, and the whole name.
     pub denied_with_prefix: Vec<(String, String)>,
+    /// The place of a rule that only the client can apply, since it asks a person, or knows its project or agent.
+    pub of_client: Option<String>,
 }
 
 impl ToolFilter {
@@ -183,7 +185,7 @@ impl ToolFilter {
             key: "tools".into(),
             allowed: if allowed.is_empty() { Vec::new() } else { vec![allowed] },
             denied: denied.into_iter().map(|name| name[1..].to_string()).collect(),
-            denied_with_prefix: Vec::new(),
+            ..Self::default()
         })
     }
 
