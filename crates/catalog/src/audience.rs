@@ -1,10 +1,10 @@
-//! The audience of a tool, which is the set of callers who may see it, and its effect on names: the name of a tool
-//! never depends on tools that some of its callers cannot see.
+//! The audience of a tool is the set of callers who may see it. A tool's name never depends on tools that some of these
+//! callers cannot see.
 //!
-//! Tools that the same callers see settle their names among themselves ([`groups`]). A name that two groups claim is
-//! an error and costs a tool ([`separate`]). The tool with the smaller audience is left out, so that everybody who
-//! loses it sees the other one. Where neither audience contains the other, each keeps its tool, and a caller in both
-//! gets neither.
+//! Tools with the same audience form a group, and names are settled within it ([`groups`]). If two groups claim a name,
+//! that is an error ([`separate`]): the tool with the smaller audience is left out, so that everybody who loses it sees
+//! the other tool. If neither audience contains the other, each audience keeps its tool, and a caller in both gets
+//! neither tool.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub(super) fn groups(audiences: impl IntoIterator<Item = Audience>) -> Vec<Vec<u
 /// A tool that a caller gets only when no other visible tool shares one of its names.
 #[derive(Clone, Debug)]
 pub(super) struct Contested {
-    /// Number of tools of the catalog that stand before it.
+    /// Number of catalog tools before it.
     pub(super) position: usize,
     pub(super) tool: Arc<Tool>,
     pub(super) claims: Vec<String>,
@@ -173,19 +173,19 @@ fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Findi
         other.name,
         audience(other),
     );
-    let help = "give one of them another name, op or alias, or both the same `allowed_roles`";
+    let help = "give one tool another name, op or alias, or give both the same `allowed_roles`";
     tool.finding(Code::NameCollision, message).help(help)
 }
 
-/// Reports a tool whose roles come from an overlay that selects it by a qualified name, which it has only because
-/// others share its written name.
+/// Reports a tool that gets its roles from an overlay for its qualified name. The tool has that name only because other
+/// tools share its written name.
 pub(super) fn late(tool: &Tool) -> Finding {
     let message = format!(
-        "an overlay sets the roles of `{}` by its qualified name, which itself depends on the roles; it is left out",
+        "an overlay sets the roles of `{}` by its qualified name, but that name depends on the roles; the tool is left out",
         tool.name
     );
     let help =
-        "give the tool a name of its own, or roles by its written name, its `server:` or its `source:`";
+        "give the tool a unique name, or select it by its written name, its `server:` or its `source:`";
     tool.finding(Code::NameCollision, message).help(help)
 }
 

@@ -1,4 +1,4 @@
-//! Building the catalog, tool by tool; and the catalog of toolcrib's own functions.
+//! Builds the catalog, tool by tool, and the catalog of toolcrib's own functions.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +29,8 @@ use toolcrib_definition::{
     embedded_files,
 };
 
-/// Builds the catalog; findings are added in the order of the tools, but for those of the lint that is returned. `described`
-/// are categories that sources describe; the descriptions of the configuration come before them.
+/// Builds the catalog, and adds findings in the order of the tools; the returned lint has the rest. `described` are the
+/// categories that sources describe; those that the configuration describes come first.
 pub(super) fn build(
     mut workspace: Workspace,
     mut raw: Vec<RawTool>,
@@ -106,7 +106,7 @@ impl Use {
     }
 }
 
-/// A tool as it is built by itself.
+/// A tool, built without regard to other tools.
 struct Built {
     tool: Tool,
     findings: Vec<Finding>,
@@ -273,7 +273,7 @@ impl Context<'_> {
     }
 }
 
-/// An overlay of the user's that matches nothing is a mistake; a preset's need not match.
+/// Reports each overlay of the user that matches no tool. Overlays of presets need not match.
 fn unused_overlays(workspace: &Workspace, used: &[Use], findings: &mut Vec<Finding>) {
     let overlays = workspace.overlays.iter().zip(used).skip(workspace.preset_overlays);
     for (index, (overlay, used)) in overlays.enumerate() {
@@ -289,13 +289,13 @@ fn unused_overlays(workspace: &Workspace, used: &[Use], findings: &mut Vec<Findi
                 let at = Place::new("toolcrib.toml", pointer_join(&format!("{place}/arguments"), name));
                 let message = format!("no tool of this overlay has the argument `{}`", clean_line(name));
                 let finding = Finding::new(Code::OverlayUnused, message).at(at);
-                findings.push(finding.help("check its spelling; the schema of the tool has to name it"));
+                findings.push(finding.help("check its spelling; it must be in the tool's schema"));
             }
         }
     }
 }
 
-/// Warns of arguments that become headers which only the connection or the operator sets.
+/// Warns of arguments that set headers reserved for the connection or the operator.
 fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Item = Finding> {
     let arguments = match &definition.backend {
         Some(Backend::Http(http)) => Some(&http.arguments),
@@ -315,7 +315,7 @@ fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Ite
     )
 }
 
-/// The author's short description, within the cap, or one that is derived.
+/// The author's short description within the cap, or a derived one.
 fn short_description(
     definition: &Definition,
     body: &str,
@@ -337,7 +337,7 @@ fn short_description(
     cut
 }
 
-/// The author's first example, else a call made from the schema.
+/// The author's first example, or a call made from the schema.
 fn ready_made_call(
     examples: &[Example],
     parameters: &schema::Parameters,
@@ -422,10 +422,10 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
     catalog
 }
 
-// Arguments whose values the operator sets: a hidden one leaves the schema and the examples of its tool, any other is no
-// longer required.
+// Arguments whose values the operator sets. Hidden ones are removed from the schema and the examples of their tool;
+// the others become optional.
 
-/// Levels of a schema that are searched: schemas are untrusted, and may nest without an end.
+/// Most levels of a schema that are searched, because untrusted schemas may nest without end.
 const MAX_DEPTH: usize = 16;
 
 /// An argument of a tool whose value the operator sets.
@@ -435,11 +435,11 @@ pub struct ToolArgument {
     pub name: String,
     /// The value, or its variable.
     pub set: SetArgument,
-    /// Whether the text of a variable is the value; otherwise it is JSON, such as a number.
+    /// Whether the variable's text is the value itself; otherwise the text is JSON, such as a number.
     pub is_text: bool,
 }
 
-/// Lays the arguments that the schema of a definition has over it, and returns them.
+/// Applies the operator's arguments that the schema of a definition has, and returns them.
 pub(super) fn set_arguments(
     definition: &mut Definition,
     set: IndexMap<String, SetArgument>,
@@ -480,7 +480,7 @@ fn argument_schema<'s>(schema: &'s Value, name: &str, depth: usize) -> Option<&'
     direct.or_else(|| if depth < MAX_DEPTH { deeper() } else { None })
 }
 
-/// Takes a hidden argument out of a schema; any other is no longer required, and has its value as default.
+/// Removes a hidden argument from a schema. Any other becomes optional, with its value as the default.
 fn change(schema: &mut Value, name: &str, set: &SetArgument, depth: usize) {
     let Some(fields) = schema.as_object_mut() else { return };
     let was_required = optional(fields, name);
@@ -505,7 +505,7 @@ fn change(schema: &mut Value, name: &str, set: &SetArgument, depth: usize) {
     }
 }
 
-/// Makes an argument optional. Whether it was required.
+/// Makes an argument optional; returns true if it was required.
 fn optional(fields: &mut Map<String, Value>, name: &str) -> bool {
     let Some(required) = fields.get_mut("required").and_then(Value::as_array_mut) else { return false };
     let before = required.len();
@@ -517,7 +517,7 @@ fn optional(fields: &mut Map<String, Value>, name: &str) -> bool {
     was_required
 }
 
-/// Takes a name out of the examples, defaults and dependencies of a schema.
+/// Removes a name from the examples, defaults and dependencies of a schema.
 fn forget(fields: &mut Map<String, Value>, name: &str) {
     for keyword in ["examples", "example", "default", "const", "enum"] {
         let values = match fields.get_mut(keyword) {

@@ -1,4 +1,4 @@
-//! Profiles: the tools that one kind of agent gets, and how much of each is bound (DOC-4, DOC-6).
+//! Profiles: the tools that one kind of agent gets, and how much of each is sent (DOC-4, DOC-6).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Profile<'a> {
     pub description: Option<&'a str>,
     /// Its tools.
     pub tools: Vec<ProfileTool<'a>>,
-    /// Whether its full tools were picked for one request: these are bound in every mode.
+    /// Whether its full tools were picked for one request. Picked tools are sent in every mode.
     pub picked: bool,
 }
 
@@ -47,19 +47,19 @@ impl std::fmt::Display for UnknownProfile {
         write!(f, "there is no profile \"{}\"; ", self.name)?;
         match &self.nearest {
             Some(near) => write!(f, "did you mean \"{near}\"?"),
-            None if self.known.is_empty() => f.write_str("this catalog has none"),
+            None if self.known.is_empty() => f.write_str("this catalog has no profiles"),
             None => write!(f, "profiles are: {}", self.known.join(", ")),
         }
     }
 }
 
 impl<'a> Profile<'a> {
-    /// The tools that are bound in full.
+    /// The tools that are sent in full.
     pub fn full(&self) -> impl Iterator<Item = &'a Tool> {
         self.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).map(|entry| entry.tool)
     }
 
-    /// The same tools: the picked ones full, the others deferred.
+    /// Makes the picked tools full, and defers all others.
     pub fn with_picked(mut self, picked: &dyn Fn(&Tool) -> bool) -> Self {
         for entry in &mut self.tools {
             entry.mode = if picked(entry.tool) { DescriptionMode::Full } else { DescriptionMode::Deferred };
@@ -99,7 +99,7 @@ impl Catalog {
         })
     }
 
-    /// The most specific setting counts: the profile's lists, the tool's own mode, the profile's, the catalog's.
+    /// The most specific setting: first the profile's lists, then the tool, the profile, the catalog.
     fn mode(&self, tool: &Tool, profile: Option<&config::Profile>) -> DescriptionMode {
         let listed = profile.and_then(|profile| {
             let facts = tool.facts();
