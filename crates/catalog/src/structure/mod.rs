@@ -1,5 +1,5 @@
-//! Categories and ops of tools whose source names none: by server, by namespace, by the path of the request, else by
-//! the object that a tool acts on.
+//! Derives missing categories and ops: from the server, the namespace or the path of the request, otherwise from the
+//! object that a tool acts on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,9 +13,9 @@ use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::grammar::{WordClass, plural, singular};
 use toolcrib_definition::{Backend, CategoryPath, Definition, beginning, each_word, words};
 
-/// Gives a category to each tool without one, and an op. Tools of one audience are looked at together, with the tools
-/// that everybody sees, so that nothing depends on a tool that a caller cannot see.
-/// `described` are categories that an author describes, with or without tools.
+/// Gives each tool a category and an op if it lacks them. Each audience is handled together with the tools that
+/// everybody sees, so that nothing depends on a tool that a caller cannot see.
+/// `described` are the categories that an author describes, with or without tools.
 pub(super) fn derive<'c>(
     tools: &mut [Tool],
     described: impl Iterator<Item = &'c Category>,
@@ -45,7 +45,7 @@ pub(super) fn derive<'c>(
     }
 }
 
-/// Two derived ops that are equal have the whole name of their tool instead: `comments.get_comment` and
+/// Replaces equal derived ops by ops with the whole name of their tool: `comments.get_comment` and
 /// `comments.get_comments`.
 fn whole_names(tools: &mut [Tool], members: &[usize], without_op: &[usize], without: &BTreeSet<usize>) {
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -91,7 +91,7 @@ fn derive_categories<'c>(
     }
 }
 
-/// Derives categories below the large ones of authors, for tools that everybody sees.
+/// Divides authors' large categories into derived ones, for tools that everybody sees.
 fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Vec<Finding>) {
     let is_public = |index: usize| Audience::of(&tools[index].definition) == Audience::Everybody;
     let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -122,7 +122,7 @@ fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Ve
     }
 }
 
-/// The object of each tool. Segments that all public requests begin with, such as a version, say nothing.
+/// The object of each tool. Segments that all public requests begin with, such as a version, are skipped.
 fn objects(tools: &[Tool], is_public: &dyn Fn(usize) -> bool) -> Vec<Object> {
     let paths: Vec<Option<Vec<String>>> = tools.iter().map(path_segments).collect();
     let public = paths.iter().enumerate().filter(|(index, _)| is_public(*index));
@@ -139,8 +139,8 @@ fn objects(tools: &[Tool], is_public: &dyn Fn(usize) -> bool) -> Vec<Object> {
     tools.par_iter().zip(&paths).map(object).collect()
 }
 
-/// The thing that a plain `id` of a tool identifies: the segment before it in the path of the request, else the last noun of
-/// the name.
+/// The thing that a plain `id` of a tool identifies: the segment before `id` in the path of the request, or the last
+/// noun of the name.
 pub(super) fn resource(definition: &Definition) -> Option<String> {
     if let Some(Backend::Http(backend)) = &definition.backend {
         let (before, _) = backend.path.split_once("/{id}")?;
@@ -185,7 +185,7 @@ fn categories(
     for (server, members) in by_server {
         let root = server.filter(|_| has_servers).map(|server| names::bare(server).to_string());
         let is_small = root.is_some() && members.len() <= MAX;
-        // The titles of authors are those of the root, not of a server.
+        // Authors' titles apply at the root, not below a server.
         let known = if root.is_none() { known } else { &KnownTitles::new() };
         let keys = if is_small { BTreeMap::new() } else { group(objects, vectors, &members, known) };
         let titles = titles(tools, objects, &keys, known);
@@ -207,7 +207,7 @@ fn categories(
     paths
 }
 
-/// A finding for each derived category.
+/// Reports each derived category.
 fn report(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut Vec<Finding>) {
     let mut categories: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (&index, path) in derived.iter().filter(|(_, path)| path[0] != LEFT_OVER) {
@@ -222,7 +222,7 @@ fn report(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut
     }
 }
 
-// Titles of derived categories: an object in the plural, a namespace as it is.
+// Titles of derived categories: an object in the plural, or an unchanged namespace.
 
 /// Letter ranges of the tools that are left over, in alphabetical order.
 const LETTERS: [&str; 5] = ["A to F", "G to L", "M to R", "S to Z", "Other letters"];
@@ -238,10 +238,10 @@ fn letters(name: &str) -> &'static str {
     }
 }
 
-/// The titles of authors, by the key that a group with that title would have.
+/// Authors' titles, by the key that a group with that title would have.
 type KnownTitles = HashMap<String, String>;
 
-/// The titles of these categories, without those below others.
+/// The titles of the top-level categories among these paths.
 fn known<'p>(paths: impl Iterator<Item = &'p str>) -> KnownTitles {
     let roots = paths.filter(|path| !path.is_empty() && !path.contains('/'));
     roots.map(|path| (key(path), path.to_string())).collect()
@@ -301,7 +301,7 @@ fn title(tools: &[Tool], objects: &[Object], path: &[String], members: &[usize])
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Formats and protocols are spelled in capitals.
+/// Spells formats and protocols in capitals.
 pub(super) fn spelled(word: String) -> String {
     const CAPITALS: [&str; 20] = [
         "ai", "api", "crm", "css", "csv", "dns", "html", "http", "ip", "json", "pdf", "sms", "sql", "svg",
@@ -310,7 +310,7 @@ pub(super) fn spelled(word: String) -> String {
     if CAPITALS.contains(&word.as_str()) { word.to_uppercase() } else { word }
 }
 
-/// The noun after a key, where all tools that have the key have the same: `request` after `pull`.
+/// The noun after a key, if it is the same in all tools with the key: `request` after `pull`.
 fn following(objects: &[Object], key: &str, members: &[usize]) -> Option<String> {
     let mut next = members.iter().filter_map(|&tool| {
         let mut nouns = objects[tool].nouns.iter();
@@ -360,7 +360,7 @@ impl Object {
     fn of_words(words: &[String]) -> Self {
         let mut object = Self::default();
         let ends_in_verb = words.len() > 1 && words.last().is_some_and(|word| is_verb(word, false));
-        // One word in front of the object may be a verb or a noun; after a preposition, nouns are others.
+        // One word before the object may be a verb or a noun; nouns after a preposition go to `others`.
         let (mut is_lead, mut is_first, mut is_after) = (true, true, false);
         for (index, word) in words.iter().enumerate() {
             let is_last = index + 1 == words.len();
@@ -409,7 +409,7 @@ impl Object {
     }
 }
 
-/// Whether the last word of a name is a verb: `issue_read`, `todo_list`.
+/// Whether a word is a verb, as in `issue_read`; with `or_noun`, also a verb that can be a noun, as in `todo_list`.
 fn is_verb(word: &str, or_noun: bool) -> bool {
     const LAST: [&str; 9] = ["list", "query", "search", "set", "run", "show", "log", "check", "count"];
     match WordClass::of(word) {
@@ -432,9 +432,9 @@ fn is_told(word: &str) -> bool {
 const MAX_CHARS: usize = 600;
 /// Most words of a name that are read: a longer text is not a name.
 const MAX_NAME_WORDS: usize = 40;
-/// Weight of a word of the name that is no verb; a word of the description has 1.
+/// Weight of a word in the name that is not a verb; all other words have 1.
 const NAME_WEIGHT: f32 = 2.0;
-/// Words of descriptions that tell no object from another.
+/// Words of descriptions that do not distinguish objects.
 const EMPTY: &str = "it its this that these those is are be can will not if when which what where as at based each has \
     have more other also use used uses using return returns returned provide provides provided given such only their \
     them they then than there do does to in on with from into by for of";
@@ -468,7 +468,7 @@ impl WordVectors {
         Self { vectors, holders }
     }
 
-    /// The similarities of a tool with all tools, from 0 to 1, by their positions.
+    /// The similarity of a tool to each tool, from 0 to 1, by position.
     fn similarities(&self, tool: usize) -> Vec<f32> {
         let mut similarities = vec![0.0; self.vectors.len()];
         for &(word, weight) in &self.vectors[tool] {
@@ -504,8 +504,8 @@ fn weighted(name: &str, description: &str, empty: &HashSet<&str>) -> Vec<(String
     weighted
 }
 
-// Groups of tools by their objects. A tool belongs to the group of its first noun when enough tools have that noun
-// first, else to that of a later noun, else to the group whose tools are most similar.
+// Groups tools by their objects. A tool joins the group of its first noun if enough tools have that noun first,
+// otherwise the group of a later noun, otherwise the group with the most similar tools.
 
 /// Fewest tools of a group.
 const MIN: usize = 3;
@@ -513,7 +513,7 @@ const MIN: usize = 3;
 const MAX: usize = 40;
 /// Least mean similarity with the nearest tools of a group.
 const MIN_SIMILARITY: f32 = 0.22;
-/// Number of those tools.
+/// Number of tools in that mean.
 const NEAREST: usize = 3;
 
 /// The group of each tool, as a path of keys: nouns and namespaces. Empty for a tool that has nothing in common with
@@ -542,8 +542,8 @@ fn group(
     paths
 }
 
-/// Groups by the first noun of the tools, which an author has a category for or enough others have, or by a later one that
-/// is the first noun of enough others.
+/// Groups tools by their first noun if an author has a category for it or enough tools share it, otherwise by a later
+/// noun that is the first noun of enough tools.
 fn by_noun(objects: &[Object], members: &[usize], known: &KnownTitles) -> BTreeMap<usize, String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for &tool in members {
@@ -560,12 +560,12 @@ fn by_noun(objects: &[Object], members: &[usize], known: &KnownTitles) -> BTreeM
     members.iter().filter_map(key).collect()
 }
 
-/// Whether tools may be grouped by a word: not by a verb, in a name that has no noun.
+/// Whether tools may be grouped by a word. Names without a noun have only a verb, which makes no group.
 fn is_object(word: &&String) -> bool {
     WordClass::of(word) != WordClass::Verb && !matches!(word.as_str(), "search" | "query")
 }
 
-/// Groups of the tools without one, by any noun that enough of them share; the most frequent noun comes first.
+/// Groups the remaining tools by any noun that enough of them share, the most frequent noun first.
 fn by_shared_noun(objects: &[Object], members: &[usize], keys: &mut BTreeMap<usize, String>) {
     let nouns = |tool: usize| objects[tool].all().filter(is_object).collect::<BTreeSet<&String>>();
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
@@ -584,7 +584,7 @@ fn by_shared_noun(objects: &[Object], members: &[usize], keys: &mut BTreeMap<usi
     }
 }
 
-/// Adds the tools without a group to the most similar one; tools with one object stay together.
+/// Adds the remaining tools to the most similar group; tools with the same object stay together.
 fn by_similarity(
     objects: &[Object],
     vectors: &WordVectors,
@@ -624,7 +624,7 @@ fn by_similarity(
     );
 }
 
-/// Groups below a large one, by the noun after its key; the other tools stay where they are.
+/// Divides a large group by the noun after its key; the other tools stay in the large group.
 fn divide(objects: &[Object], key: &str, tools: &[usize]) -> Vec<(usize, String)> {
     let after = |tool: usize| -> Option<&String> {
         let mut nouns = objects[tool].all();
