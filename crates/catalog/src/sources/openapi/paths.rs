@@ -1,4 +1,4 @@
-//! The operations of a document, found but not yet read.
+//! Finds the operations of a document, without reading them yet.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ const UNCALLED: [&str; 2] = ["options", "trace"];
 const OTHER_FIELDS: [&str; 6] =
     ["$ref", "summary", "description", "servers", "parameters", "additionalOperations"];
 
-/// An operation as it stands in the document.
+/// An operation as the document has it.
 pub(super) struct Found<'d> {
     /// The method, in capitals.
     pub(super) method: String,
@@ -35,7 +35,7 @@ impl Found<'_> {
         self.operation.get("operationId").and_then(Value::as_str).filter(|id| !id.trim().is_empty())
     }
 
-    /// The address of its first server, where that is another one than the first of the document.
+    /// The address of its first server, if it differs from the document's first server.
     pub(super) fn address(&self, root: &Value) -> Option<String> {
         let owners = [self.operation].into_iter().chain(self.items.iter().rev().map(|(item, _)| *item));
         let own = owners.into_iter().find_map(|owner| first_server(owner.get("servers")?))?;
@@ -75,7 +75,7 @@ pub(super) fn operations<'d>(document: &Document<'d>, report: &mut Report) -> Ve
     found
 }
 
-/// The target of a `$ref`, next to which nothing else is read.
+/// The target of a `$ref`. Fields next to the `$ref` are not read.
 fn followed_alone<'d>(
     document: &Document<'d>,
     value: &'d Value,
@@ -88,14 +88,14 @@ fn followed_alone<'d>(
         };
         let others = value.as_object().into_iter().flat_map(Map::keys);
         for field in others.filter(is_lost) {
-            let message = format!("`{}` stands beside a `$ref`, and was left out", quote(field));
+            let message = format!("`{}` is next to a `$ref`, and was left out", quote(field));
             report.invalid(&pointer, field, message);
         }
     }
     document.follow(value, pointer, Loss::Arguments, report)
 }
 
-/// Adds the operations of one of the path items of a path. An operation of the path item itself replaces that of its `$ref`.
+/// Adds the operations of one path item. An operation of the path item itself replaces the same one of its `$ref`.
 fn collect<'d>(
     document: &Document<'d>,
     path: &'d str,
@@ -136,7 +136,7 @@ fn collect<'d>(
             }
             Some(_) if UNCALLED.contains(&method.to_ascii_lowercase().as_str()) => {
                 let message = format!(
-                    "{} asks about {path} rather than doing something; it is no tool",
+                    "{} asks about {path} rather than doing something; it is not a tool",
                     method.to_ascii_uppercase()
                 );
                 report.add(Code::OperationSkipped, &pointer, message);
@@ -149,13 +149,13 @@ fn collect<'d>(
     }
 }
 
-/// The first absolute address: of `servers`, with the default values of its variables, or of Swagger's `host`.
+/// The first server's address, if absolute: from `servers`, with its variables' default values, or Swagger's `host`.
 pub(super) fn base(root: &Value) -> Option<String> {
     let base = root.get("servers").and_then(first_server).or_else(|| swagger(root))?;
     is_address(&base).then_some(base)
 }
 
-/// A relative address, such as `../other`, from that of the document's own server.
+/// Resolves a relative address, such as `../other`, against the document's own server.
 fn joined(base: &str, address: &str) -> Option<String> {
     if address.contains(['{', '}', '$']) || address.contains("://") {
         return None;
@@ -177,7 +177,7 @@ fn joined(base: &str, address: &str) -> Option<String> {
     Some([origin.as_str()].into_iter().chain(steps).collect::<Vec<_>>().join("/"))
 }
 
-/// Whether an address is absolute and whole.
+/// Whether an address is absolute and without variables.
 pub(in crate::sources) fn is_address(base: &str) -> bool {
     let is_web = base.starts_with("https://") || base.starts_with("http://");
     is_web && !base.contains(['{', '}', '$'])
@@ -226,12 +226,12 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Takes a name; false when it is taken.
+    /// Takes a name; returns false if it is already taken.
     pub(super) fn take(&mut self, name: &str) -> bool {
         self.taken.insert(name.to_string())
     }
 
-    /// Takes a name, numbered when it is taken.
+    /// Takes a name, with a number if it is already taken.
     pub(super) fn number(&mut self, name: &str) -> String {
         if self.take(name) {
             return name.to_string();
@@ -247,7 +247,7 @@ impl Names {
     }
 }
 
-/// Whether every provider takes this as the name of an argument.
+/// Whether every provider accepts this as an argument name.
 pub(super) fn is_portable(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(is_portable_byte)
 }
@@ -288,7 +288,7 @@ pub(super) fn name_of_operation(method: &str, path: &str) -> String {
     if parts.is_empty() { "operation".into() } else { parts.join("_") }
 }
 
-/// The keys in `$defs` of all targets of `$ref`: one for each place, the same in all tools.
+/// The `$defs` keys of all `$ref` targets: one for each place, the same in all tools.
 #[derive(Default)]
 pub(in crate::sources) struct DefinitionKeys {
     by_pointer: HashMap<String, String>,
@@ -297,12 +297,12 @@ pub(in crate::sources) struct DefinitionKeys {
 }
 
 impl DefinitionKeys {
-    /// Keeps a key for another definition.
+    /// Reserves a key for another definition.
     pub(in crate::sources) fn reserve(&mut self, key: &str) {
         self.names.take(key);
     }
 
-    /// The key of the schema at a pointer: its last segment, numbered when that is taken.
+    /// The key of the schema at a pointer: its last segment, with a number if that is already taken.
     pub(in crate::sources) fn of(&mut self, pointer: &str) -> String {
         if let Some(key) = self.by_pointer.get(pointer) {
             return key.clone();
