@@ -31,32 +31,32 @@ pub struct Workspace {
     pub document: Option<Document>,
     /// Mistakes in the configuration.
     pub findings: Vec<Finding>,
-    /// Definitions in memory, beside those of the sources.
+    /// Definitions in memory, in addition to those of the sources.
     pub definitions: Option<Document>,
     /// The registry at each address that a source names, or why it could not be fetched. Addresses without an
     /// entry were not fetched.
     pub fetched: BTreeMap<String, Result<Arc<str>, FetchError>>,
-    /// The parts that are left out of a configuration that was only found, not named by the operator. Nothing that it names is run.
+    /// The parts left out of a configuration that was found, not named by the operator. Nothing that it names runs.
     pub found: Option<LeftOut>,
 }
 
 /// Reason why an address gives no registry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The address may be answered by others.
+    /// Others could answer at this address.
     #[error(
-        "an answer over http:// can be changed on its way; use https:// without a user, or a server of this machine"
+        "an answer over http:// can be changed in transit; use https:// without a user name, or a server on this machine"
     )]
     Unsafe,
-    /// There is no whole answer.
+    /// There is no complete answer.
     #[error("{0}")]
     NoAnswer(String),
-    /// The answer is no registry that can be used.
+    /// The answer is not a usable registry.
     #[error("{0}")]
     NoRegistry(String),
 }
 
-/// Parts of a configuration that was only found, and that are not used.
+/// The unused parts of a configuration that was found, not named by the operator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeftOut {
     /// Live servers and addresses of definitions.
@@ -68,14 +68,14 @@ pub struct LeftOut {
 }
 
 impl Workspace {
-    /// The same without any file to read definitions from.
+    /// The same workspace, without definition files.
     pub fn without_files(mut self) -> Self {
         self.config.sources = vec![Source::default()];
         self
     }
 
-    /// Removes everything that a configuration that was only found must not do: name programs, servers, models,
-    /// variables and places to write to. `help` tells the operator how to use it.
+    /// Removes what a configuration may only have if the operator named it: programs, servers, models, variables and
+    /// places to write to. `help` shows the operator how to name it.
     pub fn disarm(&mut self, help: &str) {
         let config = &mut self.config;
         let mut left = LeftOut {
@@ -133,7 +133,7 @@ fn is_plain_file(at: &str) -> bool {
 }
 
 /// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP
-/// client, a single file of definitions, or the address of a registry; these two have the default configuration.
+/// client, a single file of definitions, or the address of a registry. The last two get the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
     if let Some(source) = at_address(catalog) {
         let config = Config { sources: vec![source], ..Config::default() };
@@ -219,7 +219,7 @@ fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Finding {
     Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer))
 }
 
-/// The same about a field of a table; about the table itself where the field is empty.
+/// A finding about a field of a table, or about the table itself if the field is empty.
 fn invalid_field(table: &str, (field, message): (impl AsRef<str>, impl Into<String>)) -> Finding {
     match field.as_ref() {
         "" => invalid(table, message),
@@ -227,7 +227,7 @@ fn invalid_field(table: &str, (field, message): (impl AsRef<str>, impl Into<Stri
     }
 }
 
-/// Checks beyond the types. A model for search without a usable address is dropped.
+/// Checks what types cannot express. A search model without a usable address is dropped.
 fn check(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
     check_serve(config, findings);

@@ -119,7 +119,7 @@ impl Server {
         }
     }
 
-    /// The mistake in these settings, if there is one.
+    /// Returns the first mistake in these settings.
     pub fn problem(&self) -> Option<&'static str> {
         let is_web = |url: &String| ["http://", "https://", "${"].iter().any(|start| url.starts_with(start));
         match (self.command.first(), &self.url) {
@@ -229,7 +229,7 @@ impl ServerAuth {
 
 // Files of environment variables: `NAME=value` on each line, with comments, `export` and quotes.
 
-/// The variables of a file; a line of another form is left out.
+/// The variables of a file. Lines of any other form are skipped.
 pub fn env_variables(text: &str) -> Vec<(String, String)> {
     text.trim_start_matches('\u{feff}').lines().filter_map(variable).collect()
 }
@@ -243,7 +243,7 @@ fn variable(line: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_string(), unquoted(value.trim())))
 }
 
-/// A value in double quotes is a JSON string; one in single quotes is taken as it stands.
+/// A value in double quotes is a JSON string; one in single quotes is taken verbatim.
 fn unquoted(value: &str) -> String {
     let quoted = || match from_json(value) {
         Ok(serde_json::Value::String(text)) => Some(text),
@@ -255,7 +255,7 @@ fn unquoted(value: &str) -> String {
     read.unwrap_or_else(|| value.to_string())
 }
 
-/// The line of a variable, without its end.
+/// The line for a variable, without a line break.
 pub fn env_line(name: &str, value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\' | b'#');
     match value.bytes().all(is_plain) {
@@ -282,7 +282,7 @@ static VARIABLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}").ok());
 
 impl Environment {
-    /// The variables that this function knows.
+    /// Creates an environment that looks up variables with this function.
     pub fn new(variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(variable))
     }
@@ -292,7 +292,7 @@ impl Environment {
         (self.0)(name)
     }
 
-    /// A text with its variables filled in; the first one that is not set.
+    /// Fills in the variables of a text. The error names the first variable that is not set.
     pub fn filled(&self, text: &str) -> Result<String, MissingVariable> {
         let Some(variable) = VARIABLE.as_ref().filter(|_| text.contains("${")) else {
             return Ok(text.into());
