@@ -8,24 +8,24 @@ use toolcrib_definition::Effect;
 
 /// Most entries that are scored in full.
 const CANDIDATES: usize = 100;
-/// Share of the largest weight of a word, below which a word is not summed: it is in many entries.
+/// Share of the largest word weight below which a word is skipped, because it is in many entries.
 const MIN_IDF_SHARE: f32 = 0.05;
-/// Most confidence of a hit beside one that the query names.
+/// Most confidence of the other hits if the query names an entry.
 const MOST_BESIDE_NAMED: f32 = 0.5;
-/// Fewest hits from which the features of the verdict are made.
+/// Number of first hits that the verdict is based on.
 pub(super) const TELLING: usize = 5;
 
-/// Number of features of the order.
+/// Number of ranking features.
 pub(super) const FEATURES: usize = 10;
-/// Weight of each feature in the order, as `lab/search/fit.py` prints them.
+/// Weight of each ranking feature, as `lab/search/fit.py` prints them.
 pub(super) const WEIGHTS: [f32; FEATURES] = [1.0, 5.1, 4.2, 2.5, 1.2, 0.9, 2.1, 2.5, -1.6, 0.9];
-/// Cosine from which an entry without a word of the query is a candidate.
+/// Cosine above which an entry without a word of the query is a candidate.
 const NEAR: f32 = 0.2;
-/// Cosine from which an entry without a word of the query is worth a look where nothing fits.
+/// Cosine from which an entry without a word of the query is still shown if nothing fits.
 const TELLS_NEAR: f32 = 0.35;
-/// Nearness of the heads of a request and of a name from which they are one thing.
+/// Nearness from which the head nouns of a request and of a name mean the same thing.
 pub(super) const SAME_THING: f32 = 0.5;
-/// Words of a query up to which it is short, and from which it is long.
+/// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
 const SHORT: f32 = 6.0;
 const LONG: f32 = 20.0;
 
@@ -36,20 +36,20 @@ pub(super) struct Candidate {
     pub(super) score: f32,
     /// Sum of the weights of its words.
     pub(super) words: f32,
-    /// Cosine of its meaning and the query's; the largest one of its phrases.
+    /// Cosine of its meaning and the query's, and the largest cosine of its phrases.
     pub(super) meaning: f32,
     pub(super) phrase: f32,
-    /// Agreement of what it does with what the query asks to do.
+    /// How well its action agrees with the requested action.
     pub(super) agrees: f32,
-    /// Degree to which its words are near to those of the query.
+    /// How near its words are to those of the query.
     pub(super) near: f32,
-    /// Weight of the nouns of its name that the query does not have; and nearness of its head to the query's.
+    /// Weight of the nouns in its name that the query lacks, and nearness of its head noun to the query's.
     pub(super) extra: f32,
     pub(super) head: f32,
     pub(super) features: [f32; FEATURES],
 }
 
-/// Sum of one entry.
+/// Sum of the word weights of one entry.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     total: f32,
@@ -58,7 +58,7 @@ struct Sum {
     counted: f32,
 }
 
-/// A filter of entries; without it, all count.
+/// A filter of entries; `None` admits all.
 type Within<'q> = Option<&'q dyn Fn(usize) -> bool>;
 
 /// Features of a query's candidates, for the programs in `lab/search`.
@@ -66,7 +66,7 @@ type Within<'q> = Option<&'q dyn Fn(usize) -> bool>;
 pub struct Observation {
     /// Terms of the likelihood that anything fits.
     pub query: Vec<confidence::Term>,
-    /// For each candidate, best first, its entry and its features in the order.
+    /// For each candidate, best first, its entry and its ranking features.
     pub order: Vec<(usize, Vec<f32>)>,
     /// For each of the first hits, its entry and the terms of the probability that it is right.
     pub hits: Vec<(usize, Vec<confidence::Term>)>,
@@ -109,8 +109,8 @@ impl Index {
         SearchResult { verdict, hits }
     }
 
-    /// The most confidence of a candidate: one that reads does not do what a short request to write asks for, and one that
-    /// deletes another thing must not be called without a look.
+    /// The most confidence of a candidate. For a short query, it is low if the query asks to write but the tool only
+    /// reads, or if a destructive tool acts on another thing, since nobody should call such a tool without a look.
     fn most_for(&self, query: &Query, candidate: &Candidate) -> f32 {
         let effect = self.effects[candidate.entry as usize];
         let is_short = query.length as f32 <= SHORT;
@@ -119,7 +119,7 @@ impl Index {
         if is_short && (only_reads || is_other) { confidence::UNSURE / 2.0 } else { 1.0 }
     }
 
-    /// The verdict for the likelihood that anything fits, and the confidence of the first hit.
+    /// The verdict, from the likelihood that anything fits and the confidence of the first hit.
     fn verdict(&self, fit: f32, sure: f32) -> Verdict {
         match self.min_match_likelihood {
             least if fit < least => Verdict::NoMatch,
@@ -128,8 +128,8 @@ impl Index {
         }
     }
 
-    /// Features of a query's candidates, for the programs that fit the weights; none where the query names an entry, or
-    /// nothing is found.
+    /// Features of a query's candidates, for the programs that fit the weights; `None` if the query names an entry or
+    /// finds nothing.
     pub fn observe(&self, query: &str) -> Option<Observation> {
         let is_named = !self.mentioned(query).is_empty();
         let query = Query::read(query, self);
@@ -196,8 +196,9 @@ impl Index {
         candidates
     }
 
-    /// A tool that removes something comes first only where the request asks to remove; another destructive tool also where the
-    /// request asks for just what it does; and one that writes, where the request is no question.
+    /// Moves the first suitable tool to the top. A tool that deletes is suitable if the request asks to remove
+    /// something; any other destructive tool, if the request is destructive or asks for just what the tool does; and a
+    /// tool that writes, if the request is not a question as well.
     fn keep_writes_from_first(&self, query: &Query, candidates: &mut [Candidate]) {
         let is_asked = |one: &Candidate| {
             let (does, effect) = (&self.does[one.entry as usize], self.effects[one.entry as usize]);
@@ -216,7 +217,7 @@ impl Index {
         }
     }
 
-    /// Weight of the nouns of an entry's name that are not near to any word of a query, and nearness of the two heads.
+    /// Weight of the nouns of an entry's name that are not near to any word of a query, and nearness of the head nouns.
     fn nouns_beside(&self, query: &Query, entry: u32) -> (f32, f32) {
         let near = |unit: &Unit, term: Term| {
             let said = unit.senses.iter().filter(|sense| sense.term == term).map(|sense| sense.weight);
@@ -236,7 +237,7 @@ impl Index {
         (nouns.iter().map(extra).sum(), head.unwrap_or(0.0))
     }
 
-    /// Degree to which the words of an entry's name and summary are near to the objects and actions of a query.
+    /// How near the words of an entry's name and summary are to the objects and actions of a query.
     fn nearness(&self, query: &Query, entry: u32) -> f32 {
         let (mut near, mut all) = (0.0, 0.0);
         for unit in query.units.iter().filter(|unit| unit.topic > 0.15) {
@@ -247,7 +248,7 @@ impl Index {
         if all > 0.0 { near / all } else { 0.0 }
     }
 
-    /// Degree to which any word of an entry is near to a unit, from 0 to 1.
+    /// How near the nearest word of an entry is to a unit, from 0 to 1.
     pub(super) fn unit_nearness(&self, unit: &Unit, entry: u32) -> f32 {
         let met = self.met(unit, entry).map(|(sense, _)| sense.weight).fold(0.0, f32::max);
         if met >= 0.8 {
@@ -274,7 +275,7 @@ impl Index {
             if score > least && (words > 0.0 || meaning > NEAR) {
                 met.push(Candidate { entry, score, words, meaning, ..Candidate::default() });
             }
-            // A later entry with the least score would come after all that are kept.
+            // Ties go to the earlier entry, so a later one needs more than the least score kept.
             if met.len() == 2 * limit {
                 least = keep_best(&mut met, limit);
             }
@@ -299,7 +300,7 @@ impl Index {
                         (sum.unit, sum.counted) = (number, counts);
                         sum.total += counts;
                     } else if counts > sum.counted {
-                        // Several senses of one unit do not add up: only the best counts.
+                        // Senses of one unit do not add up: only the best is used.
                         sum.total += counts - sum.counted;
                         sum.counted = counts;
                     }
