@@ -13,7 +13,7 @@ use toolcrib_definition::grammar::counted;
 use toolcrib_definition::tokens::estimate;
 use toolcrib_definition::{clipped, slug};
 
-/// Most characters of a name in a line: a line of the index has several.
+/// Most characters of a name in an index line, which has several names.
 const MAX_NAME: usize = 60;
 
 /// The laid-out index and its pages.
@@ -45,21 +45,21 @@ struct Section {
 /// A link to a tool or a page.
 #[derive(Clone, Default)]
 struct Line {
-    /// The link's text and what follows the link, both markdown.
+    /// The link text and the text after the link, both Markdown.
     label: String,
     about: String,
-    /// The file linked, in its folder.
+    /// The linked file, in its folder.
     file: String,
     is_page: bool,
     /// In tokens.
     size: usize,
-    /// The first and last name behind it.
+    /// The first and last name that it leads to.
     first: String,
     last: String,
     tools: usize,
-    /// The first segment of the categories behind it, where all have the same.
+    /// The first segment of the categories that it leads to, if all have the same.
     root: String,
-    /// Titles of the categories behind it, as markdown.
+    /// Titles of the categories that it leads to, as Markdown.
     names: Vec<String>,
 }
 
@@ -69,12 +69,12 @@ impl Line {
         Self { label, about, file, size, tools: 1, ..Self::default() }
     }
 
-    /// The first title behind it.
+    /// The first title that it leads to.
     fn starts(&self) -> &str {
         self.names.first().map_or("", String::as_str)
     }
 
-    /// The last title behind it.
+    /// The last title that it leads to.
     fn ends(&self) -> &str {
         self.names.last().map_or("", String::as_str)
     }
@@ -156,7 +156,7 @@ impl Section {
     }
 }
 
-/// The categories in alphabetical order. A tool of several is listed in its first.
+/// The categories in alphabetical order. A tool in several categories is listed in its first.
 fn sections(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Section> {
     let lines: Vec<Line> = profile.tools.par_iter().map(|entry| tool_line(entry.tool)).collect();
     type Members<'t> = (Vec<&'t Tool>, Vec<Line>);
@@ -198,15 +198,15 @@ pub fn segment_title(segment: &str) -> String {
     if plain { format!("{first}{}", chars.as_str()) } else { segment.to_string() }
 }
 
-// Pages of a large index: every category is on one page, small ones together, and no page is longer than its budget.
+// Pages of a large index. Small categories share a page, and no page exceeds the budget.
 
-/// Fewest tools of a category that has a page of its own: the first number with which the lines of all pages fit.
+/// Fewest tools of a category with its own page: the first of these numbers with which the index fits is used.
 const OWN_PAGE: [usize; 4] = [3, 6, 10, 16];
-/// Most names of categories in the line of a page.
+/// Most category names in the line of a page.
 const NAMES: usize = 14;
-/// Tokens of the line of a page with several categories, about.
+/// Approximate tokens of the line of a page with several categories.
 const LINE: usize = 45;
-/// Tokens of a line that leads to several pages, about.
+/// Approximate tokens of a line that leads to several pages.
 const GROUP_LINE: usize = 100;
 /// Tokens of a heading on a page with several categories.
 const HEADING: usize = 8;
@@ -231,7 +231,7 @@ impl Layout {
         Self { budget, pages: Vec::new(), taken: HashSet::new() }
     }
 
-    /// Lays out all pages. The lines that it returns fit the budget.
+    /// Lays out all pages, and returns the lines of the index, which fit the budget.
     fn lay_out(&mut self, sections: Vec<Section>) -> Vec<Line> {
         let lines = |own: usize| sections.iter().filter(|section| section.lines.len() >= own).count() * LINE;
         let mut entries = Vec::new();
@@ -247,20 +247,20 @@ impl Layout {
         if size(&entries) > self.budget && roots(&entries) * LINE <= self.budget {
             entries = self.pages_of_roots(entries);
         }
-        // A line by itself cannot get shorter.
+        // A single line cannot get shorter.
         while size(&entries) > self.budget && entries.len() > 1 {
             entries = self.group(entries, false);
         }
         entries
     }
 
-    /// A page for each category of so many tools, and for smaller ones that follow each other.
+    /// A page for each category with at least `own_page` tools, and shared pages for consecutive smaller ones.
     fn category_pages(&mut self, sections: &[Section], own_page: usize) -> Vec<Line> {
         let mut counts: HashMap<String, usize> = HashMap::new();
         for section in sections {
             *counts.entry(root(&section.path)).or_default() += 1;
         }
-        // Categories of one root stay together; a root with one category may be beside others.
+        // A root with several categories shares pages with no other root.
         let family = |path: &str| Some(root(path)).filter(|root| counts[root] > 1);
         let (mut entries, mut pack) = (Vec::new(), Pack::default());
         for section in sections {
@@ -283,7 +283,7 @@ impl Layout {
         entries
     }
 
-    /// The page of one category; several, by the names of its tools, where it is too long for one.
+    /// The page of one category, or several pages by tool name if it is too long for one.
     fn own_pages(&mut self, section: Section) -> Vec<Line> {
         let Section { path, title, purpose, mut lines } = section;
         if size(&lines) > self.budget {
@@ -357,8 +357,8 @@ impl Layout {
         above
     }
 
-    /// Pages of consecutive lines: half as many lines at most, and one more. Of a root, as few as fit; else as many as
-    /// the lines that lead to them fit on a page, so that each of these has little behind it.
+    /// Moves consecutive lines to pages, and returns the lines that lead there: at most half as many, plus one. A root
+    /// gets as few pages as possible; otherwise there are as many as one page has room to list, so that each is short.
     fn group(&mut self, entries: Vec<Line>, is_root: bool) -> Vec<Line> {
         let most = (self.budget / GROUP_LINE).max(2);
         let budget = if is_root { self.budget } else { self.budget.min(size(&entries).div_ceil(most)) };
@@ -389,7 +389,7 @@ impl Layout {
         lines
     }
 
-    /// Adds a page. Returns the line that leads to it, and to the tools of `behind`.
+    /// Adds a page. Returns the line that leads to it, with the names and the count of `behind`.
     fn page(&mut self, stem: &str, label: String, about: String, lines: String, behind: Line) -> Line {
         let file = self.file(stem);
         let heading = format!("{label} Tools");
@@ -400,7 +400,7 @@ impl Layout {
 
     /// A file name that no other page has.
     fn file(&mut self, stem: &str) -> String {
-        /// Most characters of a file name before its ending: a path has room for them on every system.
+        /// Most characters of a file name without its extension, so that paths fit on every system.
         const MAX: usize = 80;
         let slug = slug(stem);
         let stem = slug.char_indices().nth(MAX).map_or(slug.as_str(), |(end, _)| &slug[..end]);
@@ -428,13 +428,13 @@ fn root(path: &str) -> String {
     path.split('/').next().unwrap_or_default().to_string()
 }
 
-/// Number of lines when those of one root are one.
+/// Number of lines if each root has a single line.
 fn roots(entries: &[Line]) -> usize {
     let differs = |pair: &&[Line]| pair[0].root.is_empty() || pair[0].root != pair[1].root;
     1 + entries.windows(2).filter(differs).count()
 }
 
-/// Between the titles of categories below each other.
+/// Separator between the titles of nested categories.
 const BETWEEN: &str = " / ";
 
 /// The common parent title of two titles, with its separator; empty without a common parent. The first title may be the
@@ -478,8 +478,8 @@ fn listed(names: &[String]) -> String {
     if rest == 0 { shown } else { format!("{shown} and {rest} more") }
 }
 
-/// Consecutive lines in chunks of about equal size, each at most `budget` tokens, two lines at the least so that
-/// layers always shrink.
+/// Splits lines into chunks of about equal size, each of at most `budget` tokens, but at least two lines, so that each
+/// layer has fewer lines.
 fn chunked(lines: Vec<Line>, budget: usize) -> Vec<Vec<Line>> {
     let total = size(&lines);
     let budget = budget.min(total.div_ceil(total.div_ceil(budget.max(1)).max(1)) + budget / 8);
@@ -501,9 +501,9 @@ fn chunked(lines: Vec<Line>, budget: usize) -> Vec<Vec<Line>> {
     chunks
 }
 
-// `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all docs in one file.
+// `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all pages in one file.
 
-/// The layout of both files. Tools are known by their positions in [`Catalog::tools`].
+/// The layout of both files. Tools are positions in [`Catalog::tools`].
 #[derive(Debug)]
 pub struct Llms {
     head: String,
@@ -550,7 +550,7 @@ impl Llms {
         out
     }
 
-    /// `llms-full.txt`: the docs of all tools, which `doc` makes for their places.
+    /// `llms-full.txt`: the pages of all tools; `doc` makes the page of the tool at a position.
     pub fn full(&self, doc: impl Fn(usize) -> Option<String>) -> String {
         let docs = self.tools.iter().filter_map(|&index| doc(index));
         let docs = docs.map(|doc| format!("\n---\n\n{}\n", doc.trim_end()));

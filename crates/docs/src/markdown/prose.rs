@@ -1,8 +1,8 @@
-//! A long untrusted description as a block of markdown under a heading of ours.
+//! Turns a long untrusted description into a block of Markdown that is safe under one of our headings.
 //!
 //! 1. The text is cleaned, and the indentation that docstrings carry is removed.
-//! 2. A parser reads it as it will stand in the page; forbidden elements are corrected in the source.
-//! 3. The reading is repeated, with and without extensions, until neither finds anything to correct.
+//! 2. A parser reads it as part of a page; forbidden elements are corrected in the source.
+//! 3. Step 2 is repeated, with and without extensions, until neither finds anything to correct.
 //! 4. A text that still fails is put into a code fence.
 
 use std::ops::Range;
@@ -15,9 +15,9 @@ use toolcrib_definition::{clean_text, hidden_characters};
 const MAX_READINGS: usize = 9;
 const AFTER: &str = "\n\n# .\n";
 
-/// Text as markdown that cannot affect the rest of the page: lists, code, emphasis and web links stay, headings
-/// become bold lines, HTML becomes text. A link that only works on a website becomes its text; others are shown as they
-/// were written.
+/// Turns text into Markdown that cannot affect the rest of the page: lists, code, emphasis and web links stay, headings
+/// become bold lines, HTML becomes text. A link that only works on a website becomes its text; any other link is shown
+/// as written.
 pub fn prose(text: &str) -> String {
     let clean = clean_text(text);
     let clean = dedent(&break_marker(&clean, "<! --"));
@@ -64,7 +64,7 @@ fn dedent(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Lines of spaces, which edits leave behind, as empty ones; empty ones at both ends go.
+/// Empties the lines of spaces that edits leave behind, and removes empty lines at both ends.
 fn without_blanks(text: &str) -> String {
     let lines = text.split('\n').map(|line| if line.trim_matches(' ').is_empty() { "" } else { line });
     lines.collect::<Vec<_>>().join("\n").trim_matches('\n').to_string()
@@ -72,7 +72,7 @@ fn without_blanks(text: &str) -> String {
 
 type Edit = (Range<usize>, String);
 
-/// Makes the edits, in order of place; one that overlaps an earlier one waits for the next reading.
+/// Applies the edits in order of position. An edit that overlaps an earlier one is left for the next reading.
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + 64);
@@ -88,17 +88,17 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
-/// An element that is open while the text is read, and the part of the source that its content takes.
+/// An open element during a reading, with the ranges of its source and its content.
 struct Open {
     range: Range<usize>,
     content: Option<Range<usize>>,
     is_heading: bool,
     is_link: bool,
-    /// Whether only its content stays.
+    /// Whether only its content is kept.
     is_unwrapped: bool,
 }
 
-/// A text with the places of its lines.
+/// One reading of a text: the elements open now, and the corrections so far.
 struct Reading<'a> {
     text: &'a str,
     open: Vec<Open>,
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
             reading.event(event, range);
         }
         if !ends_well && reading.edits.is_empty() {
-            // For anything unexpected the last resort is the fence.
+            // Correcting nothing keeps the text from passing, so that anything unexpected ends up in the fence.
             reading.edits.push((0..0, String::new()));
         }
         reading.edits
@@ -170,14 +170,14 @@ impl<'a> Reading<'a> {
                 self.in_code(range.clone());
             }
             Tag::Link { .. } | Tag::Image { .. } if is_unwrapped => {}
-            // A link by reference is text once its definition is.
+            // A reference link becomes text once its definition does.
             Tag::Link { dest_url, link_type: LinkType::Inline, .. }
             | Tag::Image { dest_url, link_type: LinkType::Inline, .. }
                 if !is_web(dest_url) =>
             {
                 self.part(range.clone());
             }
-            // An image is fetched without being asked for; a link is not.
+            // An image is fetched unasked; a link is not.
             Tag::Image { .. } if !self.open.iter().any(|open| open.is_link) => {
                 self.delete(range.start..range.start + 1);
             }
@@ -224,7 +224,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A bold line of its own; an empty heading disappears.
+    /// Makes a heading a bold line; an empty heading disappears.
     fn heading(&mut self, range: Range<usize>, content: Range<usize>) {
         let end = range.start + self.source(&range).trim_end().len();
         if content.is_empty() {
@@ -238,12 +238,12 @@ impl<'a> Reading<'a> {
         self.edits.push((content.end..end.max(content.end), format!("**{below}")));
     }
 
-    /// The start of an element with its indentation, which would be left alone on a line; within a list it stays.
+    /// The start of an element with its indentation, which would remain alone on a line; inside an element it stays.
     fn with_indent(&self, start: usize) -> usize {
         if self.open.is_empty() { self.text[..start].trim_end_matches(' ').len() } else { start }
     }
 
-    /// A line that opens with `**Word:**` is how sections of a doc begin; only ours may.
+    /// Whether a line begins with `**Word:**`, which marks a section of a page. Only toolcrib may write such marks.
     fn is_label(&self, range: &Range<usize>, content: &Range<usize>) -> bool {
         let line_start = self.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
         self.text[line_start..range.start].trim().is_empty()
@@ -261,7 +261,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Parts the text of a link or a definition from what follows it, so that both are text.
+    /// Separates the label of a link or a definition from its address, so that both become text.
     fn part(&mut self, range: Range<usize>) {
         let source = self.source(&range);
         let between = ["](", "][", "]:"].iter().filter_map(|between| source.rfind(between)).max();
@@ -271,7 +271,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Puts a space after the first `c` of a range, which then begins nothing.
+    /// Puts a space after the first `c` of a range, so that it no longer begins an element.
     fn after(&mut self, range: Range<usize>, c: char) {
         if let Some(at) = self.source(&range).find(c) {
             let at = range.start + at + c.len_utf8();
@@ -289,7 +289,7 @@ impl<'a> Reading<'a> {
         self.edits.push((range.clone(), code(source)));
     }
 
-    /// Shows each tag in a range as code. What begins like a tag and has no end gets a space, which makes it text.
+    /// Shows each tag in a range as code. Anything else that begins like a tag gets a space, which makes it text.
     fn show_html(&mut self, range: Range<usize>) {
         let source = self.source(&range);
         let mut from = 0;
