@@ -1,7 +1,7 @@
 //! HTTP backends: one request for each call, to the configured server only.
 //!
 //! 1. [`message`] makes the whole request: it assigns the arguments of a call to its parts, and [`values`] writes them.
-//! 2. [`Http::run`] sends it, retries where that does no harm, and follows redirects where these are configured.
+//! 2. [`Http::run`] sends it, retries it if that does no harm, and follows redirects if configured.
 //! 3. [`message`] reads the answer within its limits, and explains an error.
 
 mod message;
@@ -29,7 +29,7 @@ use toolcrib_front::credentials::{CallerToken, Credentials, Refused, SecretToken
 use toolcrib_front::mcp::{Connections, FilledSecrets};
 use toolcrib_front::telemetry::{self, Operation};
 
-/// Seconds for opening a connection: a server that is down is noticed before the call times out.
+/// Time for opening a connection. It is short, so that a dead server is noticed before the call times out.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// Connections to all servers.
@@ -95,11 +95,11 @@ impl Http {
         });
         client
             .as_ref()
-            .map_err(|error| BackendError::unconfigured(format!("no HTTP client could be made: {error}")))
+            .map_err(|error| BackendError::unconfigured(format!("cannot create an HTTP client: {error}")))
     }
 }
 
-/// The request of a call, without secrets. An argument's name in the request can mark it as a secret too.
+/// The request of a call, without secrets. The name that an argument has in the request can also mark a secret.
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     let (name, server) = web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url("")?;
@@ -115,7 +115,7 @@ pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result
     Ok(HttpRequest::new(backend, server, BackendRequest { arguments: &preview, ..call })?.preview(name, call))
 }
 
-// Sending of a request, with retries where these do no harm, and redirects where these are configured.
+// Sends a request, with retries if they do no harm, and redirects if configured.
 
 /// Time before a retry: 100 ms at first, doubled each time, 5 s at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -131,11 +131,11 @@ struct Exchange<'e> {
     secrets: &'e FilledSecrets,
     /// The credentials, for a server with `auth`.
     credentials: Option<&'e Credentials>,
-    /// The caller, where the server is not called with the operator's token.
+    /// The caller, unless the server is called with the operator's token.
     caller: Option<CallerToken>,
 }
 
-/// The caller for whom the server is called. A caller without a token that the server is called with is refused.
+/// The caller on whose behalf the server is called. It is an error if a required caller's token is missing.
 fn acting_caller(server: (&str, &Server), caller: &Caller) -> Result<Option<CallerToken>, BackendError> {
     if server.1.auth.is_none() {
         return Ok(None);
@@ -145,13 +145,13 @@ fn acting_caller(server: (&str, &Server), caller: &Caller) -> Result<Option<Call
     Ok(caller_token(server, caller)?.or_else(|| (!is_operator).then(own)))
 }
 
-/// A question for a token. Its type is erased: a whole sign-in is within.
+/// A request for a token. Its type is erased, because it contains a whole sign-in.
 type Question<'a> = Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
 
 /// The token of an exchange.
 struct SentToken {
     token: Option<SecretToken>,
-    /// Whether the server has refused the first one.
+    /// Whether the server has refused the first token.
     is_refused: bool,
 }
 
@@ -223,7 +223,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The answer to a question for a token. The deadline of the call holds for it, too.
+    /// Waits for a token, at most until the deadline of the call.
     pub async fn ask(
         &self,
         question: Question<'_>,
@@ -236,7 +236,7 @@ impl Exchange<'_> {
         Ok(token)
     }
 
-    /// Whether the server has refused the token, and there is another one, which is sent once.
+    /// Whether the server has refused the token and there is another one. This happens at most once per call.
     async fn has_other_token(
         &self,
         response: &Response,
@@ -288,14 +288,14 @@ impl Exchange<'_> {
 
     fn no_header(&self) -> BackendError {
         let message =
-            format!("the token for the server `{}` holds characters that no header can", self.server.0);
+            format!("the token for the server `{}` has characters that a header cannot have", self.server.0);
         BackendError::unconfigured(message)
     }
 
     fn connect_error(&self, error: &reqwest::Error) -> BackendError {
         let name = self.server.0;
         if error.is_builder() {
-            return BackendError::unconfigured(format!("no request can be made for the server `{name}`"));
+            return BackendError::unconfigured(format!("cannot build a request for the server `{name}`"));
         }
         if error.is_connect() {
             let message = format!("the server `{name}` cannot be reached; nothing was sent");
@@ -308,8 +308,8 @@ impl Exchange<'_> {
         connection_lost(name)
     }
 
-    /// The address and the method of a redirect that may be followed: within the origin. Clients disagree whether a 301 or 302
-    /// keeps the method of a write, so a write does not follow one.
+    /// The address and the method of a redirect that may be followed: within the origin. Clients disagree on whether a
+    /// 301 or 302 keeps the method of a write, so writes follow neither.
     fn redirect(&self, response: &Response, from: &Url, method: &Method) -> Option<(Url, Method)> {
         let to = from.join(response.headers().get(LOCATION)?.to_str().ok()?).ok()?;
         let method = match response.status() {
