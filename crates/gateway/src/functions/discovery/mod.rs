@@ -1,8 +1,8 @@
-//! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, exactly as specified, with our `ok`
-//! and `meta` next to its fields. `call_tool` runs with the other functions that run tools.
+//! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, exactly as specified, with
+//! our `ok` and `meta` next to its fields. `call_tool` is with the other functions that run tools.
 //!
-//! 1. [`category`] finds the category of a path and [`named_tool`] the tool of a name; an unknown name is an error with hints. Both
-//!    are written as lists show them: enough to choose, without schemas.
+//! 1. [`category`] finds the category of a path and [`named_tool`] the tool of a name; an unknown name is an error with
+//!    hints. Lists show enough of both to choose, without schemas.
 //! 2. [`search`] ranks tools and categories.
 //! 3. [`mod@list`] shows the content of a category, and [`ExpandTool`] one tool.
 
@@ -31,19 +31,19 @@ pub(super) use search::{
 pub(super) const UNREAD: &str = "not all sources of the catalog could be read, and the tool may be in one of those: ask again \
                                  in other words, and if nothing fits, say that not all tools could be searched";
 
-/// A query without surrounding white space, unless it is empty then.
+/// A query without surrounding white space; `None` if nothing is left.
 fn query(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|query| !query.is_empty())
 }
 
-/// The error of an argument of only white space.
+/// The error for an argument that is only white space.
 pub(super) fn blank(argument: &str) -> ToolError {
     let message = format!("`{argument}` is only white space");
     let next = format!("say in `{argument}` what you want to do: an action and an object, in a few words");
     ToolError::invalid(message, next).field(&format!("/{argument}"), "this is only white space")
 }
 
-/// Segments of the longest path that is read, and its bytes: no category has more.
+/// Most segments and bytes of a path that are read. No category has more.
 const MAX_SEGMENTS: usize = 32;
 const MAX_PATH: usize = 8_192;
 /// Most categories that an error suggests.
@@ -51,8 +51,8 @@ const SUGGESTED: usize = 3;
 /// Most roots that an error lists when no category is near.
 const MAX_ROOTS: usize = 12;
 
-/// Position of the category of a path: the root when it is empty. Letter case does not matter where it leaves one
-/// category. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
+/// Position of the category of a path; the root if the path is empty. Letter case is ignored if only one category then
+/// fits. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
 pub(super) fn category<S: AsRef<str>>(view: &CatalogView, path: &[S]) -> Result<usize, ToolError> {
     let segments = path.iter().flat_map(|segment| segment.as_ref().split('/')).map(clean_line);
     let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
@@ -147,7 +147,7 @@ pub(super) fn named_tool<'e>(view: &'e CatalogView, name: &str) -> Result<(usize
     tool.map(|tool| (index, &**tool)).ok_or_else(|| unknown_tool(view, name, Resolved::Unknown(Vec::new())))
 }
 
-/// The tool exists, but not for this caller.
+/// The error for a tool that exists, but not for this caller.
 pub(super) fn not_authorized(name: &str) -> ToolError {
     ToolError::new(
         ErrorCode::NotAuthorized,
@@ -187,7 +187,7 @@ struct CategoryHit {
     confidence: f32,
     /// Order among categories with the same best tool.
     evidence: f32,
-    /// Whether the query says its name.
+    /// Whether the query contains its name.
     is_named: bool,
     /// Reason for the fit, in words.
     reason: String,
@@ -198,7 +198,7 @@ fn segments(node: &CategoryNode) -> Value {
     node.segments().into()
 }
 
-/// A category, with the reason for its fit where there was a query.
+/// A category, with the reason for its fit if there was a query.
 fn category_fields(node: &CategoryNode, hit: Option<&CategoryHit>) -> Value {
     let mut fields =
         json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
@@ -209,7 +209,7 @@ fn category_fields(node: &CategoryNode, hit: Option<&CategoryHit>) -> Value {
     fields
 }
 
-/// A tool in the category at `place`, with score and reason where there was a query.
+/// A tool in the category at `place`, with confidence and reason if there was a query.
 fn tool_fields(view: &CatalogView, index: usize, place: usize, hit: Option<&Hit>) -> Value {
     let Some(tool) = view.catalog().tools.get(index) else { return Value::Null };
     let mut fields = Map::with_capacity(7);
@@ -240,13 +240,12 @@ pub(super) fn category_hints(view: &CatalogView, nodes: &[usize]) -> Vec<Value> 
     nodes.iter().map(node).map(|node| json!({ "path": segments(node), "summary": node.summary })).collect()
 }
 
-/// A number rounded to its significant digits.
+/// Rounds a confidence to two decimal places.
 pub(super) fn hundredths(confidence: f32) -> f64 {
     (f64::from(confidence) * 100.0).round() / 100.0
 }
 
-// `expand_tool`: the schemas of one tool, with further facts for its callers. No other operation returns schemas. An answer is
-// made once for each tool of a catalog view, and sent unchanged from then on.
+// `expand_tool`: the schemas of one tool, with further facts for its callers. No other operation returns schemas.
 
 /// Arguments of `expand_tool`.
 #[derive(Deserialize)]
@@ -337,7 +336,7 @@ fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, ToolErr
         schema_version: None,
         meta: Value::Null,
     };
-    // The version is that of the whole answer, and not of the catalog.
+    // The version belongs to the whole answer, not to the catalog.
     let json = serde_json::to_string(&expanded).map_err(ToolError::internal)?;
     expanded.schema_version = Some(blake3::hash(json.as_bytes()).to_hex()[..VERSION].to_string());
     expanded.meta = json!({ "registry_version": view.catalog().version });
