@@ -1,5 +1,5 @@
-//! Traces and metrics by OTLP (`[telemetry] otlp`), with the semantic conventions of OpenTelemetry for MCP and generative AI.
-//! Without the cargo feature `otel`, or unless [`start`] was called, an operation only runs.
+//! Exports traces and metrics over OTLP (`[telemetry] otlp`), with OpenTelemetry's semantic conventions for MCP and
+//! generative AI. Without the cargo feature `otel`, or before [`start`] is called, operations run without a span.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use http::HeaderMap;
 /// The header, and the field of `_meta`, with the trace that a request belongs to.
 const TRACEPARENT: &str = "traceparent";
 
-/// An operation with a span; nothing where nothing is exported.
+/// An operation with a span; empty if nothing is exported.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only exports read it"))]
 pub struct Operation(Option<Box<Description>>);
@@ -18,10 +18,10 @@ pub struct Operation(Option<Box<Description>>);
 struct Description {
     name: String,
     kind: Kind,
-    /// Whether its duration is one of the metrics of MCP.
+    /// Whether its duration is recorded in the MCP metrics.
     is_mcp: bool,
     attributes: Vec<(&'static str, Cow<'static, str>)>,
-    /// The trace that its caller has sent.
+    /// The trace that the caller sent.
     parent: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Operation {
         Self(is_on().then(|| Box::new(describe())))
     }
 
-    /// A request of MCP, such as `tools/call` with the name of its tool, from a caller with this `traceparent`.
+    /// An MCP request, such as `tools/call` with the name of its tool, from a caller with this `traceparent`.
     pub fn mcp_request(method: &'static str, tool: Option<&str>, parent: Option<String>) -> Self {
         Self::new(|| Description { parent, ..mcp(Kind::Server, method, tool) })
     }
@@ -47,7 +47,7 @@ impl Operation {
         Self::new(|| mcp(Kind::Client, "tools/call", Some(tool)))
     }
 
-    /// A request of the HTTP API for a function.
+    /// A request to the HTTP API for a function.
     pub fn http_request(function: &'static str, parent: Option<String>) -> Self {
         Self::new(|| {
             let route = format!("/v1/{function}");
@@ -153,7 +153,7 @@ mod otlp {
 
     use super::{Description, Kind, Operation, TRACEPARENT};
 
-    /// Bounds of the durations of MCP, in seconds, as its conventions advise.
+    /// Bounds of MCP durations in seconds, as the conventions advise.
     const BOUNDS: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1., 2., 5., 10., 30., 60., 120., 300.];
 
     static SHARED: OnceLock<Instruments> = OnceLock::new();
@@ -164,7 +164,7 @@ mod otlp {
         client: Histogram<f64>,
     }
 
-    /// The export in progress. What is not sent yet is sent when it is dropped.
+    /// The export in progress. Dropping it sends the data that is left.
     #[derive(Debug)]
     pub struct Exporting(SdkTracerProvider, SdkMeterProvider);
 
@@ -172,7 +172,7 @@ mod otlp {
         fn drop(&mut self) {
             for ended in [self.0.shutdown(), self.1.shutdown()] {
                 if let Err(error) = ended {
-                    tracing::warn!(%error, "the end of the telemetry is not sent");
+                    tracing::warn!(%error, "cannot send the last telemetry data");
                 }
             }
         }
@@ -189,7 +189,7 @@ mod otlp {
         let metrics = metrics.with_endpoint(format!("{address}/v1/metrics")).build();
         let (spans, metrics) = spans
             .and_then(|spans| Ok((spans, metrics?)))
-            .map_err(|error| format!("telemetry cannot be sent to {address}: {error}"))?;
+            .map_err(|error| format!("cannot send telemetry to {address}: {error}"))?;
         let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
         let resource = match std::env::var_os("OTEL_SERVICE_NAME") {
             Some(_) => Resource::builder(),
