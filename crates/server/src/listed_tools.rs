@@ -1,6 +1,6 @@
-//! The catalog's own tools as a client lists them in the modes `full` and `hybrid`, and its full tools on `gateway`: in the order of the catalog,
-//! made once for each catalog view. The policy of the lists depends only on the configuration and on the catalog that the server
-//! started with, so that a list keeps its kind for every client.
+//! The catalog's own tools as a client lists them: all in the modes `full` and `hybrid`, the full ones in `gateway`.
+//! The list is in catalog order, and made once for each catalog view. Its policy depends only on the configuration and on
+//! the catalog that the server started with, so that every client gets the same kind of list.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,12 +15,12 @@ use toolcrib_gateway::functions::{CatalogView, Function, FunctionList};
 use toolcrib_providers::report::{AutoMode, auto_mode};
 use toolcrib_providers::{self as provider, PayloadRequest, Provider};
 
-/// The policy of the lists of clients.
+/// What clients list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListingPolicy {
     /// The catalog's tools, or functions of toolcrib: `full`, `hybrid` or `gateway`.
     pub mode: Mode,
-    /// The functions that are listed, where functions are.
+    /// The functions that are listed, unless the mode is `full` or `hybrid`.
     pub tool_list: ToolList,
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes something.
     pub split_exec: bool,
@@ -52,12 +52,12 @@ impl ListingPolicy {
     }
 }
 
-/// Options of the policies: `mode` may be `auto`.
+/// Options of the policies. The mode may be `auto`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListingOptions {
     /// The tool list of a client.
     pub mode: ServeMode,
-    /// The functions that are listed, if somebody asks for some.
+    /// The functions that are listed, if the operator chose them.
     pub tool_list: Option<ToolList>,
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes something.
     pub split_exec: bool,
@@ -72,9 +72,9 @@ pub(super) struct Listings {
 }
 
 impl Listings {
-    /// Decides on the policies of these profiles, the one of requests that choose none first, by the tools that are there: a
-    /// source that cannot be read must not change how those of the others are listed. Without tools, and where somebody names
-    /// a list of functions, the mode is `gateway`.
+    /// Decides the policy of each profile. Only the tools that could be read count, so that an unreadable source does
+    /// not change how other tools are listed. Without tools, or if the operator chose a list of functions, `auto` means
+    /// `gateway`.
     pub(super) fn of<'p>(
         options: ListingOptions,
         catalog: &Catalog,
@@ -97,7 +97,7 @@ impl Listings {
         Self { policy, decided }
     }
 
-    /// The policy of a profile. One that was not there at the start gets the gateway.
+    /// The policy of a profile. With `auto`, a profile that was not there at the start gets `gateway`.
     pub(super) fn policy(&self, profile: Option<&str>) -> ListingPolicy {
         let decided = self.decided.iter().find(|(name, _)| name.as_deref() == profile);
         ListingPolicy { mode: decided.map_or(self.policy.mode, |(_, mode)| *mode), ..self.policy }
@@ -115,12 +115,12 @@ fn decide(catalog: &Catalog, profile: Option<&str>) -> Option<AutoMode> {
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     tools: Vec<Tool>,
-    /// The place in the catalog of each, by the name that it is listed under.
+    /// The position of each tool in the catalog, by the name it is listed under.
     places: HashMap<String, usize>,
 }
 
 impl ListedTools {
-    /// The tools of a catalog view: in the mode `gateway` those that are full.
+    /// The listed tools of a catalog view. In the mode `gateway`, these are its full tools.
     pub(crate) fn of(view: &CatalogView, shown: ListingPolicy) -> Self {
         let mut profile = view.profile();
         let mode = match shown.mode {
@@ -149,8 +149,8 @@ impl ListedTools {
                 as_its_server_lists_it(&mut tool, own);
             }
             let Ok(mut tool) = serde_json::from_value::<Tool>(tool) else { continue };
-            // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more. Results of MCP servers are passed on whole.
+            // A result may be cut, or only describe a dry run, and clients reject results that break an output schema.
+            // Results of MCP servers are passed on whole.
             if !is_passed_on(own, catalog) {
                 tool.output_schema = None;
             }
@@ -170,7 +170,7 @@ impl ListedTools {
         self.tools.iter().any(|tool| tool.name == listed && tool.output_schema.is_some())
     }
 
-    /// The place in the catalog of the tool that is listed under this name.
+    /// The position in the catalog of the tool that is listed under this name.
     pub(crate) fn place(&self, listed: &str) -> Option<usize> {
         self.places.get(listed).copied()
     }
@@ -196,7 +196,7 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         Function::named(name).is_some() && !is_own(name)
     };
-    // In the mode `hybrid` a tool may have the name of a function that is listed too.
+    // The mode `hybrid` fails if a tool has the name of a function that is listed too.
     let payload = payload(mode).or_else(|_| payload(Mode::Full));
     let mut body = payload.map(|payload| payload.body).unwrap_or_default();
     let mut tools =
@@ -205,7 +205,7 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
     tools
 }
 
-/// Keeps what the live server of a tool says of it to clients: its answers go through as they are, too.
+/// Lists a tool as its live server does, since the server's answers are passed on unchanged too.
 fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
     let (Some(fields), definition) = (listed.as_object_mut(), &tool.definition) else { return };
     if !tool.place.file.starts_with("mcp:") {
@@ -213,7 +213,7 @@ fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
     }
     let schema = definition.parameters.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
     fields.extend(schema.map(|schema: Value| ("inputSchema".to_string(), schema)));
-    // A write is what a tool without annotations is.
+    // A tool without annotations is a write anyway.
     if definition.effect.is_none_or(|effect| effect == Effect::Write) {
         fields.shift_remove("annotations");
     }

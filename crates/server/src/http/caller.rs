@@ -1,6 +1,6 @@
-//! Reads from a request what a caller sends besides the token: the session, the strongest allowed effect, and headers
-//! for servers. A request without a caller, or with a token that lacks a right, gets a challenge, which tells the
-//! client where to get a token.
+//! Reads what a caller sends with a request besides the token: the session, the strongest allowed effect, and headers
+//! for servers. A request without a caller, or with a token that lacks a right, gets a challenge, so that the client
+//! knows where to get a token.
 
 use std::sync::Arc;
 
@@ -117,8 +117,8 @@ pub(super) async fn metadata(context: RequestContext) -> Result<Response, Proble
     Ok(no_store(StatusCode::OK, Media::Json.content_type(), format!("{metadata:#}\n")))
 }
 
-// The profile of a request. The path (`/p/NAME/...`) or the token chooses it; a path that the token is not for is
-// rejected. The error reveals nothing about such profiles.
+// The profile of a request. The path (`/p/NAME/...`) or the token chooses it. A path to a profile that the token is not
+// for is rejected, with an error that does not reveal whether the profile exists.
 
 /// The path before the name of a profile.
 const PREFIX: &str = "/p/";

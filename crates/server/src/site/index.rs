@@ -1,4 +1,4 @@
-//! Data shared by all pages, gathered once for a catalog: the listed tools, the tree of categories, paths of files.
+//! Data shared by all pages, gathered once for a catalog: the listed tools, the category tree, the file paths.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -139,7 +139,7 @@ impl SiteIndex {
         }
     }
 
-    /// The tool of this safe name, in the order of `tools`.
+    /// Position in `tools` of the tool with this safe name.
     pub(super) fn tool_file(&self, safe_name: &str) -> Option<usize> {
         match self.addresses.get(&format!("tools/{safe_name}.html"))? {
             Address::Tool(shown) => Some(*shown),
@@ -152,7 +152,7 @@ impl SiteIndex {
         self.tree.places(self.tools[tool])
     }
 
-    /// A category and its ancestors, beginning with the one below the root.
+    /// A category and its ancestors, beginning directly below the root.
     pub(super) fn path_from_root(&self, category: usize) -> Vec<usize> {
         let mut lineage: Vec<usize> = std::iter::once(category)
             .chain(self.tree.ancestors(category))
@@ -235,7 +235,7 @@ pub(super) const MAX_TOOLS: usize = 200;
 #[derive(Debug)]
 pub(super) struct ProfileReports {
     report: Result<Report, TemplateError>,
-    /// The tools, in the order of the catalog, as many as a page lists.
+    /// The full tools in catalog order, at most as many as a page lists; likewise the deferred ones.
     pub(super) full: Vec<usize>,
     pub(super) deferred: Vec<usize>,
 }
@@ -263,7 +263,7 @@ impl ProfileReports {
     }
 }
 
-// Search in pages without a server, by the script `assets/search.js`.
+// Search on pages without a server, by the script `assets/search.js`.
 
 /// Most characters of a query that are read.
 pub(crate) const MAX_QUERY: usize = 200;
@@ -271,7 +271,7 @@ pub(crate) const MAX_QUERY: usize = 200;
 const MAX_TEXT: usize = 400;
 
 impl SiteIndex {
-    /// The script with the tools and the data of their search index. Pages opened as files can load a script, but not JSON.
+    /// The script with the tools and their search index. Pages opened as files can load a script, but not JSON.
     pub(super) fn search_script(&self, catalog: &Catalog) -> &str {
         self.search.get_or_init(|| {
             let mut places: Vec<(usize, usize)> = self.tools.iter().copied().zip(0..).collect();
