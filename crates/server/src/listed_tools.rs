@@ -1,6 +1,6 @@
 //! The catalog's own tools as a client lists them: all in the modes `full` and `hybrid`, the full ones in `gateway`.
-//! The list is in catalog order, and made once for each catalog view. Its policy depends only on the configuration and on
-//! the catalog that the server started with, so that every client gets the same kind of list.
+//! The list is in catalog order, and made once for each catalog view. Its policy depends only on the configuration and
+//! on the catalog that the server started with, so that every client gets the same kind of list.
 
 use std::collections::{BTreeMap, HashMap};
 
