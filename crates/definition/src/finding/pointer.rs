@@ -1,4 +1,4 @@
-//! JSON Pointers (RFC 6901): put together, taken apart, and the lines and columns that they lead to.
+//! Joins and splits JSON Pointers (RFC 6901), and finds the lines and columns that they lead to.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub fn pointer_push(pointer: &mut String, segment: &str) {
     }
 }
 
-/// The pointer of the parent, and the last segment as the name that it stands for; the whole document has neither.
+/// The pointer of the parent, and the name in the last segment; `None` for the whole document.
 pub fn pointer_split(pointer: &str) -> Option<(&str, Cow<'_, str>)> {
     pointer.rsplit_once('/').map(|(parent, last)| (parent, pointer_unescape(last)))
 }
@@ -55,13 +55,13 @@ pub fn pointer_unescape(segment: &str) -> Cow<'_, str> {
 /// Pointers with more segments than this lead nowhere: no document is that deep.
 const MAX_SEGMENTS: usize = 256;
 
-/// A node of the tree: one place that is wanted, or leads to one.
+/// A node of the tree: a wanted place, or one on the way to it.
 pub(super) type NodeId = usize;
 
 /// The whole document.
 pub(super) const ROOT: NodeId = 0;
 
-/// Pointers that share a beginning share the nodes of it; a parent comes before its children.
+/// Pointers as a tree. Those with a common beginning share its nodes; a parent comes before its children.
 pub(super) struct PointerTree<'p> {
     nodes: Vec<Node<'p>>,
 }
@@ -83,14 +83,14 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Where to point people at: the key of a member, otherwise the value.
+    /// The place to show people: the key of a member, otherwise the value.
     pub(super) fn start(&self) -> usize {
         self.key.unwrap_or(self.value.start)
     }
 }
 
 impl<'p> PointerTree<'p> {
-    /// The tree, and the node of each pointer; none for what is no pointer.
+    /// The tree, and the node of each pointer; `None` for an invalid pointer.
     pub(super) fn new(pointers: impl Iterator<Item = &'p str>) -> (Self, Vec<Option<NodeId>>) {
         let mut tree = Self { nodes: vec![Node::default()] };
         let ends = pointers.map(|pointer| tree.insert(pointer)).collect();
@@ -162,10 +162,10 @@ impl<'p> PointerTree<'p> {
 
 // The lines and columns of findings, in one pass per document.
 
-/// Fills in line and column of every finding that has none and whose file is among the documents.
+/// Fills in missing lines and columns of all findings whose file is among the documents.
 ///
-/// The place of a member of an object is its key, and of an element of an array its value. The place of a missing
-/// field is the nearest existing value around it.
+/// A member of an object is shown at its key, an element of an array at its value, and a missing field at the nearest
+/// existing value around it.
 pub fn locate(documents: &[Document], findings: &mut [Finding]) {
     let mut by_file: std::collections::HashMap<&str, Vec<usize>> = Default::default();
     for (index, finding) in findings.iter().enumerate() {
@@ -205,7 +205,7 @@ fn locate_in(
 
 // Byte offsets to lines and columns and back, in one pass over the text.
 
-/// A place in a text that only moves forward, so that many look-ups in order cost one pass together.
+/// A place in a text that only moves forward, so that many look-ups in order take one pass.
 pub(super) struct Cursor<'t> {
     text: &'t str,
     offset: usize,
@@ -237,7 +237,7 @@ impl<'t> Cursor<'t> {
         (self.line, self.column)
     }
 
-    /// The byte offset of a line and column that are not before the last ones; the end of the line when it is shorter.
+    /// The byte offset of a line and column that are not before the last ones; the end of the line if it is shorter.
     pub(super) fn find(&mut self, line: usize, column: usize) -> Option<usize> {
         while self.line < line {
             self.offset += self.text.get(self.offset..)?.find('\n')? + 1;
@@ -260,12 +260,12 @@ pub fn resolve_local<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> 
     root.pointer(&percent_decoded(reference.strip_prefix('#')?))
 }
 
-/// A fragment of a URI without percent signs.
+/// Decodes the percent signs in a fragment of a URI.
 pub fn percent_decoded(fragment: &str) -> Cow<'_, str> {
     percent_decode_str(fragment).decode_utf8_lossy()
 }
 
-/// The names that the schemas of a document give themselves, with their pointers; the first of a name wins.
+/// The names of the schemas in a document, with their pointers. Of equal names, the first wins.
 #[derive(Debug, Default)]
 pub struct SchemaNames {
     pointers: HashMap<String, String>,
@@ -274,7 +274,7 @@ pub struct SchemaNames {
 }
 
 impl SchemaNames {
-    /// The names by anchors, and by these keywords: `$id`, and `id` in old drafts.
+    /// Reads the names given by anchors and by these keywords: `$id`, and `id` in old drafts.
     pub fn of(document: &Value, id_keywords: &[&str]) -> Self {
         let mut names = Self::default();
         if has_names(document, id_keywords) {
@@ -288,7 +288,7 @@ impl SchemaNames {
         self.pointers.get(name).map(String::as_str)
     }
 
-    /// The innermost schema with an `$id` that a place is part of.
+    /// The pointer of the innermost schema with an `$id` around a place; empty for the root.
     pub fn base(&self, place: &str) -> &str {
         let holds = |base: &&String| {
             place.strip_prefix(base.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -337,7 +337,7 @@ fn is_anchor(key: &str) -> bool {
     matches!(key, "$anchor" | "$dynamicAnchor")
 }
 
-/// Whether a schema, or a value that may be one, gives itself a name.
+/// Whether a value, which may be a schema, contains the name of a schema.
 fn has_names(value: &Value, id_keywords: &[&str]) -> bool {
     let is_name = |key: &str| is_anchor(key) || id_keywords.contains(&key);
     match value {

@@ -1,4 +1,4 @@
-//! The keywords of JSON Schema, with the kind of value that each takes in 2020-12, and the one walk over subschemas.
+//! The keywords of JSON Schema, the kind of value that each takes in 2020-12, and the only walk over subschemas.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ const TYPE_WORDS: [(&str, &[&str]); 7] = [
     ("null", &["none", "nil", "void"]),
 ];
 
-/// The type of JSON Schema that a word plainly means.
+/// The JSON Schema type that a word plainly means.
 pub fn standard_type(word: &str) -> Option<&'static str> {
     let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
     standard(word).or_else(|| {
@@ -38,7 +38,7 @@ pub fn standard_type(word: &str) -> Option<&'static str> {
     })
 }
 
-/// The draft that `$schema` names, else 2020-12, the default of MCP and of the providers.
+/// The draft that `$schema` names, otherwise 2020-12, the default of MCP and of the providers.
 pub fn draft(schema: &Value) -> Draft {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     [
@@ -94,11 +94,11 @@ pub enum KeywordKind {
     Any,
     /// A keyword that views drop: from an older draft, or for naming schemas.
     Old,
-    /// No keyword.
+    /// Not a keyword.
     Unknown,
 }
 
-/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
+/// The value of a keyword. Schemas are small, so looking at each key is faster than hashing the name.
 pub fn keyword<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if schema.len() > 12 {
         return schema.get(name);
@@ -140,7 +140,7 @@ pub fn holds(keyword: &str) -> KeywordKind {
     }
 }
 
-/// Whether a keyword describes the schema and does not constrain values.
+/// Whether a keyword only describes, and does not constrain values.
 pub fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -163,7 +163,7 @@ pub fn is_in_place(keyword: &str) -> bool {
     )
 }
 
-/// Whether a keyword may add properties to those that the schema lists itself.
+/// Whether a keyword may add properties to those that the schema itself lists.
 pub fn is_composing(keyword: &str) -> bool {
     matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "if" | "dependentSchemas")
 }
@@ -204,8 +204,8 @@ pub fn fits(holds: KeywordKind, keyword: &str, value: &Value) -> bool {
     }
 }
 
-/// The value that a keyword's value of another kind can only mean: `true` for `"true"`, 5 for `"5"`, a list for its only
-/// item, a map for an empty list. `properties` are those of the schema, if it has any.
+/// The only value that a value of the wrong kind can mean: `true` for `"true"`, 5 for `"5"`, a list for its only item,
+/// a map for an empty list. `properties` are those of the schema, if it has any.
 pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option<Value> {
     let holds = if keyword == "nullable" { KeywordKind::Flag } else { holds(keyword) };
     let is_name = |name: &&str| properties.map_or(plain_flag(value).is_none(), |all| all.get(name).is_some());
@@ -297,12 +297,12 @@ pub fn in_place(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     in_place.flat_map(|(keyword, value)| below(keyword, value))
 }
 
-/// Calls with each subschema of an object schema, whatever its draft, to change it.
+/// Visits each subschema of an object schema, whatever its draft, to change it.
 pub fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
     object.iter_mut().for_each(|(keyword, value)| below_mut(keyword, value, visit));
 }
 
-/// Calls with each subschema below one keyword, to change it.
+/// Visits each subschema below one keyword, to change it.
 pub fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     match (in_any_draft(keyword, value), value) {
         (KeywordKind::Schema, schema) => visit(schema),
@@ -312,8 +312,8 @@ pub fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Va
     }
 }
 
-/// Calls with the keyword, the pointer and the value of each subschema, whatever the draft. The pointer is that of the
-/// object again at the end: one text for a whole walk.
+/// Visits each subschema, whatever the draft, with its keyword and pointer. Afterwards the pointer is that of the
+/// object again, so that a whole walk needs only one string.
 pub fn each_with_pointer<'a>(
     object: &'a Map<String, Value>,
     pointer: &mut String,
@@ -337,7 +337,7 @@ pub fn each_with_pointer<'a>(
     }
 }
 
-/// Calls with the pointer of each subschema, whatever the draft, to change it.
+/// Visits each subschema, whatever the draft, with its pointer, to change it.
 pub fn each_with_pointer_mut(
     object: &mut Map<String, Value>,
     pointer: &mut String,
@@ -368,18 +368,18 @@ fn below_pointer(pointer: &mut String, segment: &str, visit: impl FnOnce(&mut St
     pointer.truncate(length);
 }
 
-/// Whether a named value is meant as a schema: in `dependencies`, lists of names stand beside schemas.
+/// Whether a named value is meant as a schema: `dependencies` also has lists of names.
 fn is_child(keyword: &str, value: &Value) -> bool {
     keyword != "dependencies" || is_schema(value)
 }
 
-/// Kind of value of a keyword in the draft that gives it this value.
+/// Kind of value of a keyword, in the draft that allows this value.
 fn in_any_draft(keyword: &str, value: &Value) -> KeywordKind {
     match keyword {
         "items" if value.is_array() => KeywordKind::List,
         "definitions" => KeywordKind::Named,
         "additionalItems" => KeywordKind::Schema,
-        // Until draft 7, the schemas and the lists of names that became two keywords.
+        // Until draft 7, one keyword had both schemas and lists of names.
         "dependencies" if value.as_object().is_some_and(|named| named.values().any(is_schema)) => {
             KeywordKind::Named
         }

@@ -10,16 +10,16 @@ use super::{Loosened, Root, allows, take_defs};
 use toolcrib_definition::clean_text;
 use toolcrib_definition::schema::walk::is_annotation;
 
-/// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/formats.md,
-/// OpenAI Chat Completions); for conditions no rule is known, so they count as refused.
+/// Keywords that only MCP allows at the root. Other providers refuse unions, constants and `not` there
+/// (docs/reference/formats.md, OpenAI Chat Completions). No rule for conditions is known, so they count as refused.
 const REFUSED: [&str; 11] = [
     "allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "dependentRequired",
     "dependentSchemas",
 ];
-/// Longest text about properties that go together.
+/// Longest text about properties that are required together.
 const MAX_SAID: usize = 200;
 
-/// Gives the root its form. `say`: whether the description may express lost constraints.
+/// Gives the root the form that a provider takes. `say`: whether the description may state lost constraints.
 pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loosened) -> Result<(), String> {
     if *schema == Value::Bool(true) {
         *schema = json!({});
@@ -50,7 +50,7 @@ pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loose
     Ok(())
 }
 
-/// A missing type is put first, as people write it.
+/// Sets the type to `object`. A missing type is put first, where people write it.
 fn set_type(object: &mut Map<String, Value>) {
     match object.get_mut("type") {
         Some(written) => *written = "object".into(),
@@ -104,7 +104,7 @@ struct Flattening<'a> {
 }
 
 impl Flattening<'_> {
-    /// Turns a schema for objects into one without unions and conditions.
+    /// Removes unions and conditions from a schema for objects.
     fn object(&mut self, object: &mut Map<String, Value>) {
         let outside = self.opening.open.len();
         while let Some(Value::String(reference)) = object.shift_remove("$ref") {
@@ -221,9 +221,9 @@ fn shared_requirements(object: &mut Branch, branches: &[Branch]) {
     }
 }
 
-/// Adds the branches' properties. `one_applies`: every object follows one of them.
+/// Adds the branches' properties. `one_applies`: every object matches at least one branch.
 ///
-/// A property that only some branches have takes their schema, since it is meant for them.
+/// A property that only some branches have gets their schema, since it is meant for them.
 fn add_properties(object: &mut Branch, branches: Vec<Branch>, one_applies: bool) {
     let count = branches.len();
     let closed = |branch: &Branch| {
@@ -255,7 +255,7 @@ fn add_properties(object: &mut Branch, branches: Vec<Branch>, one_applies: bool)
             None => {
                 properties.insert(name, any_of(alternatives));
             }
-            // The object's schema of it holds for every branch; the branches only narrow it.
+            // The object's own schema of a property holds for every branch; the branches only narrow it.
             Some(ours) if in_all && says_nothing(ours) => {
                 let said = ours.as_object().cloned().unwrap_or_default();
                 *ours = any_of(alternatives);
@@ -275,7 +275,7 @@ fn says_nothing(schema: &Value) -> bool {
     }
 }
 
-/// A schema that accepts a value that any of these accepts.
+/// A schema that accepts every value that at least one of these accepts.
 pub(super) fn any_of(schemas: Vec<Value>) -> Value {
     if let Some(listed) = listed(&schemas) {
         return listed;
@@ -328,13 +328,13 @@ fn listed(schemas: &[Value]) -> Option<Value> {
     Some(Value::Object(listed))
 }
 
-// Intersects two schemas. Where the result cannot be expressed, the first one stands, so that no value is refused
-// that both accept.
+// Intersects two schemas. If the intersection cannot be expressed, the first schema is kept, so that no value that both
+// accept is refused.
 
 /// Adds the constraints of another schema.
 pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, loose: &mut Loosened) {
     if into.keys().all(|key| is_annotation(key)) {
-        // The first schema only describes: the second one gets its descriptions.
+        // The first schema only describes, so the second one gets its descriptions.
         let said = std::mem::replace(into, other);
         into.extend(said);
         return;
@@ -364,7 +364,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, lo
     if let Some(items) = items {
         into.insert("items".into(), items);
     }
-    // Evaluated properties and items depend on the schema in which they stood.
+    // Which properties and items are unevaluated depends on the schema that had the keyword.
     for key in ["unevaluatedProperties", "unevaluatedItems"] {
         if into.shift_remove(key).is_some() {
             loose.record(format!("`{key}`"));
@@ -372,7 +372,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, lo
     }
 }
 
-/// Whether the keywords can simply be put together without loss.
+/// Whether the keywords can simply be combined without loss.
 fn is_exact(ours: &Map<String, Value>, theirs: &Map<String, Value>) -> bool {
     let depends_on_others = ["additionalProperties", "items", "unevaluatedProperties", "unevaluatedItems"];
     let lone = |one: &Map<String, Value>| !depends_on_others.iter().any(|key| one.contains_key(*key));
@@ -384,7 +384,7 @@ fn without(mut object: Map<String, Value>, keys: &[&str]) -> Map<String, Value> 
     object
 }
 
-/// The schema of all items beyond `prefixItems`, where the two differ in length.
+/// The schema of all items beyond `prefixItems`, whose lengths may differ.
 fn items_of_both(
     into: &Map<String, Value>,
     other: &Map<String, Value>,
@@ -447,7 +447,7 @@ fn both(key: &str, ours: &mut Value, theirs: Value, loose: &mut Loosened) {
             let listed: HashSet<String> = theirs.iter().map(Value::to_string).collect();
             let common: Vec<Value> =
                 ours.iter().filter(|value| listed.contains(&value.to_string())).cloned().collect();
-            // 1 and 1.0 are the same value, written differently; better too much than too little.
+            // 1 and 1.0 are the same value, written differently: better accept too much than too little.
             let exact = |values: &[Value]| !values.iter().any(|value| value.is_f64() || !is_plain(value));
             if !common.is_empty() && exact(ours) && exact(&theirs) {
                 *ours = common;
@@ -495,7 +495,7 @@ pub(super) fn schemas(ours: Value, theirs: Value, loose: &mut Loosened) -> Value
     }
 }
 
-/// The types that both allow; an integer is a number. `None` without a common type.
+/// The types that both allow; an integer is also a number. `None` without a common type.
 fn common_types(ours: &Value, theirs: &Value) -> Option<Value> {
     let words = |value: &Value| -> Vec<String> {
         let listed = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
