@@ -48,8 +48,8 @@ pub(super) struct AdoptArgs {
     /// Move the servers back.
     #[arg(long, conflicts_with = "mode")]
     undo: bool,
-    /// The tools that the client lists: gateway, hybrid, full, or auto; `serve` explains them. The default is the one that costs
-    /// least now, and it stays.
+    /// The tools that the client lists: gateway, hybrid, full, or auto; `serve` explains them. The default is the one
+    /// that costs least now, and it stays.
     #[arg(long, value_parser = word::<ServeMode>(), value_name = "NAME", hide_possible_values = true)]
     mode: Option<ServeMode>,
     /// Print JSON.
@@ -69,15 +69,15 @@ struct Target {
     folder: Folder,
 }
 
-/// The change of an adoption.
+/// The changes of an adoption.
 struct Plan {
     /// The text of the client's file as it was read.
     read: String,
-    /// The text of the client's file, after it.
+    /// The text of the client's file after the adoption.
     after: String,
     /// What the tools cost, for people.
     cost: Cost,
-    /// The text to go back to.
+    /// The text that `--undo` brings back.
     before: String,
     /// The servers that move now.
     moved: Vec<String>,
@@ -93,7 +93,7 @@ impl AdoptArgs {
         let own = configuration_folder().ok_or_else(|| {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
-        // Two runs at once would write over each other.
+        // Two runs at once would overwrite each other's files.
         let _lock = match self.dry_run {
             true => None,
             false => {
@@ -105,7 +105,7 @@ impl AdoptArgs {
         self.run_for(self.target(&own, name)?)
     }
 
-    /// Every client with servers, each by itself: one that cannot be adopted keeps no other from it.
+    /// Adopts every client with servers. A client that cannot be adopted does not stop the others.
     fn run_all(&self, own: &Path) -> CommandResult {
         let (mut found, mut failures) = (0, Vec::new());
         for client in Client::VARIANTS {
@@ -178,13 +178,13 @@ impl AdoptArgs {
         Ok(Target { called: title.clone(), title, is_of_project: true, folder, file })
     }
 
-    /// The change; `None` where nothing is to be moved.
+    /// Plans the changes; `None` if there is nothing to move.
     fn plan(&self, target: &Target) -> Result<Option<Plan>, CommandError> {
         let shown = target.file.display();
         let known = target.folder.record();
         if let Some(other) = known.as_ref().map(|known| &known.file).filter(|other| **other != target.file) {
             return Err(failed(format!(
-                "{} is adopted already, and only one file of {} can be; nothing was changed. `toolcrib adopt {} --undo` moves its servers back, and then {shown} can be adopted",
+                "{} is adopted already, and {} can have only one adopted file; nothing was changed. Run `toolcrib adopt {} --undo` to move its servers back, then adopt {shown}",
                 other.display(),
                 target.title,
                 other.display()
@@ -214,11 +214,11 @@ impl AdoptArgs {
             }
         }
         let is_again = names.iter().any(|name| is_own(name));
-        // A copy equal to the file has all that the record knows.
+        // If the copy equals the file, the file has all servers of the record.
         let has_all = || std::fs::read_to_string(target.folder.backup()).is_ok_and(|copy| copy == text.text);
         if let Some(known) = known.as_ref().filter(|_| !is_again && !has_all()) {
             return Err(failed(format!(
-                "{shown} has no entry of toolcrib any more, and {} moved from it earlier: {}; nothing was changed. Run `{}` first, which puts them back, and adopt it again",
+                "{shown} no longer has an entry for toolcrib, but {} moved from it earlier: {}; nothing was changed. Run `{}` to put them back, then adopt the file again",
                 counted(known.moved.len(), "server"),
                 known.moved.join(", "),
                 undo_command(target)
@@ -230,7 +230,7 @@ impl AdoptArgs {
                 false => Err(failed(format!("{shown} has no server that can be moved: {}", reasons(&left)))),
             };
         }
-        // With servers that moved earlier, the text to go back to is the present one without toolcrib.
+        // If servers moved earlier, the text to bring back is the present one without toolcrib.
         let earlier = known.map(|known| known.moved).unwrap_or_default();
         let before = match is_again {
             false => text.text.clone(),
@@ -270,7 +270,7 @@ impl AdoptArgs {
         };
         let after = text
             .with_own(&moved, &entry)
-            .ok_or_else(|| failed(format!("cannot edit {shown}: its servers do not begin a line each")))?;
+            .ok_or_else(|| failed(format!("cannot edit {shown}: each server must begin on its own line")))?;
         let configuration = document.to_string();
         let mut all: IndexSet<String> =
             if is_again { earlier.into_iter().collect() } else { IndexSet::new() };
@@ -351,7 +351,7 @@ fn undo_command(target: &Target) -> String {
     format!("toolcrib adopt {} --undo", target.called)
 }
 
-/// The file of a client: the first one with servers, else the first one with an adoption.
+/// The file of a client: the first one with servers, otherwise an adopted one, otherwise a broken one.
 fn file_of(client: Client, own: &Path) -> Result<PathBuf, CommandError> {
     let files = client.files();
     let there: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
@@ -361,7 +361,7 @@ fn file_of(client: Client, own: &Path) -> Result<PathBuf, CommandError> {
         record.is_some_and(|record| record.file == **file)
     };
     let adopted = || files.iter().find(is_adopted).or_else(|| there.iter().find(is_adopted));
-    // A broken file is named by its mistake, and not passed over.
+    // A broken file is not skipped, so that its mistake is reported.
     let is_broken = |file: &&PathBuf| syntax_mistake(&config::read(file)).is_some();
     let broken = || there.iter().find(is_broken);
     let found = there.iter().find(has_servers).or_else(adopted).or_else(broken);
@@ -395,7 +395,7 @@ fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target
     };
     let entry = text.entry(name).unwrap_or_default();
     if !target.is_of_project && entry.contains("${workspaceFolder") {
-        return Err("it has another ${workspaceFolder} in each window of the client".into());
+        return Err("its ${workspaceFolder} differs in each window of the client".into());
     }
     let mut source = source.clone();
     if let Some(filter) = &source.filter {
@@ -407,7 +407,7 @@ fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target
         }
         source.tools = filter.as_list().ok_or_else(|| {
             format!(
-                "its `{}` switches tools off in a way that `tools` of a [[source]] cannot: simplify it, and adopt it again",
+                "its `{}` switches tools off in a way that `tools` of a [[source]] cannot: simplify it, and adopt the file again",
                 filter.key
             )
         })?;
@@ -430,7 +430,7 @@ fn reasons(left: &[(String, String)]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The absolute path by which this program was started. Links are kept: they outlive an update of the program.
+/// The absolute path by which this program was started. Links are not resolved, since they outlive updates.
 fn program() -> Result<String, CommandError> {
     let own = std::env::current_exe().map_err(|error| failed(format!("the program has no path: {error}")))?;
     let typed = PathBuf::from(std::env::args_os().next().unwrap_or_default());
@@ -444,15 +444,15 @@ fn program() -> Result<String, CommandError> {
     path.into_os_string().into_string().map_err(|_| failed("the path of the program is not text"))
 }
 
-/// Attempts to write the client's file, which the client or its person may edit at the same time.
+/// Attempts to write the client's file, which the client or its user may edit at the same time.
 const ATTEMPTS: usize = 5;
 
 fn being_edited(file: &Path) -> CommandError {
     failed(format!("{} is being edited; nothing was changed, try it again", file.display()))
 }
 
-/// Writes the configuration, the secrets, the copy and the record, and then the client's file. Returns false, and changes nothing,
-/// if that was edited meanwhile.
+/// Writes the configuration, the secrets, the copy and the record, and then the client's file. Returns false, and
+/// changes nothing, if the client's file was edited meanwhile.
 fn write(target: &Target, plan: &Plan) -> Result<bool, CommandError> {
     let Target { folder, file, .. } = target;
     let fail = |error: std::io::Error| failed(format!("cannot write to {}: {error}", folder.path.display()));
@@ -473,7 +473,7 @@ fn write(target: &Target, plan: &Plan) -> Result<bool, CommandError> {
     written
 }
 
-/// Writes the client's file; returns false if it is no longer as it was read.
+/// Writes the client's file; returns false if it has changed since it was read.
 fn write_file(file: &Path, text: &str, read: &str) -> Result<bool, CommandError> {
     let mut is_same = true;
     let check = || {
@@ -486,7 +486,7 @@ fn write_file(file: &Path, text: &str, read: &str) -> Result<bool, CommandError>
     }
 }
 
-/// What the tools of the servers cost, after each server was started once.
+/// What the servers' tools cost, measured by starting each server once.
 struct Cost {
     tools: RequestCost,
     /// The servers that listed no tools.
@@ -494,7 +494,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// Counts the tools of servers that move, and of those that have moved earlier.
+    /// Counts the tools of servers that move now or moved earlier.
     fn of(target: &Target, workspace: &Workspace, moving: &[Source]) -> Result<Self, CommandError> {
         let configuration = target.folder.configuration();
         let earlier =
@@ -516,7 +516,7 @@ impl Cost {
         Ok(Self { tools, silent })
     }
 
-    /// The mode to take. Without tools, nobody knows how many there will be: the client lists them as before.
+    /// The mode to use. Without tools, their number is unknown, so the client lists them as before.
     fn mode(&self) -> ServeMode {
         match self.tools.mode {
             Mode::Gateway => ServeMode::Gateway,
@@ -542,7 +542,7 @@ impl Plan {
     }
 }
 
-// The way back: the client's file as it was, or its servers put back into a file that was edited since.
+// The way back: restores the client's file, or puts its servers back into a file that was edited since.
 
 /// Undoes an adoption.
 fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
@@ -612,7 +612,7 @@ fn before(folder: &Folder, file: &Path, record: &Record, now: &str) -> Result<St
     let backup = folder.backup();
     let before = std::fs::read_to_string(&backup);
     let text = ClientText::new(file, now.to_string(), &record.map);
-    // A run that was killed has put the servers back already.
+    // A killed run may have put the servers back already.
     let is_back = |name: &String| {
         let older = before.as_ref().map(|before| text.with_text(before.clone()).entry(name));
         text.entry(name).is_some_and(|entry| older.map_or(true, |older| older.as_ref() == Some(&entry)))
@@ -627,7 +627,7 @@ fn before(folder: &Folder, file: &Path, record: &Record, now: &str) -> Result<St
     restored(&text, folder, &record.moved)
 }
 
-/// A text with the servers that have moved in place of toolcrib, or after the others, and everything else as it is.
+/// The text with the moved servers in place of toolcrib, or after the others; everything else is unchanged.
 fn restored(now: &ClientText, folder: &Folder, moved: &[String]) -> Result<String, CommandError> {
     let backup = folder.backup();
     let fail = |problem: &str| {
