@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::repair::{Repairs, repair};
-use toolcrib_definition::finding::{Code, Finding, Place, Violation, resolve_local, violations};
+use toolcrib_definition::finding::{
+    Code, Finding, Place, Violation, pointer_join, resolve_local, violations,
+};
 use toolcrib_definition::markup::markdown;
 use toolcrib_definition::schema::walk::{draft, in_place};
-use toolcrib_definition::{Definition, NoSchemaMode, compact};
+use toolcrib_definition::{Backend, Definition, NoSchemaMode, compact, quoted};
 
 /// Bytes of text in arguments, and the backtracking steps that a pattern may take on them. A step may read the whole text, so
 /// long texts get few steps. Patterns that need no backtracking take linear time, and have no limit.
@@ -193,9 +195,20 @@ pub(super) fn check(
         schema = Arc::new(compact(Arc::unwrap_or_clone(schema)));
     }
     let cost = ValidationCost::of(&schema);
+    let mut compiled = compile(&schema, cost);
+    // A server checks its own patterns; those of a command line may be all that stands before a program.
+    if matches!(compiled, Err(CompileError::Pattern(_))) && !matches!(tool.backend, Some(Backend::Command(_)))
+    {
+        let (mut changed, mut pointer) = (Vec::new(), String::new());
+        repair_patterns(Arc::make_mut(&mut schema), &mut pointer, &mut changed);
+        for (pointer, message) in changed {
+            report(Finding::new(Code::SchemaRepaired, message).at(place.below(&pointer)));
+        }
+        compiled = compile(&schema, cost);
+    }
     let refused = match remote {
         Some(reference) => Err(format!("its schema refers to {reference}, which was not read")),
-        None => compile(&schema, cost).map_err(|problem| {
+        None => compiled.map_err(|problem| {
             let message = format!("the schema cannot be compiled: {problem}");
             report(Finding::new(Code::SchemaInvalid, message).at(place.clone()));
             format!("its schema cannot be compiled: {problem}")
@@ -210,6 +223,85 @@ pub(super) fn check(
         },
         Err(reason) => Parameters::of(schema, Callable::No(reason)),
     }
+}
+
+/// Rewrites patterns that only JavaScript reads, and takes out those that cannot be checked here.
+fn repair_patterns(schema: &mut Value, pointer: &mut String, changed: &mut Vec<(String, String)>) {
+    let is_read = |pattern: &str| Compiled::of(&json!({ "pattern": pattern })).is_ok();
+    if let Value::Object(keywords) = schema
+        && let Some(Value::String(pattern)) = keywords.get_mut("pattern")
+        && !is_read(pattern)
+    {
+        let at = format!("{pointer}/pattern");
+        let portable = portable(pattern);
+        match is_read(&portable) {
+            true => *pattern = portable,
+            false => {
+                let shown = quoted(pattern);
+                changed.push((at, format!("the pattern `{shown}` cannot be checked here, and is left out")));
+                keywords.shift_remove("pattern");
+            }
+        }
+    }
+    let end = pointer.len();
+    let mut inside = |key: &str, value: &mut Value| {
+        *pointer = pointer_join(&pointer[..end], key);
+        repair_patterns(value, pointer, changed);
+        pointer.truncate(end);
+    };
+    match schema {
+        Value::Object(keywords) => {
+            let schemas = keywords.iter_mut().filter(|(key, _)| !VALUES.contains(&key.as_str()));
+            schemas.for_each(|(key, value)| inside(key, value));
+        }
+        Value::Array(items) => {
+            items.iter_mut().enumerate().for_each(|(index, value)| inside(&index.to_string(), value))
+        }
+        _ => {}
+    }
+}
+
+/// A pattern with escapes for what JavaScript reads as it stands: `[` and the `-` after `\w` in a class, and `{` outside.
+fn portable(pattern: &str) -> String {
+    let mut written = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    let (mut is_class, mut is_after_set) = (false, false);
+    let is_set = |letter: char| "wWdDsS".contains(letter);
+    while let Some(letter) = letters.next() {
+        let was_set = std::mem::take(&mut is_after_set);
+        let rest = letters.as_str();
+        let is_escaped = match letter {
+            '[' => is_class,
+            '-' => {
+                let is_before_set = rest.strip_prefix('\\').is_some_and(|rest| rest.starts_with(is_set));
+                is_class && (was_set || is_before_set)
+            }
+            '{' if !is_class => {
+                let bounds = rest.split_once('}').map(|(bounds, _)| bounds);
+                !bounds.is_some_and(|bounds| {
+                    bounds.starts_with(|c: char| c.is_ascii_digit())
+                        && bounds.chars().all(|c| c.is_ascii_digit() || c == ',')
+                })
+            }
+            _ => false,
+        };
+        match letter {
+            '[' => is_class = true,
+            ']' => is_class = false,
+            _ => {}
+        }
+        if is_escaped {
+            written.push('\\');
+        }
+        written.push(letter);
+        if letter == '\\'
+            && let Some(next) = letters.next()
+        {
+            is_after_set = is_class && is_set(next);
+            written.push(next);
+        }
+    }
+    written
 }
 
 /// Whether a schema compiles.

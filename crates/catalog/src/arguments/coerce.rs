@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use super::read::ArgumentReader;
 use super::validate::{FieldError, InvalidArguments, MAX_EXPLAINED};
 use crate::Tool;
-use toolcrib_definition::finding::{SlipPolicy, Violation, normalized, pointer_join, pointer_split};
+use toolcrib_definition::finding::{
+    SEVERAL_FORMS, SlipPolicy, Violation, normalized, pointer_join, pointer_split, resolve_local,
+};
 use toolcrib_definition::{Effect, clean_line};
 
 /// One repair of arguments, at one place.
@@ -112,6 +114,9 @@ fn is_without_changes(tool: &Tool, arguments: &Value) -> bool {
 
 /// Places of one call that are repaired: each takes a validation, and a call with more mistakes is no slip.
 const MAX_EDITS: usize = 16;
+/// Deepest arguments in which integers are found, and the numbers from which not every integer has a float of its own.
+const MAX_DEPTH: usize = 32;
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Rounds in which required nulls are dropped; a round finds up to fifty.
 const MAX_ROUNDS: usize = 200;
 
@@ -131,6 +136,49 @@ pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Rep
     Ok((read.value, read.repaired))
 }
 
+/// Writes `5.0` as `5` where a schema has integers: both are the same number in JSON, but not in a path or on a command line,
+/// and some providers send every number with a fraction.
+pub(super) fn write_integers(tool: &Tool, arguments: &mut Value) {
+    let schema = tool.parameters.schema();
+    write_integers_below(schema, schema, arguments, 0);
+}
+
+fn write_integers_below(schema: &Value, root: &Value, value: &mut Value, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let schema = match schema.get("$ref").and_then(Value::as_str) {
+        Some(reference) => resolve_local(reference, root).unwrap_or(schema),
+        None => schema,
+    };
+    let kinds =
+        schema.get("type").map(|kind| kind.as_array().map_or(std::slice::from_ref(kind), Vec::as_slice));
+    let has = |wanted: &str| kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == wanted));
+    match value {
+        Value::Number(number) if has("integer") && !has("number") && !number.is_i64() && !number.is_u64() => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MAX_WHOLE);
+            if let Some(whole) = whole {
+                *value = (whole as i64).into();
+            }
+        }
+        Value::Array(items) => {
+            let Some(of_items) = schema.get("items") else { return };
+            items.iter_mut().for_each(|item| write_integers_below(of_items, root, item, depth + 1));
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let of_field = schema.get("properties").and_then(|all| all.get(name));
+                let of_field = of_field.or_else(|| schema.get("additionalProperties"));
+                of_field.into_iter().for_each(|schema| write_integers_below(schema, root, field, depth + 1));
+            }
+        }
+        _ => {}
+    }
+    for branches in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()) {
+        branches.iter().for_each(|branch| write_integers_below(branch, root, value, depth + 1));
+    }
+}
+
 /// Coercion of arguments to the schema of a tool.
 pub struct Coercion<'f> {
     /// The tool that is called.
@@ -145,11 +193,14 @@ pub struct Coercion<'f> {
 
 impl Coercion<'_> {
     /// Valid arguments; else the reading with the fewest repairs, and its violations.
-    pub fn check(
-        mut self,
-        value: Value,
-        repaired: Vec<Repair>,
-    ) -> Result<Reading, (Reading, Vec<Violation>)> {
+    pub fn check(self, value: Value, repaired: Vec<Repair>) -> Result<Reading, (Reading, Vec<Violation>)> {
+        let tool = self.tool;
+        let mut read = self.fitting(value, repaired)?;
+        write_integers(tool, &mut read.value);
+        Ok(read)
+    }
+
+    fn fitting(mut self, value: Value, repaired: Vec<Repair>) -> Result<Reading, (Reading, Vec<Violation>)> {
         let mut as_is = Reading { value: (self.to_canonical)(value), repaired };
         if self.requires_nulls {
             self.drop_required_nulls(&mut as_is.value);
@@ -231,7 +282,9 @@ impl Coercion<'_> {
     /// changes.
     fn edited(&mut self, read: &Reading, wrong: &[Violation]) -> Option<Reading> {
         let mut edits = Vec::new();
-        for violation in wrong {
+        // A value that fits several forms must not become another one, to fit fewer.
+        let is_unfit = |violation: &&Violation| violation.expected.as_deref() != Some(SEVERAL_FORMS);
+        for violation in wrong.iter().filter(is_unfit) {
             let (parent, _) = pointer_split(&violation.pointer).unwrap_or_default();
             let is_member = read.value.pointer(parent).is_some_and(Value::is_object);
             let Some(place) = read.value.pointer(&violation.pointer) else { continue };

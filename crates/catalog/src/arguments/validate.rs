@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::coerce::{
     MAX_NAME, Repair, check_dropped_nulls, coerce_accepted_names, coerce_names, coerce_to_schema,
-    describe_repairs, has_all, is_property_name, property, wrapped,
+    describe_repairs, has_all, is_property_name, property, wrapped, write_integers,
 };
 use super::correct::{Corrected, corrected};
 use super::read::inexact_integers;
@@ -33,10 +33,12 @@ pub fn validate(
     take_extra_fields(tool, secrets, arguments, beside, notes)?;
     let is_known = || arguments.as_object().is_none_or(|fields| has_all(tool, fields));
     if !tool.parameters.is_checked() || (is_known() && tool.parameters.accepts(arguments)) {
+        write_integers(tool, arguments);
         return Ok(Vec::new());
     }
     if let Some(filled) = with_defaults(tool, arguments).filter(|filled| tool.parameters.accepts(filled)) {
         *arguments = filled;
+        write_integers(tool, arguments);
         return Ok(Vec::new());
     }
     match coerce_to_schema(tool, arguments.clone()) {

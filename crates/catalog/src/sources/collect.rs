@@ -13,7 +13,7 @@ use super::formats::{
     SETS, Shape, Surroundings, has_schema, is_list_key, is_provider_tool, made_call, schema_keys,
 };
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
-use toolcrib_definition::{CategoryPath, Definition, Schema};
+use toolcrib_definition::{CategoryPath, Definition, Schema, quoted};
 
 /// Containers nest no deeper than this in any known format.
 const MAX_DEPTH: usize = 10;
@@ -83,7 +83,9 @@ impl<'a> Walk<'a> {
                 let has_tool = LazyCell::new(|| items.iter().any(|item| Shape::of_value(item).is_some()));
                 let is_beside_tools = |item: &Map<String, Value>| is_nameless(item) && *has_tool;
                 let context = &Context { around: context.around.in_list(items), ..context.clone() };
+                let is_tools = context.around == Surroundings::Tools || (pointer.is_empty() && *has_tool);
                 for (index, item) in items.iter().enumerate() {
+                    let found = (self.tools.len(), self.findings.len());
                     match item {
                         Value::Object(object) if is_beside_tools(object) => {
                             self.nameless(object, &pointer_join(pointer, index))
@@ -91,10 +93,15 @@ impl<'a> Walk<'a> {
                         Value::Object(_) | Value::Array(_) => {
                             self.value(item, &pointer_join(pointer, index), context, depth + 1)
                         }
-                        _ if context.around == Surroundings::Tools => {
-                            self.not_a_tool(item, &pointer_join(pointer, index))
-                        }
+                        _ if is_tools => self.not_a_tool(item, &pointer_join(pointer, index)),
                         _ => {}
+                    }
+                    if let Value::Object(object) = item
+                        && is_tools
+                        && found == (self.tools.len(), self.findings.len())
+                        && Shape::of(object, context.around).is_none()
+                    {
+                        self.unread(object, &pointer_join(pointer, index));
                     }
                 }
             }
@@ -245,6 +252,30 @@ impl<'a> Walk<'a> {
         self.findings.push(finding.at(Place::new(self.file, pointer)).help(help));
     }
 
+    /// An item of a list of tools in which nothing was found.
+    fn unread(&mut self, object: &Map<String, Value>, pointer: &str) {
+        if let Some(function) = object.get("function").and_then(Value::as_object) {
+            return self.nameless(function, &pointer_join(pointer, "function"));
+        }
+        let Some(name) = object.get("name").and_then(Value::as_str) else {
+            let is_described = object.contains_key("name") || object.contains_key("description");
+            return if is_described {
+                self.nameless(object, pointer)
+            };
+        };
+        let message = format!("`{}` was left out: the schema of its arguments was not found", quoted(name));
+        let written = object.keys().map(String::as_str).filter(|key| !matches!(*key, "name" | "description"));
+        let slip =
+            written.clone().find_map(|key| Some((key, schema_keys().find(|known| is_near(key, known))?)));
+        let help = match slip {
+            Some((key, known)) if key == known => format!("`{key}` must be an object, a JSON Schema"),
+            Some((key, known)) => format!("write `{known}` for `{key}`"),
+            None => "write it under `parameters`, as a JSON Schema".into(),
+        };
+        let finding = Finding::new(Code::DefinitionInvalid, message).help(help);
+        self.findings.push(finding.at(Place::new(self.file, pointer)));
+    }
+
     fn provider_tool(&mut self, object: &Map<String, Value>, pointer: &str) {
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let kind = text("type").or_else(|| object.keys().next().map(String::as_str)).unwrap_or_default();
@@ -263,6 +294,13 @@ impl<'a> Walk<'a> {
             finding.at(Place::new(self.file, pointer)).help("remove it, or write an object with a `name`"),
         );
     }
+}
+
+/// Whether a key was meant to be another: in other letters, a short form of it, or a word of it.
+fn is_near(key: &str, known: &str) -> bool {
+    let plain = |key: &str| key.to_lowercase().replace(['_', '-'], "");
+    let (key, known) = (plain(key), plain(known));
+    known.starts_with(&key) || known.ends_with(&key)
 }
 
 /// Whether an object holds tools by their names.

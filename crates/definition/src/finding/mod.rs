@@ -28,8 +28,8 @@ pub use pointer::{
 };
 pub use report::{github_report, json_report, sarif_report, text_report};
 pub use typed::{Reader, plain_flag, plain_number, schema_of};
+pub use violation::{SEVERAL_FORMS, Violation, beginning, violations};
 pub use violation::{SlipPolicy, is_plausible, nearest, normalized};
-pub use violation::{Violation, beginning, violations};
 
 /// Place of a finding in the user's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

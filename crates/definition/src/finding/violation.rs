@@ -219,10 +219,13 @@ fn expectation(kind: &Kind) -> String {
         }
         Kind::Format { format } => format!("a value of format {format}"),
         Kind::FalseSchema => "no value here".into(),
-        Kind::OneOfMultipleValid { .. } => "a value that fits exactly one of the allowed forms".into(),
+        Kind::OneOfMultipleValid { .. } => SEVERAL_FORMS.into(),
         other => format!("a value that satisfies `{}`", other.keyword()),
     }
 }
+
+/// What is expected where a value fits more than one branch of a `oneOf`.
+pub const SEVERAL_FORMS: &str = "a value that fits exactly one of the allowed forms";
 
 fn one_of(words: &[Value]) -> String {
     let listed: Vec<String> = words.iter().take(12).map(quoted_value).collect();

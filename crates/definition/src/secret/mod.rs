@@ -75,9 +75,12 @@ impl<'p> SecretPolicy<'p> {
             if is_value && (self.is_secret(option) || (is_key(option) && is_generated(item))) {
                 return REDACTED.into();
             }
-            match item.split_once('=') {
-                Some((option, value)) if option.starts_with('-') && is_key(option) && is_generated(value) => {
-                    format!("{option}={REDACTED}")
+            // `--env=NAME=VALUE` has the name of the value after the option.
+            let begin = item.find('=').filter(|at| item.starts_with('-') && item[at + 1..].contains('='));
+            let (begin, pair) = item.split_at(begin.map_or(0, |at| at + 1));
+            match pair.split_once('=') {
+                Some((name, value)) if !value.contains("${") && self.is_pair(name, value) => {
+                    format!("{begin}{name}={REDACTED}")
                 }
                 _ => self.argument(item),
             }
@@ -115,12 +118,14 @@ impl<'p> SecretPolicy<'p> {
 
     /// Whether the value of a setting is secret, by its name or its looks.
     pub fn is_secret_value(self, name: &str, value: &str) -> bool {
+        self.is_pair(name, value) || self.is_secret(name) || self.argument(value) != value
+    }
+
+    /// Whether a value looks like the key that its name may stand for.
+    fn is_pair(self, name: &str, value: &str) -> bool {
         let may_be =
             words_of(name).iter().any(|word| is_one_of(word, &["key", "api", "auth", "pat", "access"]));
-        self.is_secret(name)
-            || self.argument(value) != value
-            || is_opaque(value)
-            || (may_be && is_generated(value))
+        is_opaque(value) || ((may_be || is_key(name)) && is_generated(value))
     }
 
     /// A violation whose message repeats no secret.

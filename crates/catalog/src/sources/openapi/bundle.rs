@@ -6,9 +6,10 @@ use std::rc::Rc;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
-use super::document::{Document, Report};
+use super::document::{Document, Report, Target};
 use super::lower::{Direction, Lowering, strings};
 use super::paths::DefinitionKeys;
+use toolcrib_definition::finding::pointer_join;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]
@@ -42,11 +43,97 @@ pub(super) struct Bundle<'a, 'd> {
     document: &'a Document<'d>,
     components: HashMap<(Direction, String), Rc<Component>>,
     keys: DefinitionKeys,
+    tags: Tags,
+}
+
+/// The property by which a `discriminator` tells a schema from others, and its values for that, by the pointer of the schema.
+pub(super) type Tags = HashMap<String, (String, IndexSet<String>)>;
+
+/// The tags of all schemas in a part of a document.
+fn gather_tags(document: &Document<'_>, value: &Value, depth: usize, tags: &mut Tags) {
+    if depth > MAX_NESTED {
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            let union = ["oneOf", "anyOf"].iter().find_map(|key| map.get(*key)?.as_array());
+            if let (Some(union), Some((property, names))) = (union, discriminator(document, map)) {
+                for pointer in union.iter().filter_map(|branch| target_of(document, branch)) {
+                    let (_, values) =
+                        tags.entry(pointer.clone()).or_insert_with(|| (property.into(), IndexSet::new()));
+                    let named = names.iter().filter(|(_, target)| *target == pointer);
+                    let named: Vec<String> = named.map(|(name, _)| name.clone()).collect();
+                    let own = || vec![last_segment(&pointer)];
+                    values.extend(if named.is_empty() { own() } else { named });
+                }
+            }
+            map.values().for_each(|value| gather_tags(document, value, depth + 1, tags));
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather_tags(document, item, depth + 1, tags)),
+        _ => {}
+    }
+}
+
+/// The property of a `discriminator`, and its mapping: names, each with the pointer of its schema.
+fn discriminator<'v>(
+    document: &Document<'_>,
+    schema: &'v Map<String, Value>,
+) -> Option<(&'v str, Vec<(String, String)>)> {
+    let told = schema.get("discriminator")?;
+    // Swagger 2.0 has the property alone.
+    let property = told.as_str().or_else(|| told.get("propertyName")?.as_str())?;
+    let mapping = told.get("mapping").and_then(Value::as_object).into_iter().flatten();
+    let names = mapping.filter_map(|(name, target)| {
+        let target = target.as_str()?;
+        let reference =
+            if target.contains('/') { target.into() } else { format!("#/components/schemas/{target}") };
+        Some((name.clone(), target_of(document, &json!({ "$ref": reference }))?))
+    });
+    Some((property, names.collect()))
+}
+
+fn target_of(document: &Document<'_>, schema: &Value) -> Option<String> {
+    match document.resolve_from(schema.get("$ref")?.as_str()?, "") {
+        Target::Local(_, pointer) => Some(pointer),
+        _ => None,
+    }
+}
+
+fn last_segment(pointer: &str) -> String {
+    pointer.rsplit('/').next().unwrap_or_default().to_string()
 }
 
 impl<'a, 'd> Bundle<'a, 'd> {
     pub(super) fn new(document: &'a Document<'d>) -> Self {
-        Self { document, components: HashMap::new(), keys: DefinitionKeys::default() }
+        let mut tags = Tags::new();
+        gather_tags(document, document.root, 0, &mut tags);
+        Self { document, components: HashMap::new(), keys: DefinitionKeys::default(), tags }
+    }
+
+    /// The schemas that extend the one of a `$ref`, where that has a `discriminator` and does not list them: the property
+    /// that tells them apart, and the name and `$ref` of each.
+    fn subtypes(&mut self, reference: &str) -> Option<(String, Vec<(String, String)>)> {
+        let pointer = self.keys.pointer(reference)?.to_string();
+        let schema = self.document.at(&pointer)?.as_object()?;
+        let (property, names) = discriminator(self.document, schema)?;
+        if ["oneOf", "anyOf"].iter().any(|key| schema.contains_key(*key)) {
+            return None;
+        }
+        let (folder, _) = pointer.rsplit_once('/')?;
+        let extends = |schema: &Value| {
+            let bases = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+            bases.filter_map(|base| target_of(self.document, base)).any(|base| base == pointer)
+        };
+        let known = self.document.at(folder)?.as_object()?.iter().filter(|(_, schema)| extends(schema));
+        let found: Vec<(String, String)> = known
+            .map(|(name, _)| {
+                let at = pointer_join(folder, name);
+                let named = names.iter().find(|(_, target)| *target == at).map(|(name, _)| name.clone());
+                (named.unwrap_or_else(|| name.clone()), at)
+            })
+            .collect();
+        let keyed = found.into_iter().map(|(name, at)| (name, format!("#/$defs/{}", self.keys.of(&at))));
+        Some((property.to_string(), keyed.collect()))
     }
 
     /// The schema at a pointer, rewritten.
@@ -126,6 +213,7 @@ impl<'a, 'd> Bundle<'a, 'd> {
             document: self.document,
             report,
             keys: &mut self.keys,
+            tags: &self.tags,
             direction,
             pointer: pointer.to_string(),
             refs: IndexSet::new(),
@@ -173,6 +261,8 @@ pub(in crate::sources) fn refs_in(schema: &Value, found: &mut IndexSet<String>) 
 const MAX_PROPERTIES: usize = 500;
 /// Longest chain of references and `allOf`s.
 const MAX_DEPTH: usize = 24;
+/// Deepest part of a document in which a `discriminator` is found.
+const MAX_NESTED: usize = 64;
 /// Keywords of a plain object. `minProperties` and the like are left to the service.
 const PLAIN: [&str; 13] = [
     "type", "properties", "required", "additionalProperties", "allOf", "title", "description", "examples",
@@ -191,7 +281,9 @@ pub struct Property {
 pub(super) struct Plain {
     pub(super) properties: IndexMap<String, Rc<Property>>,
     is_object: bool,
-    is_closed: bool,
+    pub(super) is_closed: bool,
+    /// Whether the author says that it takes more properties.
+    pub(super) is_open: bool,
 }
 
 /// Plain objects found so far, by their `$ref`; `None` for other schemas.
@@ -204,7 +296,13 @@ pub(super) fn flatten(
     memo: &mut Memo,
     report: &mut Report,
 ) -> Option<Rc<Plain>> {
-    let plain = Flattening { bundle, memo, report }.schema(schema, 0)?;
+    let mut flattening = Flattening { bundle, memo, report };
+    let mut plain = flattening.schema(schema, 0)?;
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str)
+        && let Some((property, subtypes)) = flattening.bundle.subtypes(reference)
+    {
+        plain = Rc::new(flattening.with_subtypes(&plain, &property, &subtypes));
+    }
     let usable = !plain.properties.is_empty() || (plain.is_object && plain.is_closed);
     usable.then_some(plain)
 }
@@ -216,6 +314,35 @@ struct Flattening<'f, 'a, 'd> {
 }
 
 impl Flattening<'_, '_, '_> {
+    /// A base schema with the properties of what extends it, all optional.
+    fn with_subtypes(&mut self, base: &Plain, property: &str, subtypes: &[(String, String)]) -> Plain {
+        let mut plain = base.clone();
+        for (_, reference) in subtypes {
+            let Some(subtype) = self.schema(&json!({ "$ref": reference }), 0) else {
+                plain.is_open = true;
+                continue;
+            };
+            for (name, property) in &subtype.properties {
+                if plain.properties.contains_key(name) {
+                    continue;
+                }
+                let property = Property { schema: property.schema.clone(), required: false };
+                plain.is_open |= plain.add(name, Rc::new(property)).is_none();
+            }
+        }
+        if let Some(tag) = plain.properties.get(property)
+            && tag.schema.value.get("enum").is_none()
+            && !subtypes.is_empty()
+        {
+            let mut schema = tag.schema.value.clone();
+            let names: Vec<&String> = subtypes.iter().map(|(name, _)| name).collect();
+            schema["examples"] = json!(names);
+            let schema = Rc::new(Component::new(schema, tag.schema.refs.clone()));
+            plain.properties.insert(property.into(), Rc::new(Property { schema, required: tag.required }));
+        }
+        plain
+    }
+
     fn schema(&mut self, schema: &Value, depth: usize) -> Option<Rc<Plain>> {
         let map = schema.as_object().filter(|_| depth < MAX_DEPTH)?;
         let Some(reference) = map.get("$ref").and_then(Value::as_str) else {
@@ -249,15 +376,17 @@ impl Flattening<'_, '_, '_> {
             Some(_) => return None,
         }
         match map.get("additionalProperties") {
-            None | Some(Value::Bool(true)) => {}
+            None => {}
             Some(Value::Bool(false)) => plain.is_closed = true,
-            Some(Value::Object(open)) if open.is_empty() => {}
+            Some(Value::Bool(true)) => plain.is_open = true,
+            Some(Value::Object(open)) if open.is_empty() => plain.is_open = true,
             Some(_) => return None,
         }
         for member in map.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             let member = self.schema(member, depth + 1)?;
             plain.is_object |= member.is_object;
             plain.is_closed |= member.is_closed;
+            plain.is_open |= member.is_open;
             for (name, property) in &member.properties {
                 plain.add(name, property.clone())?;
             }

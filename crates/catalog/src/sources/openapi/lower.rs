@@ -6,6 +6,7 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
+use super::bundle::Tags;
 use super::document::{Dialect, Document, Loss, Report, Target, quote};
 use super::paths::DefinitionKeys;
 use toolcrib_definition::finding::{Code, plain_flag, pointer_push};
@@ -33,6 +34,7 @@ pub(super) struct Lowering<'a, 'd> {
     pub(super) document: &'a Document<'d>,
     pub(super) report: &'a mut Report,
     pub(super) keys: &'a mut DefinitionKeys,
+    pub(super) tags: &'a Tags,
     pub(super) direction: Direction,
     /// Place of the schema in the document.
     pub(super) pointer: String,
@@ -86,6 +88,21 @@ impl Lowering<'_, '_> {
             }
         }
         lower_bounds(&mut out);
+        // With a discriminator, a value may fit several branches: the property says which one is meant.
+        if map.contains_key("discriminator")
+            && !out.contains_key("anyOf")
+            && let Some(branches) = out.shift_remove("oneOf")
+        {
+            out.insert("anyOf".into(), branches);
+        }
+        if let Some((property, names)) = self.tags.get(&self.pointer)
+            && let Some(Value::Object(tag)) = out.get_mut("properties").and_then(|all| all.get_mut(property))
+            && !tag.contains_key("enum")
+            && !tag.contains_key("const")
+            && !tag.contains_key("$ref")
+        {
+            tag.insert("enum".into(), json!(names));
+        }
         for word in ["nullable", "x-nullable"] {
             if map.get(word).is_some_and(Value::is_string) && is_true(map.get(word)) {
                 self.report.repaired(&self.pointer, word, &true.into());

@@ -50,11 +50,17 @@ impl<'d> Importer<'_, 'd> {
         let parameters = self.parameters(found);
         let mut arguments = self.arguments(found, &parameters);
         let body = self.body(found, &parameters);
-        let Body { arguments: sent, content_type, examples } = body;
+        let Body { arguments: sent, content_type, examples, is_open } = body;
         arguments.extend(sent);
         self.limit(&mut arguments, found);
-        let merged =
-            merge(&arguments, &found.method, &found.pointer, self.budget, &mut self.bundle, &mut self.report);
+        let merged = merge(
+            (&arguments, is_open),
+            &found.method,
+            &found.pointer,
+            self.budget,
+            &mut self.bundle,
+            &mut self.report,
+        );
 
         let summary = self.text(found.operation, "summary", &found.pointer);
         let description = self.text(found.operation, "description", &found.pointer);

@@ -244,6 +244,8 @@ pub(super) struct Body {
     /// The media type when it is not JSON.
     pub(super) content_type: Option<String>,
     pub(super) examples: Vec<(Option<String>, Value)>,
+    /// Whether it takes properties that its schema does not list.
+    pub(super) is_open: bool,
 }
 
 /// A body's schema, with its description.
@@ -325,7 +327,7 @@ impl<'d> Importer<'_, 'd> {
             parameters.iter().any(|parameter| parameter.value.get("type").is_some_and(|kind| kind == "file"));
         let form = media.filter(|media| matches!(rank(media), 2 | 3)).min_by_key(|media| rank(media));
         let form = if has_file { MULTIPART } else { form.unwrap_or(FORM) };
-        Body { arguments, content_type: Some(form.to_string()), examples: Vec::new() }
+        Body { arguments, content_type: Some(form.to_string()), examples: Vec::new(), is_open: false }
     }
 
     /// The properties of a plain object become arguments; any other body is one argument. Most documents omit
@@ -349,6 +351,7 @@ impl<'d> Importer<'_, 'd> {
             0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report),
             _ => None,
         };
+        let is_open = plain.as_ref().is_some_and(|plain| plain.is_open && !plain.is_closed);
         let arguments = match plain {
             Some(plain) => {
                 let example = self.example_of(&schema).filter(|_| examples.is_empty());
@@ -375,7 +378,7 @@ impl<'d> Importer<'_, 'd> {
                 vec![Argument { description, required: required == Some(true), writing, ..body }]
             }
         };
-        Body { arguments, content_type: content_type(media), examples }
+        Body { arguments, content_type: content_type(media), examples, is_open }
     }
 
     /// The author's example of a whole body, in its schema.
@@ -474,9 +477,10 @@ pub(super) struct Merged {
     pub(super) places: IndexMap<String, ArgumentPlace>,
 }
 
-/// Merges arguments; parts over `budget` accept any value.
+/// Merges arguments; parts over `budget` accept any value. With `is_open`, more arguments are allowed, and become properties
+/// of the body.
 pub(super) fn merge(
-    arguments: &[Argument],
+    (arguments, is_open): (&[Argument], bool),
     method: &str,
     pointer: &str,
     mut budget: usize,
@@ -520,7 +524,7 @@ pub(super) fn merge(
     if !required.is_empty() {
         parameters.insert("required".to_string(), required.into());
     }
-    parameters.insert("additionalProperties".to_string(), false.into());
+    parameters.insert("additionalProperties".to_string(), is_open.into());
     let (definitions, unresolved) = bundle.definitions(refs, Direction::Input, &mut budget, report);
     if !definitions.is_empty() {
         parameters.insert("$defs".to_string(), definitions.into());

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http::plain;
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
-use toolcrib_catalog::ToolArgument;
+use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
@@ -88,14 +88,29 @@ pub(super) async fn run(
         return Err(failed(program, status, &output, &secrets));
     }
     let content = match from_others(&output.stdout) {
-        Ok(json) => json,
-        Err(_) if output.stdout.is_empty() => Value::Null,
-        Err(_) => String::from_utf8_lossy(&output.stdout).into(),
+        Ok(json) if is_meant(&json, &output.stdout, call.tool) => json,
+        _ if output.stdout.is_empty() => Value::Null,
+        _ => String::from_utf8_lossy(&output.stdout).into(),
     };
     let (content, warning) = secrets.hide_in_result(content);
     let cut = output.is_cut.then(|| format!("the answer was cut: it is longer than {max_bytes} bytes"));
     let warnings = cut.into_iter().chain(warning).collect();
     Ok(BackendResponse { warnings, ..BackendResponse::new(content) })
+}
+
+/// Whether output that can be read as JSON is JSON, and not text such as the version `3.10`, which a number would change.
+fn is_meant(json: &Value, written: &[u8], tool: &Tool) -> bool {
+    let has_text = tool
+        .definition
+        .result_schema
+        .as_ref()
+        .is_some_and(|schema| schema.value().get("type") == Some(&"string".into()));
+    match json {
+        Value::Object(_) | Value::Array(_) => true,
+        Value::String(_) => !has_text || written.starts_with(b"\""),
+        Value::Number(number) => !has_text && number.to_string().as_bytes() == written.trim_ascii(),
+        _ => !has_text,
+    }
 }
 
 /// The command of a call, for a dry run.
