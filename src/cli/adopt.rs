@@ -213,6 +213,15 @@ impl AdoptArgs {
                 Err(reason) => left.push((name.clone(), reason)),
             }
         }
+        let elsewhere = workspace.findings.iter().filter(|finding| {
+            finding.place.as_ref().is_some_and(|place| place.pointer.starts_with("/projects/"))
+        });
+        let elsewhere = elsewhere.filter_map(|finding| {
+            let name =
+                finding.message.split('`').nth(1).filter(|name| !names.iter().any(|known| known == name))?;
+            Some((name.to_string(), finding.message.clone()))
+        });
+        left.extend(elsewhere);
         let is_again = names.iter().any(|name| is_own(name));
         // If the copy equals the file, the file has all servers of the record.
         let has_all = || std::fs::read_to_string(target.folder.backup()).is_ok_and(|copy| copy == text.text);
@@ -265,6 +274,7 @@ impl AdoptArgs {
             moved.push(name);
         }
         let entry = OwnEntry {
+            timeouts: text.timeouts(&names),
             program: program()?,
             arguments: ["serve", "--stdio", &configuration.to_string_lossy()].map(str::to_string).to_vec(),
         };

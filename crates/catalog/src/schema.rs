@@ -766,4 +766,21 @@ mod tests {
         let defs: Map<String, Value> = (0..5000).map(link).collect();
         assert!(!ValidationCost::of(&json!({ "$ref": "#/$defs/d0", "$defs": defs })).is_affordable());
     }
+
+    #[test]
+    fn patterns_of_javascript_are_read_and_others_are_left_out() {
+        assert_eq!(portable(r"^[\w-\.]+@[\w-]{2,4}$"), r"^[\w\-\.]+@[\w\-]{2,4}$");
+        assert_eq!(portable(r"[[a-z] {x} \{[^\d-x]"), r"[\[a-z] \{x} \{[^\d\-x]");
+        let mut schema = json!({"properties": {
+            "email": {"type": "string", "pattern": r"^[\w-\.]+$"},
+            "end": {"type": "string", "pattern": r"^a\Z"},
+            "pattern": {"type": "string"},
+        }});
+        let mut changed = Vec::new();
+        repair_patterns(&mut schema, &mut String::new(), &mut changed);
+        assert_eq!(schema["properties"]["email"]["pattern"], json!(r"^[\w\-\.]+$"));
+        assert_eq!(schema["properties"]["end"], json!({"type": "string"}));
+        assert_eq!(changed.len(), 1);
+        assert_eq!(changed[0].0, "/properties/end/pattern");
+    }
 }

@@ -30,11 +30,28 @@ pub(super) struct ClientText {
 pub(super) struct OwnEntry {
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
+    /// The longest times that the client gave the servers, by its own keys.
+    pub(super) timeouts: Vec<(&'static str, u64)>,
 }
+
+/// Keys of the times that a client waits for a server.
+const TIMEOUTS: [&str; 3] = ["timeout", "tool_timeout_sec", "startup_timeout_sec"];
 
 impl ClientText {
     pub(super) fn new(file: &Path, text: String, map: &str) -> Self {
         Self { text, map: map.to_string(), format: client_format(file) }
+    }
+
+    /// The longest times that the client gives these servers.
+    pub(super) fn timeouts(&self, names: &[String]) -> Vec<(&'static str, u64)> {
+        let text = if self.format == Format::Json { without_comments(&self.text) } else { self.text.clone() };
+        let Ok(document) = Document::parse("", text.into_bytes(), self.format) else { return Vec::new() };
+        let longest = |key: &&'static str| {
+            let servers = document.value.pointer(&self.map)?;
+            let given = names.iter().filter_map(|name| servers.get(name)?.get(*key)?.as_u64());
+            Some((*key, given.max()?))
+        };
+        TIMEOUTS.iter().filter_map(longest).collect()
     }
 
     /// Another text of the same file.
@@ -201,6 +218,9 @@ impl OwnEntry {
         if has_tools {
             entry["tools"] = json!(["*"]);
         }
+        for (key, time) in &self.timeouts {
+            entry[*key] = (*time).into();
+        }
         let text = match indent.is_empty() {
             true => entry.to_string(),
             false => format!("{entry:#}").replace('\n', indent),
@@ -212,8 +232,9 @@ impl OwnEntry {
     fn as_yaml(&self, place: &str) -> String {
         let indent = &place[..place.len() - place.trim_start_matches(' ').len()];
         let (program, arguments) = (json!(self.program), json!(self.arguments));
+        let timeout = self.timeouts.iter().map(|(_, time)| *time).max().unwrap_or_default().max(300);
         format!(
-            "{indent}{OWN}:\n{indent}  type: stdio\n{indent}  name: {OWN}\n{indent}  enabled: true\n{indent}  cmd: {program}\n{indent}  args: {arguments}\n{indent}  timeout: 300\n"
+            "{indent}{OWN}:\n{indent}  type: stdio\n{indent}  name: {OWN}\n{indent}  enabled: true\n{indent}  cmd: {program}\n{indent}  args: {arguments}\n{indent}  timeout: {timeout}\n"
         )
     }
 
@@ -221,6 +242,9 @@ impl OwnEntry {
         let mut table = toml_edit::Table::new();
         table.insert("command", toml_edit::value(&self.program));
         table.insert("args", toml_edit::value(self.arguments.iter().collect::<Array>()));
+        for (key, time) in &self.timeouts {
+            table.insert(key, toml_edit::value(i64::try_from(*time).unwrap_or(i64::MAX)));
+        }
         Item::Table(table)
     }
 }

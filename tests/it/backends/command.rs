@@ -71,6 +71,16 @@ fn stdin_is_json_and_stdout_is_what_it_is() {
 }
 
 #[test]
+fn text_that_looks_like_a_number_stays_text() {
+    for (printed, result) in
+        [("3.10", json!("3.10")), ("4567e12", json!("4567e12")), ("42", json!(42)), ("[1]", json!([1]))]
+    {
+        let (_folder, running) = sh(&format!("printf {printed}"), json!({}));
+        assert_eq!(running.call("run", json!({})).unwrap().content, result, "{printed}");
+    }
+}
+
+#[test]
 fn it_runs_in_the_catalog_with_a_clean_environment() {
     let (root, running) = sh("pwd; ls; env; echo ${#KEY} long", json!({ "env": { "KEY": "b ${TOKEN}" } }));
     let response = running.call("run", json!({})).unwrap();

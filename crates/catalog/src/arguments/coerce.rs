@@ -138,12 +138,17 @@ pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Rep
 
 /// Writes `5.0` as `5` where a schema has integers: both are the same number in JSON, but not in a path or on a command line,
 /// and some providers send every number with a fraction.
-pub(super) fn write_integers(tool: &Tool, arguments: &mut Value) {
+pub(super) fn write_integers(tool: &Tool, reader: &ArgumentReader, arguments: &mut Value) {
     let schema = tool.parameters.schema();
-    write_integers_below(schema, schema, arguments, 0);
+    write_integers_below((schema, schema), reader, arguments, 0);
 }
 
-fn write_integers_below(schema: &Value, root: &Value, value: &mut Value, depth: usize) {
+fn write_integers_below(
+    (schema, root): (&Value, &Value),
+    reader: &ArgumentReader,
+    value: &mut Value,
+    depth: usize,
+) {
     if depth > MAX_DEPTH {
         return;
     }
@@ -161,21 +166,29 @@ fn write_integers_below(schema: &Value, root: &Value, value: &mut Value, depth: 
                 *value = (whole as i64).into();
             }
         }
+        Value::String(marker) if has("integer") => {
+            // A number with all its digits.
+            if let Some(whole) = reader.whole(marker) {
+                *value = whole.into();
+            }
+        }
         Value::Array(items) => {
             let Some(of_items) = schema.get("items") else { return };
-            items.iter_mut().for_each(|item| write_integers_below(of_items, root, item, depth + 1));
+            items.iter_mut().for_each(|item| write_integers_below((of_items, root), reader, item, depth + 1));
         }
         Value::Object(fields) => {
             for (name, field) in fields {
                 let of_field = schema.get("properties").and_then(|all| all.get(name));
                 let of_field = of_field.or_else(|| schema.get("additionalProperties"));
-                of_field.into_iter().for_each(|schema| write_integers_below(schema, root, field, depth + 1));
+                of_field
+                    .into_iter()
+                    .for_each(|schema| write_integers_below((schema, root), reader, field, depth + 1));
             }
         }
         _ => {}
     }
     for branches in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()) {
-        branches.iter().for_each(|branch| write_integers_below(branch, root, value, depth + 1));
+        branches.iter().for_each(|branch| write_integers_below((branch, root), reader, value, depth + 1));
     }
 }
 
@@ -193,14 +206,17 @@ pub struct Coercion<'f> {
 
 impl Coercion<'_> {
     /// Valid arguments; else the reading with the fewest repairs, and its violations.
-    pub fn check(self, value: Value, repaired: Vec<Repair>) -> Result<Reading, (Reading, Vec<Violation>)> {
-        let tool = self.tool;
+    pub fn check(
+        mut self,
+        value: Value,
+        repaired: Vec<Repair>,
+    ) -> Result<Reading, (Reading, Vec<Violation>)> {
         let mut read = self.fitting(value, repaired)?;
-        write_integers(tool, &mut read.value);
+        write_integers(self.tool, self.reader, &mut read.value);
         Ok(read)
     }
 
-    fn fitting(mut self, value: Value, repaired: Vec<Repair>) -> Result<Reading, (Reading, Vec<Violation>)> {
+    fn fitting(&mut self, value: Value, repaired: Vec<Repair>) -> Result<Reading, (Reading, Vec<Violation>)> {
         let mut as_is = Reading { value: (self.to_canonical)(value), repaired };
         if self.requires_nulls {
             self.drop_required_nulls(&mut as_is.value);
@@ -538,8 +554,10 @@ fn rename(
     }
     for name in &unknown {
         let free = || known.iter().copied().filter(|known| !fields.contains_key(*known));
-        let is_slip =
-            |known: &&str| slips.is_some_and(|slips| slips.is_slip(&normalized(name), &normalized(known)));
+        let is_slip = |known: &&str| {
+            !is_another(name, known)
+                && slips.is_some_and(|slips| slips.is_slip(&normalized(name), &normalized(known)))
+        };
         let meant =
             only(free().filter(|known| is_same(known, name))).or_else(|| only(free().filter(is_slip)));
         let Some(meant) = meant else { continue };
@@ -554,6 +572,49 @@ fn rename(
             fields.insert(meant, value);
         }
     }
+}
+
+/// Beginnings that turn a word into its opposite.
+const OPPOSITE: [&str; 8] = ["un", "dis", "non", "in", "im", "de", "re", "not"];
+
+/// Whether two names that look alike differ in a number, or in a word that means something else: `min_price` is no slip for
+/// `max_price`, nor `archived` for `unarchived`.
+fn is_another(name: &str, known: &str) -> bool {
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (words, others) = (words_of(name), words_of(known));
+    let lacking = |words: &[String], others: &[String]| {
+        words.iter().filter(|word| !others.contains(word)).cloned().collect::<Vec<String>>()
+    };
+    let (words, others) = (lacking(&words, &others), lacking(&others, &words));
+    let is_opposite = |word: &str, other: &str| {
+        OPPOSITE.iter().any(|begin| word.strip_prefix(begin) == Some(other))
+            || word.strip_suffix("ee").is_some_and(|stem| other == format!("{stem}er"))
+            || (word == "minimum" && other == "maximum")
+    };
+    let differ = |(word, other): (&String, &String)| {
+        (word.len() <= 3 && other.len() <= 3)
+            || word.chars().next() != other.chars().next()
+            || is_opposite(word, other)
+            || is_opposite(other, word)
+    };
+    digits(name) != digits(known) || words.iter().zip(&others).any(differ)
+}
+
+/// The words of a name, in lower case.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (was_lower && letter.is_uppercase()) {
+            words.push(String::new());
+        }
+        was_lower = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The one known word that differs from this one in case and separators alone.

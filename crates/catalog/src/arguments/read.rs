@@ -101,6 +101,12 @@ impl ArgumentReader {
         self.digits.as_ref().is_none_or(|digits| digits.token(text).is_none())
     }
 
+    /// The integer that a marker such as the one of `5.0` stands for.
+    pub(super) fn whole(&self, marker: &str) -> Option<i64> {
+        let (whole, fraction) = self.digits.as_ref()?.token(marker)?.split_once('.')?;
+        fraction.bytes().all(|digit| digit == b'0').then(|| whole.parse().ok())?
+    }
+
     /// The digits of a marker; any other text unchanged.
     pub fn text(&self, text: String) -> String {
         match self.digits.as_ref().and_then(|digits| digits.token(&text)) {

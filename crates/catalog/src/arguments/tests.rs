@@ -121,3 +121,51 @@ fn stopped_work_finds_nothing_valid() {
         |is_stopped| until_stopped(&Arc::new(AtomicBool::new(is_stopped)), || parameters.accepts(&json!({})));
     assert!(accepts(false) && !accepts(true) && parameters.accepts(&json!({})));
 }
+
+#[test]
+fn a_name_that_means_something_else_is_no_misspelling() {
+    let is_read = |known: &str, given: &str| {
+        let kinds = json!({"type": ["number", "boolean", "string"]});
+        let schema = json!({"type": "object", "properties": {known: kinds}, "additionalProperties": false});
+        validated(schema, json!({ given: 1 })).0.is_ok()
+    };
+    for (known, given) in [
+        ("max_price", "min_price"),
+        ("price_lt", "price_gt"),
+        ("unarchived", "archived"),
+        ("page_2", "page_1"),
+        ("height", "weight"),
+        ("includeFields", "excludeFields"),
+        ("employer", "employee"),
+        ("minimum", "maximum"),
+    ] {
+        assert!(!is_read(known, given) && !is_read(given, known), "{given} for {known}");
+    }
+    for (known, given) in
+        [("description", "desciption"), ("user_name", "username"), ("maxResults", "max_reslts")]
+    {
+        assert!(is_read(known, given), "{given} for {known}");
+    }
+}
+
+#[test]
+fn whole_numbers_with_a_fraction_are_written_as_integers() {
+    let ids = json!({"type": "array", "items": {"type": "integer"}});
+    let properties = json!({"id": {"type": "integer"}, "price": {"type": "number"}, "ids": ids});
+    let catalog = catalog(json!({"type": "object", "properties": properties}));
+    let mut arguments = json!({"id": 42.0, "price": 5.0, "ids": [1.0, 2]});
+    let repaired =
+        validate(&catalog.tools[0], catalog.secrets(), &mut arguments, Map::new(), &mut Vec::new());
+    assert!(repaired.unwrap().is_empty());
+    assert_eq!(arguments.to_string(), r#"{"id":42,"price":5.0,"ids":[1,2]}"#);
+}
+
+#[test]
+fn text_that_fits_several_forms_stays_text() {
+    let forms = json!([
+        {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
+        {"type": "object", "properties": {"name": {"type": "string"}}},
+    ]);
+    let schema = of_property(json!({ "oneOf": forms }));
+    assert!(validated(schema, json!({"p": {"id": "4111"}})).0.is_err());
+}

@@ -8,6 +8,7 @@ use super::coerce::{
     describe_repairs, has_all, is_property_name, property, wrapped, write_integers,
 };
 use super::correct::{Corrected, corrected};
+use super::read::ArgumentReader;
 use super::read::inexact_integers;
 use crate::Tool;
 use toolcrib_definition::finding::{Violation, beginning, pointer_join, pointer_split};
@@ -33,12 +34,12 @@ pub fn validate(
     take_extra_fields(tool, secrets, arguments, beside, notes)?;
     let is_known = || arguments.as_object().is_none_or(|fields| has_all(tool, fields));
     if !tool.parameters.is_checked() || (is_known() && tool.parameters.accepts(arguments)) {
-        write_integers(tool, arguments);
+        write_integers(tool, &ArgumentReader::default(), arguments);
         return Ok(Vec::new());
     }
     if let Some(filled) = with_defaults(tool, arguments).filter(|filled| tool.parameters.accepts(filled)) {
         *arguments = filled;
-        write_integers(tool, arguments);
+        write_integers(tool, &ArgumentReader::default(), arguments);
         return Ok(Vec::new());
     }
     match coerce_to_schema(tool, arguments.clone()) {

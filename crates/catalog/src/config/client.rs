@@ -39,7 +39,9 @@ const SWITCHES: [(&str, bool); 5] =
 const MAX_BYTES: u64 = 4 << 20;
 /// Folders in which projects keep the files of a client; `${workspaceFolder}` is the folder around them.
 const FOLDERS: [&str; 8] = [".codex", ".cursor", ".gemini", ".kiro", ".roo", ".vscode", ".windsurf", ".zed"];
-/// A timeout from this number on is one in milliseconds.
+/// Files of clients that count timeouts in seconds: Cline and Roo.
+const SECONDS: [&str; 2] = ["cline_mcp_settings.json", "mcp_settings.json"];
+/// Elsewhere, a timeout from this number on is one in milliseconds.
 const MILLISECONDS: u64 = 1000;
 
 /// The configuration of a client.
@@ -85,11 +87,17 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     if document.value.get("tools").is_some_and(has_definitions) && !NAMES.contains(&&*shown) {
         return None;
     }
-    let (map, servers) = MAPS.iter().find_map(|map| {
+    findings.extend(of_projects(&document.value, &shown));
+    let known = MAPS.iter().find_map(|map| {
         let servers = document.value.pointer(map)?.as_object()?;
         servers.values().any(starts_or_connects).then_some((*map, servers))
-    })?;
-    let project = Project::of(root);
+    });
+    let Some((map, servers)) = known else {
+        let document = Some(without_values(document));
+        return (!findings.is_empty()).then_some(ClientConfig { document, sources, findings });
+    };
+    let mut project = Project::of(root);
+    project.counts_seconds |= SECONDS.contains(&&*shown) || map == "/extensions";
     let beside = beside(&shown, root);
     for (name, entry) in servers {
         let pointer = pointer_join(map, name);
@@ -142,6 +150,23 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     Some(ClientConfig { document: Some(without_values(document)), sources, findings })
 }
 
+/// The servers that Claude Code has for one project each, as `claude mcp add` writes them: they are used nowhere else.
+fn of_projects(document: &Value, shown: &str) -> Vec<Finding> {
+    let projects = document.get("projects").and_then(Value::as_object).into_iter().flatten();
+    let servers = projects.flat_map(|(project, settings)| {
+        let servers = settings.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
+        servers.filter(|(_, entry)| starts_or_connects(entry)).map(move |(name, _)| {
+            let message = format!("the server `{name}` is for the project {project} alone, and is left out");
+            let pointer = pointer_join(&pointer_join("/projects", project), "mcpServers");
+            let finding = Finding::new(Code::ServerDisabled, message);
+            finding.at(Place::new(shown, pointer_join(&pointer, name))).help(
+                "`claude mcp add --scope user` adds it for all projects, and `--scope project` to `.mcp.json` there; adopt that file",
+            )
+        })
+    });
+    servers.collect()
+}
+
 /// Hides the texts of a document that are no keys: findings show lines of it, and a server's entry can hold secrets.
 fn without_values(mut document: Document) -> Document {
     let mut shown = String::with_capacity(document.text.len());
@@ -176,6 +201,8 @@ struct Project {
     folder: PathBuf,
     /// Whether the file lies in a folder of the client's own.
     is_around: bool,
+    /// Whether the client counts timeouts in seconds.
+    counts_seconds: bool,
 }
 
 impl Project {
@@ -187,7 +214,7 @@ impl Project {
         let name = root.file_name().and_then(|name| name.to_str());
         let is_around = name.is_some_and(|name| FOLDERS.contains(&name));
         let folder = root.parent().filter(|_| is_around).unwrap_or(&root).to_path_buf();
-        Self { folder, is_around }
+        Self { folder, is_around, counts_seconds: name == Some(".roo") }
     }
 
     /// A program as it is started from this folder.
@@ -563,7 +590,7 @@ fn server(entry: &Value, project: &Project, is_opencode: bool) -> Result<Option<
         headers,
         ..Server::default()
     };
-    if let Some(seconds) = timeout(entry) {
+    if let Some(seconds) = timeout(entry, project.counts_seconds) {
         server.timeout_seconds = seconds.max(1);
     }
     match server.problem() {
@@ -598,10 +625,12 @@ fn variables(
 }
 
 /// The timeout in seconds: clients count it in milliseconds, or in seconds.
-fn timeout(entry: &Map<String, Value>) -> Option<u64> {
+fn timeout(entry: &Map<String, Value>, counts_seconds: bool) -> Option<u64> {
     let named = |key: &str| entry.get(key).and_then(Value::as_u64);
-    let plain =
-        named("timeout").map(|timeout| if timeout < MILLISECONDS { timeout } else { timeout / MILLISECONDS });
+    let plain = named("timeout").map(|timeout| match counts_seconds || timeout < MILLISECONDS {
+        true => timeout,
+        false => timeout / MILLISECONDS,
+    });
     plain.or_else(|| named("tool_timeout_sec")).or_else(|| named("startup_timeout_sec"))
 }
 

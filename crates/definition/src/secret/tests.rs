@@ -286,3 +286,24 @@ fn credentials_in_a_text_are_told_from_places_and_examples_of_them() {
         assert!(!super::holds_credential(text), "{text}");
     }
 }
+
+#[test]
+fn a_variable_on_a_command_line_is_judged_as_one_of_the_environment() {
+    let key = "Zx81kPq9LmN2vB7cR4tY";
+    let line = [
+        "docker",
+        "run",
+        "-e",
+        &format!("OPENAI_KEY={key}"),
+        &format!("--env=STRIPE_KEY={key}"),
+        "-e",
+        "MODE=fast",
+    ];
+    let shown = SecretPolicy::default().command_line(&line.map(str::to_string));
+    assert_eq!(shown.join(" ").matches(key).count(), 0, "{shown:?}");
+    assert!(
+        shown[3].starts_with("OPENAI_KEY=")
+            && shown[4].starts_with("--env=STRIPE_KEY=")
+            && shown[6] == "MODE=fast"
+    );
+}

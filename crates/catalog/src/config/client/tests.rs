@@ -232,3 +232,24 @@ fn rules_elsewhere_in_a_client_restrict_a_server() {
     check("/extensions", r#"{"user": {"never_allow": ["boats__sink_boat"]}}"#, true, None);
     check("/extensions", r#"{"user": {"ask_before": ["boats__sink_boat"]}}"#, false, Some("user.ask_before"));
 }
+
+#[test]
+fn timeouts_are_read_in_the_unit_of_their_client() {
+    for (name, seconds) in [("cline_mcp_settings.json", 3600), ("any.json", 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        std::fs::write(&file, r#"{"mcpServers": {"a": {"command": "x", "timeout": 3600}}}"#).unwrap();
+        let config = read(&file, folder.path()).unwrap();
+        assert_eq!(config.sources[0].mcp.as_ref().unwrap().timeout_seconds, seconds, "{name}");
+    }
+}
+
+#[test]
+fn servers_of_one_project_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(".claude.json");
+    std::fs::write(&file, r#"{"projects": {"/app": {"mcpServers": {"ships": {"command": "x"}}}}}"#).unwrap();
+    let config = read(&file, folder.path()).unwrap();
+    let said = "the server `ships` is for the project /app alone, and is left out";
+    assert_eq!((config.sources.len(), &*config.findings[0].message), (0, said));
+}

@@ -250,3 +250,37 @@ fn a_document_without_tools_has_a_nearest_format() {
     assert_eq!(near(json!({"openapi": "3.1.0", "webhooks": {}})), expect("OpenAPI", "openapi"));
     assert_eq!(near(json!({"colour": "red", "name": "n"})), None);
 }
+
+#[test]
+fn a_definition_that_cannot_be_read_beside_others_is_reported() {
+    let fine =
+        serde_json::json!({"name": "find", "description": "Finds.", "inputSchema": {"type": "object"}});
+    for (other, help) in [
+        (
+            serde_json::json!({"name": "order", "description": "O.", "schema": {"type": "object"}}),
+            "write `inputSchema` for `schema`",
+        ),
+        (
+            serde_json::json!({"name": "order", "description": "O.", "inputschema": {"type": "object"}}),
+            "write `inputSchema` for `inputschema`",
+        ),
+        (
+            serde_json::json!({"name": "order", "description": "O.", "inputSchema": "{}"}),
+            "`inputSchema` must be an object, a JSON Schema",
+        ),
+        (
+            serde_json::json!({"name": 5, "description": "O.", "inputSchema": {"type": "object"}}),
+            "its `name` is empty, or no text: name it by what it does",
+        ),
+        (serde_json::json!("order"), "remove it, or write an object with a `name`"),
+        (
+            serde_json::json!({"type": "function", "function": {"description": "O.", "parameters": {"type": "object"}}}),
+            "give it a `name`",
+        ),
+    ] {
+        let (tools, findings) =
+            crate::sources::collect::collect("tools.json", &serde_json::json!([fine, other]));
+        let told: Vec<&str> = findings.iter().filter_map(|finding| finding.help.as_deref()).collect();
+        assert_eq!((tools.len(), told), (1, vec![help]), "{other}");
+    }
+}

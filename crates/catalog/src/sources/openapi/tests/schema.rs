@@ -149,3 +149,57 @@ fn read_only_properties_leave_the_input_and_its_required_names() {
         "required": ["name"], "additionalProperties": false })
     );
 }
+
+#[test]
+fn a_discriminator_says_which_branch_is_meant() {
+    let branch = |field: &str| {
+        let properties = json!({"type": {"type": "string"}, field: {"type": "string"}});
+        json!({"type": "object", "required": ["type"], "properties": properties})
+    };
+    let union = json!({
+        "oneOf": [{"$ref": "#/components/schemas/Card"}, {"$ref": "#/components/schemas/Bank"}],
+        "discriminator": {"propertyName": "type", "mapping": {"card": "#/components/schemas/Card"}},
+    });
+    let body = json!({"type": "object", "required": ["method"], "properties": {"method": union}});
+    let item = json!({"post": {"operationId": "pay", "requestBody": {"content": {"application/json": {"schema": body}}}}});
+    let components = json!({"schemas": {"Card": branch("number"), "Bank": branch("iban")}});
+    let tool = tool("3.0.3", "/payments", item, components);
+    let schema = parameters(&tool);
+    assert!(
+        schema["properties"]["method"].get("anyOf").is_some()
+            && schema["properties"]["method"].get("oneOf").is_none()
+    );
+    assert_eq!(schema["$defs"]["Card"]["properties"]["type"]["enum"], json!(["card"]));
+    assert_eq!(schema["$defs"]["Bank"]["properties"]["type"]["enum"], json!(["Bank"]));
+}
+
+#[test]
+fn a_base_schema_takes_the_fields_of_what_extends_it() {
+    let extending = |field: &str| {
+        let own = json!({"type": "object", "required": [field], "properties": {field: {"type": "string"}}});
+        json!({"allOf": [{"$ref": "#/components/schemas/Pet"}, own]})
+    };
+    let pet = json!({
+        "type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}},
+        "discriminator": {"propertyName": "kind", "mapping": {"cat": "Cat"}},
+    });
+    let reference = json!({"$ref": "#/components/schemas/Pet"});
+    let item = json!({"post": {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": reference}}}}});
+    let components = json!({"schemas": {"Pet": pet, "Cat": extending("lives"), "Dog": extending("bark")}});
+    let tool = tool("3.0.3", "/pets", item, components);
+    let schema = parameters(&tool);
+    let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["kind", "lives", "bark"]);
+    assert_eq!(schema["required"], json!(["kind"]));
+    assert_eq!(schema["properties"]["kind"]["examples"], json!(["cat", "Dog"]));
+}
+
+#[test]
+fn a_body_with_free_fields_takes_them() {
+    for (more, is_open) in [(json!(true), true), (json!(false), false)] {
+        let body = json!({"type": "object", "properties": {"email": {"type": "string"}}, "additionalProperties": more});
+        let item = json!({"post": {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": body}}}}});
+        let tool = tool("3.0.3", "/contacts", item, json!({}));
+        assert_eq!(parameters(&tool)["additionalProperties"], json!(is_open));
+    }
+}
