@@ -10,7 +10,7 @@ use crate::Tool;
 use toolcrib_definition::finding::{
     SEVERAL_FORMS, SlipPolicy, Violation, normalized, pointer_join, pointer_split, resolve_local,
 };
-use toolcrib_definition::{Effect, clean_line};
+use toolcrib_definition::{Effect, clean_line, words};
 
 /// One repair of arguments, at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -581,40 +581,25 @@ const OPPOSITE: [&str; 8] = ["un", "dis", "non", "in", "im", "de", "re", "not"];
 /// `max_price`, nor `archived` for `unarchived`.
 fn is_another(name: &str, known: &str) -> bool {
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
-    let (words, others) = (words_of(name), words_of(known));
+    let (words, others) = (words(name), words(known));
     let lacking = |words: &[String], others: &[String]| {
         words.iter().filter(|word| !others.contains(word)).cloned().collect::<Vec<String>>()
     };
-    let (words, others) = (lacking(&words, &others), lacking(&others, &words));
+    let pairs = lacking(&words, &others).into_iter().zip(lacking(&others, &words));
     let is_opposite = |word: &str, other: &str| {
         OPPOSITE.iter().any(|begin| word.strip_prefix(begin) == Some(other))
             || word.strip_suffix("ee").is_some_and(|stem| other == format!("{stem}er"))
             || (word == "minimum" && other == "maximum")
     };
-    let differ = |(word, other): (&String, &String)| {
-        (word.len() <= 3 && other.len() <= 3)
+    let differ = |(word, other): (String, String)| {
+        let is_beginning = word.starts_with(&*other) || other.starts_with(&*word);
+        let is_bound = |word: &str| matches!(word, "lt" | "gt");
+        (word.len() <= 3 && other.len() <= 3 && (!is_beginning || is_bound(&word) || is_bound(&other)))
             || word.chars().next() != other.chars().next()
-            || is_opposite(word, other)
-            || is_opposite(other, word)
+            || is_opposite(&word, &other)
+            || is_opposite(&other, &word)
     };
-    digits(name) != digits(known) || words.iter().zip(&others).any(differ)
-}
-
-/// The words of a name, in lower case.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for letter in name.chars() {
-        if !letter.is_alphanumeric() || (was_lower && letter.is_uppercase()) {
-            words.push(String::new());
-        }
-        was_lower = letter.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
+    digits(name) != digits(known) || pairs.into_iter().any(differ)
 }
 
 /// The one known word that differs from this one in case and separators alone.

@@ -132,6 +132,7 @@ fn a_name_that_means_something_else_is_no_misspelling() {
     for (known, given) in [
         ("max_price", "min_price"),
         ("price_lt", "price_gt"),
+        ("price_lt", "price_lte"),
         ("unarchived", "archived"),
         ("page_2", "page_1"),
         ("height", "weight"),
@@ -141,9 +142,12 @@ fn a_name_that_means_something_else_is_no_misspelling() {
     ] {
         assert!(!is_read(known, given) && !is_read(given, known), "{given} for {known}");
     }
-    for (known, given) in
-        [("description", "desciption"), ("user_name", "username"), ("maxResults", "max_reslts")]
-    {
+    for (known, given) in [
+        ("description", "desciption"),
+        ("user_name", "username"),
+        ("risk_id", "risk_i"),
+        ("user_ids", "user_id"),
+    ] {
         assert!(is_read(known, given), "{given} for {known}");
     }
 }
