@@ -336,7 +336,10 @@ impl Flattening<'_, '_, '_> {
         {
             let mut schema = tag.schema.value.clone();
             let names: Vec<&String> = subtypes.iter().map(|(name, _)| name).collect();
-            schema["examples"] = json!(names);
+            // A property may be `true`, which takes anything.
+            if let Value::Object(schema) = &mut schema {
+                schema.entry("examples").or_insert_with(|| json!(names));
+            }
             let schema = Rc::new(Component::new(schema, tag.schema.refs.clone()));
             plain.properties.insert(property.into(), Rc::new(Property { schema, required: tag.required }));
         }

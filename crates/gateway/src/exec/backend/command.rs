@@ -106,10 +106,9 @@ fn is_meant(json: &Value, written: &[u8], tool: &Tool) -> bool {
         .as_ref()
         .is_some_and(|schema| schema.value().get("type") == Some(&"string".into()));
     match json {
-        Value::Object(_) | Value::Array(_) => true,
-        Value::String(_) => !has_text || written.starts_with(b"\""),
-        Value::Number(number) => !has_text && number.to_string().as_bytes() == written.trim_ascii(),
-        _ => !has_text,
+        _ if has_text => json.is_string(),
+        Value::Number(number) => number.to_string().as_bytes() == written.trim_ascii(),
+        _ => true,
     }
 }
 

@@ -195,6 +195,17 @@ fn a_base_schema_takes_the_fields_of_what_extends_it() {
 }
 
 #[test]
+fn a_base_schema_with_an_open_tag_is_read() {
+    let pet =
+        json!({"type": "object", "properties": {"kind": true}, "discriminator": {"propertyName": "kind"}});
+    let cat = json!({"allOf": [{"$ref": "#/components/schemas/Pet"}, {"type": "object", "properties": {"lives": {}}}]});
+    let reference = json!({"$ref": "#/components/schemas/Pet"});
+    let item = json!({"post": {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": reference}}}}});
+    let tool = tool("3.0.3", "/pets", item, json!({"schemas": {"Pet": pet, "Cat": cat}}));
+    assert!(parameters(&tool)["properties"].get("lives").is_some());
+}
+
+#[test]
 fn a_body_with_free_fields_takes_them() {
     for (more, is_open) in [(json!(true), true), (json!(false), false)] {
         let body = json!({"type": "object", "properties": {"email": {"type": "string"}}, "additionalProperties": more});
