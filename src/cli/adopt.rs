@@ -11,8 +11,9 @@ use strum::VariantArray;
 use toml_edit::DocumentMut;
 
 use super::catalog::{configuration_folder, counted, credentials, environment, waiting_for, word};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::screen::Spinner;
-use super::{CommandError, CommandResult, failed, print, print_note};
 use client_text::{Client, ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
 use moved::{Folder, Record, Secrets, hash};
 use toolcrib_catalog as catalog;
@@ -89,8 +90,8 @@ struct Plan {
 }
 
 impl AdoptArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let own = configuration_folder().ok_or_else(|| {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let own = configuration_folder(io).ok_or_else(|| {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
         // Two runs at once would overwrite each other's files.
@@ -101,21 +102,21 @@ impl AdoptArgs {
                 Some(lock(&own).map_err(failed)?)
             }
         };
-        let Some(name) = &self.client else { return self.run_all(&own) };
-        self.run_for(self.target(&own, name)?)
+        let Some(name) = &self.client else { return self.run_all(io, &own) };
+        self.run_for(io, self.target(io, &own, name)?)
     }
 
     /// Adopts every client with servers. A client that cannot be adopted does not stop the others.
-    fn run_all(&self, own: &Path) -> CommandResult {
+    fn run_all(&self, io: &Io, own: &Path) -> CommandResult {
         let (mut found, mut failures) = (0, Vec::new());
         for client in Client::VARIANTS {
-            let Ok(target) = self.target(own, client.name()) else { continue };
+            let Ok(target) = self.target(io, own, client.name()) else { continue };
             if self.undo && target.folder.record().is_none() {
                 continue;
             }
             found += 1;
             if let Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) =
-                self.run_for(target)
+                self.run_for(io, target)
             {
                 failures.push(problem);
             }
@@ -127,23 +128,23 @@ impl AdoptArgs {
         }
     }
 
-    fn run_for(&self, target: Target) -> CommandResult {
+    fn run_for(&self, io: &Io, target: Target) -> CommandResult {
         if !self.dry_run {
             target.folder.clean(&target.file);
         }
         if self.undo {
-            return undo(&target, self.dry_run, self.json);
+            return undo(io, &target, self.dry_run, self.json);
         }
         for _ in 0..ATTEMPTS {
-            let Some(plan) = self.plan(&target)? else { return self.report_nothing(&target) };
+            let Some(plan) = self.plan(io, &target)? else { return self.report_nothing(io, &target) };
             if self.dry_run || write(&target, &plan)? {
-                return self.report(&target, &plan);
+                return self.report(io, &target, &plan);
             }
         }
         Err(being_edited(&target.file))
     }
 
-    fn target(&self, own: &Path, name: &str) -> Result<Target, CommandError> {
+    fn target(&self, io: &Io, own: &Path, name: &str) -> Result<Target, CommandError> {
         let of_client = |client: Client, file: PathBuf| Target {
             called: client.name().to_string(),
             title: client.title().to_string(),
@@ -155,7 +156,7 @@ impl AdoptArgs {
             let adopted = || Folder::new(own.join(client.name()), Path::new("")).record();
             let file = match self.undo.then(adopted).flatten() {
                 Some(record) => record.file,
-                None => file_of(client, own)?,
+                None => file_of(io, client, own)?,
             };
             return Ok(of_client(client, file));
         }
@@ -164,7 +165,7 @@ impl AdoptArgs {
             let message = format!("there is no client or file {name}; clients are: {}", clients.join(", "));
             return Err(CommandError::Usage(message));
         };
-        if let Some(client) = Client::of_file(&file) {
+        if let Some(client) = Client::of_file(io, &file) {
             return Ok(of_client(client, file));
         }
         let folder_of = config::read(&file).root;
@@ -179,7 +180,7 @@ impl AdoptArgs {
     }
 
     /// Plans the changes; `None` if there is nothing to move.
-    fn plan(&self, target: &Target) -> Result<Option<Plan>, CommandError> {
+    fn plan(&self, io: &Io, target: &Target) -> Result<Option<Plan>, CommandError> {
         let shown = target.file.display();
         let known = target.folder.record();
         if let Some(other) = known.as_ref().map(|known| &known.file).filter(|other| **other != target.file) {
@@ -251,7 +252,7 @@ impl AdoptArgs {
         };
         let mut secrets =
             Secrets::read(&std::fs::read_to_string(target.folder.secrets()).unwrap_or_default());
-        let cost = Cost::of(target, &workspace, &moving)?;
+        let cost = Cost::of(io, target, &workspace, &moving)?;
         let mut document = match std::fs::read_to_string(&configuration) {
             Ok(text) => text
                 .parse::<DocumentMut>()
@@ -275,7 +276,7 @@ impl AdoptArgs {
         }
         let entry = OwnEntry {
             timeouts: text.timeouts(&names),
-            program: program()?,
+            program: program(io)?,
             arguments: ["serve", "--stdio", &configuration.to_string_lossy()].map(str::to_string).to_vec(),
         };
         let after = text
@@ -295,17 +296,17 @@ impl AdoptArgs {
         Ok(Some(Plan { read, after, cost, before, moved, left, configuration, secrets, record }))
     }
 
-    fn report_nothing(&self, target: &Target) -> CommandResult {
+    fn report_nothing(&self, io: &Io, target: &Target) -> CommandResult {
         let folder = target.folder.path.display();
         if self.json {
             let report = json!({"client": target.called, "file": target.file, "folder": target.folder.path, "moved": []});
-            return print(&format!("{report:#}\n"));
+            return io.print(&format!("{report:#}\n"));
         }
-        print_note(format!("{}: its servers are behind toolcrib already, in {folder}", target.title));
+        io.note(format!("{}: its servers are behind toolcrib already, in {folder}", target.title));
         Ok(())
     }
 
-    fn report(&self, target: &Target, plan: &Plan) -> CommandResult {
+    fn report(&self, io: &Io, target: &Target, plan: &Plan) -> CommandResult {
         let Target { folder, file, .. } = target;
         if self.json {
             let left: Vec<_> =
@@ -316,7 +317,7 @@ impl AdoptArgs {
                 "backup": folder.backup(), "dry_run": self.dry_run, "mode": plan.mode(), "request": plan.cost.tools,
                 "allowed": moved::allowed_lines().collect::<Vec<_>>().join("\n"),
             });
-            return print(&format!("{report:#}\n"));
+            return io.print(&format!("{report:#}\n"));
         }
         let verb = if self.dry_run { "would move" } else { "moved" };
         let mut lines = vec![plan.cost.line()];
@@ -342,10 +343,10 @@ impl AdoptArgs {
             format!("[serve] mode = \"{mode}\", in {}; it stays", folder.configuration().display())
         }));
         lines.extend(moved::allowed_lines().map(str::to_string));
-        print(&(lines.join("\n") + "\n"))?;
+        io.print(&(lines.join("\n") + "\n"))?;
         match self.dry_run {
-            true => print_note("nothing was changed; run it without --dry-run"),
-            false => print_note(format!(
+            true => io.note("nothing was changed; run it without --dry-run"),
+            false => io.note(format!(
                 "next: `toolcrib doctor {}` starts each server and says what is wrong; restart {}; `{}` moves everything back",
                 folder.path.display(),
                 if target.is_of_project { "the client" } else { &target.title },
@@ -362,8 +363,8 @@ fn undo_command(target: &Target) -> String {
 }
 
 /// The file of a client: the first one with servers, otherwise an adopted one, otherwise a broken one.
-fn file_of(client: Client, own: &Path) -> Result<PathBuf, CommandError> {
-    let files = client.files();
+fn file_of(io: &Io, client: Client, own: &Path) -> Result<PathBuf, CommandError> {
+    let files = client.files(io);
     let there: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
     let has_servers = |file: &&PathBuf| map_of(&config::read(file)).is_some();
     let is_adopted = |file: &&PathBuf| {
@@ -441,7 +442,12 @@ fn reasons(left: &[(String, String)]) -> String {
 }
 
 /// The absolute path by which this program was started. Links are not resolved, since they outlive updates.
-fn program() -> Result<String, CommandError> {
+fn program(io: &Io) -> Result<String, CommandError> {
+    let path = io.program().map_or_else(program_of_process, |path| Ok(path.to_path_buf()))?;
+    path.into_os_string().into_string().map_err(|_| failed("the path of the program is not text"))
+}
+
+fn program_of_process() -> Result<PathBuf, CommandError> {
     let own = std::env::current_exe().map_err(|error| failed(format!("the program has no path: {error}")))?;
     let typed = PathBuf::from(std::env::args_os().next().unwrap_or_default());
     let in_path = || {
@@ -450,8 +456,7 @@ fn program() -> Result<String, CommandError> {
     };
     let typed = if typed.components().count() > 1 { Some(typed.clone()) } else { in_path() };
     let is_own = |path: &PathBuf| path.canonicalize().ok() == own.canonicalize().ok();
-    let path = typed.and_then(|path| std::path::absolute(path).ok()).filter(is_own).unwrap_or(own);
-    path.into_os_string().into_string().map_err(|_| failed("the path of the program is not text"))
+    Ok(typed.and_then(|path| std::path::absolute(path).ok()).filter(is_own).unwrap_or(own))
 }
 
 /// Attempts to write the client's file, which the client or its user may edit at the same time.
@@ -505,7 +510,7 @@ struct Cost {
 
 impl Cost {
     /// Counts the tools of servers that move now or moved earlier.
-    fn of(target: &Target, workspace: &Workspace, moving: &[Source]) -> Result<Self, CommandError> {
+    fn of(io: &Io, target: &Target, workspace: &Workspace, moving: &[Source]) -> Result<Self, CommandError> {
         let configuration = target.folder.configuration();
         let earlier =
             if configuration.is_file() { config::read(&configuration).config.sources } else { Vec::new() };
@@ -514,8 +519,8 @@ impl Cost {
         let sources = stay.chain(moving.iter().cloned()).collect();
         let workspace =
             Workspace { config: Config { sources, ..workspace.config.clone() }, ..workspace.clone() };
-        let progress = Spinner::start(waiting_for(&[]));
-        let credentials = credentials(environment(Some(target.folder.secrets())));
+        let progress = Spinner::start(io, waiting_for(&[]));
+        let credentials = credentials(io, environment(io, Some(target.folder.secrets())));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         let (examined, listings) = examine(&workspace, &credentials, &waiting);
         progress.finish();
@@ -555,7 +560,7 @@ impl Plan {
 // The way back: restores the client's file, or puts its servers back into a file that was edited since.
 
 /// Undoes an adoption.
-fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
+fn undo(io: &Io, target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
     let Target { folder, file, .. } = target;
     let Some(record) = folder.record() else {
         return Err(failed(format!("{} is not adopted; there is nothing to undo", target.title)));
@@ -587,10 +592,10 @@ fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
             "client": target.called, "file": file, "restored": record.moved, "dry_run": is_dry,
             "kept": is_kept.then(|| folder.configuration()),
         });
-        return print(&format!("{report:#}\n"));
+        return io.print(&format!("{report:#}\n"));
     }
     let verb = if is_dry { "would put back" } else { "put back" };
-    print(&format!(
+    io.print(&format!(
         "{}: {verb} {} into {}: {}\n",
         target.title,
         counted(record.moved.len(), "server"),
@@ -598,7 +603,7 @@ fn undo(target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
         record.moved.join(", ")
     ))?;
     if is_kept {
-        print_note(format!(
+        io.note(format!(
             "{} was edited or has servers that were not put back: it is kept, with its secrets in {}",
             folder.configuration().display(),
             folder.secrets().display()

@@ -7,8 +7,9 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::catalog::CatalogArgs;
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::services::{StateArgs, block_on, noted_states};
-use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;
 use toolcrib_gateway::exec::{self, Decided, Decision, erased, has_changed, whole_arguments};
@@ -88,14 +89,14 @@ enum ApprovalsCommand {
 }
 
 impl ApprovalsArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         let list = || ApprovalsCommand::List { place: Place::default(), all: false, json: false };
         let what = self.what.unwrap_or_else(list);
         let (ApprovalsCommand::List { place, .. }
         | ApprovalsCommand::Show { place, .. }
         | ApprovalsCommand::Approve { place, .. }
         | ApprovalsCommand::Deny { place, .. }) = &what;
-        let places = place.opened()?;
+        let places = place.opened(io)?;
         let now = now();
         match &what {
             ApprovalsCommand::List { all, json, .. } => {
@@ -103,27 +104,27 @@ impl ApprovalsArgs {
                 for Opened { catalog, state } in &places {
                     let mut approvals = block_on(state.approvals(!*all))?;
                     approvals.retain(|approval| known.insert(approval.id.clone()));
-                    let current = Current::of(&approvals, state, catalog.as_ref(), now)?;
+                    let current = Current::of(io, &approvals, state, catalog.as_ref(), now)?;
                     text.extend(approvals.iter().map(|approval| current.listed(approval, *json)));
                 }
                 if text.is_empty() && !json {
-                    print_note(if *all {
+                    io.note(if *all {
                         "no call has asked for a person"
                     } else {
                         "no call waits for a person"
                     });
                 }
-                print(&text.join(if *json { "" } else { "\n" }))
+                io.print(&text.join(if *json { "" } else { "\n" }))
             }
             ApprovalsCommand::Show { id, json, .. } => {
                 let (approval, Opened { catalog, state }) = known(&places, id)?;
                 let approvals = [approval];
-                let current = Current::of(&approvals, state, catalog.as_ref(), now)?;
+                let current = Current::of(io, &approvals, state, catalog.as_ref(), now)?;
                 let [approval] = &approvals;
                 match json {
-                    true => print(&current.json(approval)),
+                    true => io.print(&current.json(approval)),
                     false => {
-                        print(&format!("{}{}", current.approval_text(approval), whole_arguments(approval)))
+                        io.print(&format!("{}{}", current.approval_text(approval), whole_arguments(approval)))
                     }
                 }
             }
@@ -131,18 +132,18 @@ impl ApprovalsArgs {
                 let (approval, Opened { catalog, state }) = known(&places, id)?;
                 let waiting = [approval].into_iter().filter(|one| one.status == ApprovalStatus::Waiting);
                 let waiting: Vec<Approval> = waiting.collect();
-                let current = Current::of(&waiting, state, catalog.as_ref(), now)?;
-                decide(state, current.catalog.as_ref(), id, true, reason.as_deref())?;
+                let current = Current::of(io, &waiting, state, catalog.as_ref(), now)?;
+                decide(io, state, current.catalog.as_ref(), id, true, reason.as_deref())?;
                 if waiting.first().is_some_and(|waiting| !current.has(waiting)) && catalog.is_some() {
                     let why = current.why_not_compared();
-                    print_note(format!(
+                    io.note(format!(
                         "it was not compared with its tool ({why}): if that has changed, nothing runs"
                     ));
                 }
                 Ok(())
             }
             ApprovalsCommand::Deny { id, reason, .. } => {
-                decide(known(&places, id)?.1.state.as_ref(), None, id, false, reason.as_deref())
+                decide(io, known(&places, id)?.1.state.as_ref(), None, id, false, reason.as_deref())
             }
         }
     }
@@ -157,15 +158,15 @@ struct Opened {
 
 impl Place {
     /// The place that was named, else each one that a server has noted.
-    fn opened(&self) -> Result<Vec<Opened>, CommandError> {
+    fn opened(&self, io: &Io) -> Result<Vec<Opened>, CommandError> {
         if !self.catalog.is_named() && !self.state.is_named() {
-            let noted: Vec<Opened> = noted_states().map(|state| Opened { catalog: None, state }).collect();
+            let noted: Vec<Opened> = noted_states(io).map(|state| Opened { catalog: None, state }).collect();
             // Without any, and without a catalog here, nothing waits.
-            if !noted.is_empty() || self.catalog.workspace()?.document.is_none() {
+            if !noted.is_empty() || self.catalog.workspace(io)?.document.is_none() {
                 return Ok(noted);
             }
         }
-        let state = self.state.open_existing(&self.catalog)?;
+        let state = self.state.open_existing(io, &self.catalog)?;
         Ok(vec![Opened { catalog: Some(self.catalog.clone()), state }])
     }
 }
@@ -197,6 +198,7 @@ struct Current {
 impl Current {
     /// Reads the catalog, if it is named and an approval may still be given or used.
     fn of(
+        io: &Io,
         approvals: &[Approval],
         state: &StateStore,
         args: Option<&CatalogArgs>,
@@ -213,7 +215,7 @@ impl Current {
         Ok(Self {
             is_noted: false,
             now,
-            catalog: Some(args.open()?.catalog),
+            catalog: Some(args.open(io)?.catalog),
             key: block_on(state.hash_key())?,
         })
     }
@@ -297,6 +299,7 @@ impl Current {
 const CHANGED: &str = "the definition of its tool, or the backend, has changed since";
 
 fn decide(
+    io: &Io,
     state: &StateStore,
     catalog: Option<&Catalog>,
     id: &str,
@@ -311,7 +314,7 @@ fn decide(
         }
         Decided::Done(approval) => {
             let (op, until) = (clean_line(&approval.op), utc(approval.until));
-            print_note(match yes {
+            io.note(match yes {
                 true => {
                     format!("approved: {op} may run once, until {until} UTC, when the agent sends it again")
                 }

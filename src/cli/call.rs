@@ -12,9 +12,10 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::catalog::{CatalogArgs, report_lost, word};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::screen::Spinner;
 use super::services::StateArgs;
-use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;
 use toolcrib_definition::finding::from_json;
@@ -74,13 +75,13 @@ pub(super) struct CallArgs {
 }
 
 impl CallArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let arguments = self.arguments()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let arguments = self.arguments(io)?;
         let caller = self.caller()?;
-        let mut checked = self.catalog.open()?;
-        report_lost(&checked);
+        let mut checked = self.catalog.open(io)?;
+        report_lost(io, &checked);
         if self.function.runs_tools() {
-            self.catalog.note_backends();
+            self.catalog.note_backends(io);
         }
         if let Some(allow) = self.allow {
             // The option can allow more than the configuration, or less: then it is the caller's own limit.
@@ -89,15 +90,15 @@ impl CallArgs {
         }
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
         let view = self.catalog.view(&checked, self.profile.as_deref(), roles)?;
-        let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        let state = self.state.open(io, &self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
-            print_note(
+            io.note(
                 "this session is lost after the call: name a file with --state FILE, or with `url` below `[state]`",
             );
         }
-        let (services, waiting) = super::services::for_command(&self.catalog, &checked.catalog);
+        let (services, waiting) = super::services::for_command(io, &self.catalog, &checked.catalog);
         let services = Services { state, ..services };
-        let mut answer = asked(self.function, view, services, caller, arguments)?;
+        let mut answer = asked(io, self.function, view, services, caller, arguments)?;
         if let Some(folder) = &self.output {
             write_data(&mut answer, folder)?;
         }
@@ -106,7 +107,7 @@ impl CallArgs {
             true => answer.text(),
             false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),
         };
-        print(&format!("{}\n", text.trim_end()))?;
+        io.print(&format!("{}\n", text.trim_end()))?;
         if answer.is_ok() { Ok(()) } else { Err(CommandError::Findings(None)) }
     }
 
@@ -126,11 +127,11 @@ impl CallArgs {
         Ok(Caller { session, headers, allow, ..Caller::default() })
     }
 
-    fn arguments(&self) -> Result<Value, CommandError> {
+    fn arguments(&self, io: &Io) -> Result<Value, CommandError> {
         let (text, from) = match self.arguments.as_str() {
             "-" => {
                 let mut text = String::new();
-                let read = std::io::stdin().read_to_string(&mut text);
+                let read = io.stdin().read_to_string(&mut text);
                 read.map_err(|error| CommandError::Usage(format!("cannot read stdin: {error}")))?;
                 (text, "stdin".to_string())
             }
@@ -153,14 +154,15 @@ impl CallArgs {
 
 /// Calls a function on a catalog view of a catalog.
 pub(super) fn answer(
+    io: &Io,
     args: &CatalogArgs,
     function: &'static Function,
     catalog: &Catalog,
     view: CatalogView,
     arguments: Value,
 ) -> Result<Answer, CommandError> {
-    let (services, waiting) = super::services::for_command(args, catalog);
-    let answer = asked(function, view, services, Caller::default(), arguments);
+    let (services, waiting) = super::services::for_command(io, args, catalog);
+    let answer = asked(io, function, view, services, Caller::default(), arguments);
     waiting.iter().for_each(Spinner::finish);
     answer
 }
@@ -191,6 +193,7 @@ fn write_new(folder: &Path, name: &str, data: &BlockData) -> std::io::Result<Pat
 }
 
 fn asked(
+    io: &Io,
     function: &'static Function,
     view: CatalogView,
     services: Services,
@@ -204,7 +207,7 @@ fn asked(
     let answer = runtime.block_on(budget.clone().with(function.call(&context, arguments)));
     // The process ends here, so the trace is written first.
     if let Err(error) = runtime.block_on(budget.with(context.services.state.flush())) {
-        print_note(format!("the call is missing from the trace: {error}"));
+        io.note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());
     Ok(answer)
@@ -259,7 +262,8 @@ mod tests {
                 Services { backends: Backends::new(folder.path(), environment), ..Services::default() };
             let function = Function::named("tool_exec").unwrap();
             let call = json!({ "op": "x", "args": {} });
-            let answer = asked(function, view, services, Caller::default(), call).ok().unwrap();
+            let answer =
+                asked(&Io::of_process(), function, view, services, Caller::default(), call).ok().unwrap();
             assert_eq!(answer.body()["error"]["code"], "INTERNAL");
         }
     }

@@ -1,14 +1,15 @@
 //! The arguments that name a catalog, shared by all commands that read one.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::render::templates;
 use super::screen::Spinner;
-use super::{CommandError, CommandResult, failed, print_note};
 use toolcrib_catalog::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
 use toolcrib_catalog::sources::ADDRESS_HELP;
 use toolcrib_catalog::{self as catalog, Checked};
@@ -62,6 +63,9 @@ pub(super) struct CatalogArgs {
     /// Parts that are left out of a configuration that was found and not named.
     #[arg(skip)]
     left_out: Arc<OnceLock<LeftOut>>,
+    /// Whether that was said.
+    #[arg(skip)]
+    is_told: Arc<OnceLock<()>>,
     /// Registries at addresses that the catalog names.
     #[arg(skip)]
     pub(super) addresses: Addresses,
@@ -98,15 +102,15 @@ impl CatalogArgs {
     }
 
     /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
-    pub(super) fn report_briefly(&self, checked: &Checked) {
-        report_briefly(checked, self.given());
+    pub(super) fn report_briefly(&self, io: &Io, checked: &Checked) {
+        report_briefly(io, checked, self.given());
     }
 
     /// The same without warnings; for a server, whose first answer does not wait for lint.
-    pub(super) fn report_errors(&self, checked: &Checked) {
+    pub(super) fn report_errors(&self, io: &Io, checked: &Checked) {
         let errors = checked.findings.errors().count();
         if errors > 0 {
-            report(checked, self.given(), &counted(errors, "error"));
+            report(io, checked, self.given(), &counted(errors, "error"));
         }
     }
 
@@ -115,8 +119,8 @@ impl CatalogArgs {
     }
 
     /// The configuration. One that was found and not named starts and contacts nothing.
-    pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
-        let workspace = self.read_workspace(self.path()?);
+    pub(super) fn workspace(&self, io: &Io) -> Result<Workspace, CommandError> {
+        let workspace = self.read_workspace(io, self.path()?);
         let unfetched =
             workspace.fetched.iter().find_map(|(address, got)| Some((address, got.as_ref().err()?)));
         match unfetched {
@@ -128,12 +132,12 @@ impl CatalogArgs {
         }
     }
 
-    fn read_workspace(&self, path: &Path) -> Workspace {
+    fn read_workspace(&self, io: &Io, path: &Path) -> Workspace {
         let mut workspace = config::read(path);
         if self.given().is_none() && workspace.document.is_some() {
             workspace.disarm(HELP);
             self.left_out.get_or_init(|| workspace.found.unwrap_or_default());
-            self.note_left_out(|left| left.sources, "live servers and addresses of definitions");
+            self.note_left_out(io, |left| left.sources, "live servers and addresses of definitions");
         }
         if !self.offline && workspace.found.is_none() {
             workspace.fetched = self.addresses.registries(&workspace);
@@ -142,32 +146,31 @@ impl CatalogArgs {
     }
 
     /// Says that the command goes without the models of a configuration that was found.
-    pub(super) fn note_models(&self) {
-        self.note_left_out(|left| left.models, "models");
+    pub(super) fn note_models(&self, io: &Io) {
+        self.note_left_out(io, |left| left.models, "models");
     }
 
     /// Says that calls go without the programs, servers and state of a configuration that was found.
-    pub(super) fn note_backends(&self) {
-        self.note_left_out(|left| left.backends, "programs, servers and state");
+    pub(super) fn note_backends(&self, io: &Io) {
+        self.note_left_out(io, |left| left.backends, "programs, servers and state");
     }
 
     /// Says in one line what is left out of a configuration that was found.
-    fn note_left_out(&self, is_left: impl Fn(&LeftOut) -> bool, what: &str) {
-        static TOLD: Once = Once::new();
+    fn note_left_out(&self, io: &Io, is_left: impl Fn(&LeftOut) -> bool, what: &str) {
         if self.left_out.get().is_some_and(is_left) {
             let place = self.folder();
             let place = place.display();
             let note = format!(
                 "toolcrib.toml was found and not named, so its {what} are left out; name `{place}` as the catalog to use them"
             );
-            TOLD.call_once(|| print_note(note));
+            self.is_told.get_or_init(|| io.note(note));
         }
     }
 
     /// The way in which each new configuration of a watched catalog is read.
-    pub(super) fn reading(&self) -> Reading {
-        let args = self.clone();
-        Arc::new(move |path: &Path| args.read_workspace(path))
+    pub(super) fn reading(&self, io: &Io) -> Reading {
+        let (args, io) = (self.clone(), io.clone());
+        Arc::new(move |path: &Path| args.read_workspace(&io, path))
     }
 
     /// The folder that the paths of its configuration are relative to.
@@ -181,29 +184,29 @@ impl CatalogArgs {
     }
 
     /// Opens the catalog.
-    pub(super) fn open(&self) -> Result<Checked, CommandError> {
-        let workspace = self.workspace()?;
-        let progress = Spinner::start(waiting_for(&[]));
+    pub(super) fn open(&self, io: &Io) -> Result<Checked, CommandError> {
+        let workspace = self.workspace(io)?;
+        let progress = Spinner::start(io, waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         // The lists of its live servers, if they may be contacted.
         let listings = self
-            .credentials()
-            .map(|credentials| list_all(&workspace, &credentials, remembered_lists(), &waiting));
+            .credentials(io)
+            .map(|credentials| list_all(&workspace, &credentials, remembered_lists(io), &waiting));
         progress.finish();
         Ok(catalog::open_with(workspace, &listings.unwrap_or_default()))
     }
 
     /// Opens the catalog, and reports its findings in one line; fails where no tool could be read.
-    pub(super) fn open_readable(&self) -> Result<Checked, CommandError> {
-        let checked = self.open()?;
-        self.report_briefly(&checked);
+    pub(super) fn open_readable(&self, io: &Io) -> Result<Checked, CommandError> {
+        let checked = self.open(io)?;
+        self.report_briefly(io, &checked);
         refuse_unread(&checked).map(|()| checked)
     }
 
     /// The same for a command that runs at every turn of a job: it reports missing input alone.
-    pub(super) fn open_at_turn(&self) -> Result<Checked, CommandError> {
-        let checked = self.open()?;
-        report_lost(&checked);
+    pub(super) fn open_at_turn(&self, io: &Io) -> Result<Checked, CommandError> {
+        let checked = self.open(io)?;
+        report_lost(io, &checked);
         refuse_unread(&checked).map(|()| checked)
     }
 
@@ -224,28 +227,27 @@ impl CatalogArgs {
     }
 
     /// Connections to live servers, if they may be contacted.
-    pub(super) fn connections(&self) -> Option<Arc<Connections>> {
-        self.environment().map(|environment| Arc::new(remembering(Connections::new(environment))))
+    pub(super) fn connections(&self, io: &Io) -> Option<Arc<Connections>> {
+        self.environment(io).map(|environment| Arc::new(remembering(io, Connections::new(environment))))
     }
 
     /// The tokens for live servers, if they may be contacted.
-    pub(super) fn credentials(&self) -> Option<Arc<Credentials>> {
-        self.environment().map(credentials)
+    pub(super) fn credentials(&self, io: &Io) -> Option<Arc<Credentials>> {
+        self.environment(io).map(|environment| credentials(io, environment))
     }
 
     /// The variables for live servers, if they may be contacted.
-    pub(super) fn environment(&self) -> Option<Environment> {
-        let file = || self.workspace().ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
-        (!self.offline).then(|| environment(file()))
+    pub(super) fn environment(&self, io: &Io) -> Option<Environment> {
+        let file = || self.workspace(io).ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
+        (!self.offline).then(|| environment(io, file()))
     }
 }
 
 /// The variables of a file of the configuration, and of this process.
-pub(super) fn environment(file: Option<PathBuf>) -> Environment {
-    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-    let of_process = |name: &str| std::env::var(name).ok();
+pub(super) fn environment(io: &Io, file: Option<PathBuf>) -> Environment {
+    let io = io.clone();
     let in_file = move |name: &str| file.as_deref().and_then(|file| in_env_file(file, name));
-    Environment::new(move |name| in_file(name).or_else(|| of_process(name)))
+    Environment::new(move |name| in_file(name).or_else(|| io.variable(name)))
 }
 
 /// A variable in the file of the configuration, as it stands there now.
@@ -255,28 +257,28 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
 }
 
 /// The tokens for servers, with the sign-ins in the user's folder of state.
-pub(super) fn credentials(environment: Environment) -> Arc<Credentials> {
-    super::watch::end_after_refreshes();
+pub(super) fn credentials(io: &Io, environment: Environment) -> Arc<Credentials> {
+    super::watch::end_after_refreshes(io);
     let credentials = Credentials::new(environment);
-    Arc::new(match state_folder() {
+    Arc::new(match state_folder(io) {
         Some(folder) => credentials.stored_in(folder.join("sign-ins")),
         None => credentials,
     })
 }
 
 /// The connections, with a memory for the lists of servers and with sign-ins in the user's folder of state.
-pub(super) fn remembering(connections: Connections) -> Connections {
+pub(super) fn remembering(io: &Io, connections: Connections) -> Connections {
     let environment = connections.environment().clone();
-    let connections = connections.with_credentials(credentials(environment));
-    match remembered_lists() {
+    let connections = connections.with_credentials(credentials(io, environment));
+    match remembered_lists(io) {
         Some(folder) => connections.remember_in(folder),
         None => connections,
     }
 }
 
 /// The folder of remembered lists.
-fn remembered_lists() -> Option<PathBuf> {
-    state_folder().map(|folder| folder.join("servers"))
+fn remembered_lists(io: &Io) -> Option<PathBuf> {
+    state_folder(io).map(|folder| folder.join("servers"))
 }
 
 /// The nearest folder with a toolcrib.toml, from the current directory upward, as `.`, `..` and so on; `.` without one.
@@ -301,28 +303,24 @@ where
 // The folders of the user that runs the program.
 
 /// `$XDG_STATE_HOME/toolcrib`, else `~/.local/state/toolcrib`.
-pub(super) fn state_folder() -> Option<PathBuf> {
-    user_folder("XDG_STATE_HOME", ".local/state", "toolcrib")
+pub(super) fn state_folder(io: &Io) -> Option<PathBuf> {
+    user_folder(io, "XDG_STATE_HOME", ".local/state", "toolcrib")
 }
 
 /// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`.
-pub(super) fn configuration_folder() -> Option<PathBuf> {
-    user_folder("XDG_CONFIG_HOME", ".config", "toolcrib")
+pub(super) fn configuration_folder(io: &Io) -> Option<PathBuf> {
+    user_folder(io, "XDG_CONFIG_HOME", ".config", "toolcrib")
 }
 
 /// A path below a folder of the user, which a variable names, or which has its place below the home.
-pub(super) fn user_folder(variable: &str, below_home: &str, path: &str) -> Option<PathBuf> {
-    let below = || home().map(|home| home.join(below_home));
-    absolute(variable).or_else(below).map(|folder| folder.join(path))
+pub(super) fn user_folder(io: &Io, variable: &str, below_home: &str, path: &str) -> Option<PathBuf> {
+    let below = || home(io).map(|home| home.join(below_home));
+    io.path_variable(variable).or_else(below).map(|folder| folder.join(path))
 }
 
 /// The user's home.
-pub(super) fn home() -> Option<PathBuf> {
-    absolute("HOME").or_else(|| absolute("USERPROFILE"))
-}
-
-fn absolute(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+pub(super) fn home(io: &Io) -> Option<PathBuf> {
+    io.path_variable("HOME").or_else(|| io.path_variable("USERPROFILE"))
 }
 
 // Findings of a catalog in one line, for commands whose job is another.
@@ -337,24 +335,24 @@ pub(super) fn waiting_for(servers: &[String]) -> String {
 }
 
 /// Reports findings in one line; for commands whose job is another. `catalog` is the one that the command line names.
-pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
+pub(super) fn report_briefly(io: &Io, checked: &Checked, catalog: Option<&Path>) {
     let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
     if errors + warnings > 0 {
         let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-        report(checked, catalog, &format!("{errors} and {warnings}"));
+        report(io, checked, catalog, &format!("{errors} and {warnings}"));
     }
 }
 
-fn report(checked: &Checked, catalog: Option<&Path>, counted: &str) {
+fn report(io: &Io, checked: &Checked, catalog: Option<&Path>, counted: &str) {
     let named = catalog.map(|path| format!(" {}", path.display())).unwrap_or_default();
     let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
-    print_note(format!("{first}{counted}; `toolcrib check{named}` shows them"));
+    io.note(format!("{first}{counted}; `toolcrib check{named}` shows them"));
 }
 
 /// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.
-pub(super) fn report_lost(checked: &Checked) {
+pub(super) fn report_lost(io: &Io, checked: &Checked) {
     if let Some(lost) = first_lost(checked) {
-        print_note(format!("{lost}; `toolcrib check` shows everything"));
+        io.note(format!("{lost}; `toolcrib check` shows everything"));
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalog::{CatalogArgs, counted};
+use super::error::{CommandError, CommandResult};
 use super::eval::check_labels;
-use super::{CommandError, CommandResult, print, print_note};
+use super::io::Io;
 use toolcrib_catalog::{Catalog, Checked};
 use toolcrib_definition::finding::{
     Code, Finding, Severity, github_report, json_report, sarif_report, text_report,
@@ -50,26 +51,26 @@ enum Form {
 }
 
 impl CheckArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let mut checked = self.catalog.open()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let mut checked = self.catalog.open(io)?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
         if self.suggest {
-            print(&suggestions(&checked.catalog))?;
+            io.print(&suggestions(&checked.catalog))?;
         } else if self.format == Form::Sarif {
-            print(&format!("{:#}\n", sarif_report(&self.shown(&checked), &self.place())))?;
+            io.print(&format!("{:#}\n", sarif_report(&self.shown(&checked), &self.place())))?;
         } else if self.format == Form::Github {
-            print(&github_report(&self.shown(&checked), &self.place()))?;
+            io.print(&github_report(&self.shown(&checked), &self.place()))?;
         } else if self.json || self.format == Form::Json {
             let mut report = json_report(&checked.findings);
             report["registry_version"] = checked.catalog.version.clone().into();
             report["tools"] = tools.into();
             report["files"] = files(&checked).into();
-            print(&format!("{report:#}\n"))?;
+            io.print(&format!("{report:#}\n"))?;
         } else {
             let shown = self.shown(&checked);
             let limit = (!self.verbose).then_some(5);
-            print(&text_report(&shown, &checked.documents, true, limit))?;
+            io.print(&text_report(&shown, &checked.documents, true, limit))?;
             let infos = checked.count(Severity::Info);
             let hidden = if self.verbose || infos == 0 {
                 String::new()
@@ -77,8 +78,8 @@ impl CheckArgs {
                 format!(" ({} with --verbose)", counted(infos, "info"))
             };
             let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
-            self.reading(&checked)?.iter().for_each(print_note);
-            print_note(format!(
+            self.reading(&checked)?.iter().for_each(|note| io.note(note));
+            io.note(format!(
                 "{}: {}, {}{hidden}",
                 counted(tools, "tool"),
                 counted(errors, "error"),

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted, in_one_line};
-use super::{CommandError, CommandResult, login, print};
+use super::error::{CommandError, CommandResult};
+use super::io::Io;
+use super::login;
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::{Config, Server, Source, Workspace};
 use toolcrib_catalog::sources::{Listing, Listings};
@@ -34,10 +36,10 @@ pub(super) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let workspace = self.catalog.workspace()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let workspace = self.catalog.workspace(io)?;
         let mistakes = mistakes(&self.catalog, &workspace);
-        let (servers, cost) = self.examine(&workspace);
+        let (servers, cost) = self.examine(io, &workspace);
         let is_well = servers.iter().all(ServerCheck::is_ok) && mistakes.is_empty();
         let standing = self.standing(&workspace);
         if self.json {
@@ -45,9 +47,9 @@ impl DoctorArgs {
                 "ok": is_well, "configuration": configuration(&self.catalog, &workspace), "standing": standing,
                 "mistakes": mistakes, "request": cost, "servers": servers.iter().map(as_json).collect::<Vec<_>>(),
             });
-            print(&format!("{report:#}\n"))?;
+            io.print(&format!("{report:#}\n"))?;
         } else {
-            print(&text(
+            io.print(&text(
                 &configuration(&self.catalog, &workspace),
                 standing,
                 &mistakes,
@@ -59,12 +61,12 @@ impl DoctorArgs {
     }
 
     /// Examines all servers at the same time, in the order of the configuration, and counts what the whole catalog costs.
-    fn examine(&self, workspace: &Workspace) -> (Vec<ServerCheck>, Option<RequestCost>) {
-        let Some(credentials) = self.catalog.credentials() else { return Default::default() };
+    fn examine(&self, io: &Io, workspace: &Workspace) -> (Vec<ServerCheck>, Option<RequestCost>) {
+        let Some(credentials) = self.catalog.credentials(io) else { return Default::default() };
         let sources = workspace.config.sources.iter().enumerate();
         let live: Vec<usize> =
             sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
-        let progress = super::screen::Spinner::start(format!("asking {}", counted(live.len(), "server")));
+        let progress = super::screen::Spinner::start(io, format!("asking {}", counted(live.len(), "server")));
         let checks: Vec<_> = std::thread::scope(|scope| {
             let one = |index: usize| {
                 let credentials = &credentials;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::catalog::{CatalogArgs, complete};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::screen::Bar;
-use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Checked;
 use toolcrib_definition::finding::{Severity, locate, text_report};
 use toolcrib_providers::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
@@ -52,18 +53,18 @@ pub(super) struct EvalArgs {
 }
 
 impl EvalArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open_readable()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let checked = self.catalog.open_readable(io)?;
         let (files, thresholds) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
-        let unusable = report_labels(&checked, &labels);
+        let unusable = report_labels(io, &checked, &labels);
         if labels.iter().all(|labels| labels.queries.is_empty()) {
             return Err(failed("no label can be used"));
         }
         let view = self.catalog.view(&checked, None, None)?;
         let index = view.search();
         let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
-        let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
+        let bar = Bar::new(io, "asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
         let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst, &|| bar.add(1));
         bar.finish();
         let missed = report.missed(thresholds.iter().map(|(name, least)| (name.as_str(), *least)));
@@ -71,9 +72,9 @@ impl EvalArgs {
             let mut json = serde_json::to_value(&report).map_err(failed)?;
             json["missed"] = json!(missed);
             json["unusable_labels"] = unusable.into();
-            print(&format!("{json:#}\n"))?;
+            io.print(&format!("{json:#}\n"))?;
         } else {
-            print(&report.table())?;
+            io.print(&report.table())?;
         }
         if !missed.is_empty() {
             return Err(failed(missed.join("\n")));
@@ -139,7 +140,7 @@ pub(super) fn check_labels(catalog: &CatalogArgs, checked: &mut Checked) {
 }
 
 /// Reports mistakes in labels; returns the number of errors.
-fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
+fn report_labels(io: &Io, checked: &Checked, labels: &[Labels]) -> usize {
     let mut findings: Vec<_> = labels.iter().flat_map(|labels| labels.findings.iter().cloned()).collect();
     checked.catalog.configure(&mut findings);
     locate(&checked.documents, &mut findings);
@@ -147,12 +148,12 @@ fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
     let documents: Vec<_> =
         checked.documents.iter().chain(labels.iter().flat_map(|labels| &labels.document)).cloned().collect();
     if !findings.is_empty() {
-        print_note(text_report(&findings, &documents, true, Some(5)).trim_end());
+        io.note(text_report(&findings, &documents, true, Some(5)).trim_end());
     }
     let used: usize = labels.iter().map(|labels| labels.queries.len()).sum();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     if errors > 0 && used > 0 {
-        print_note(format!("asking the {used} queries that can be used"));
+        io.note(format!("asking the {used} queries that can be used"));
     }
     errors
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::catalog::{counted, report_briefly};
-use super::{CommandError, CommandResult, failed, print_note};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use toolcrib_catalog::config::{Config, Source, Workspace};
 use toolcrib_catalog::{self as catalog, Catalog};
 use toolcrib_definition::Effect;
@@ -35,9 +36,9 @@ pub(super) struct InitArgs {
 }
 
 impl InitArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         if !self.from.is_empty() {
-            return self.convert();
+            return self.convert(io);
         }
         let names = STARTER.map(|(name, _)| name);
         let is_taken = |name: &&str| self.folder.join(name).symlink_metadata().is_ok();
@@ -54,16 +55,16 @@ impl InitArgs {
                 .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;
         }
         let folder = self.folder.display();
-        print_note(format!("{folder}: wrote {}", names.join(", ")));
+        io.note(format!("{folder}: wrote {}", names.join(", ")));
         // The definitions are in `tools/`.
         let docs = self.folder.join("docs");
         let docs = docs.strip_prefix(".").unwrap_or(&docs).display();
-        print_note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out {docs}"));
+        io.note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out {docs}"));
         Ok(())
     }
 
     /// Converts the definitions, one file per tool.
-    fn convert(&self) -> CommandResult {
+    fn convert(&self, io: &Io) -> CommandResult {
         if let Some(missing) = self.from.iter().find(|file| !file.exists()) {
             return Err(CommandError::Usage(format!("there is no file {}", missing.display())));
         }
@@ -71,7 +72,7 @@ impl InitArgs {
             |file: &PathBuf| Source { path: file.to_string_lossy().into_owned(), ..Source::default() };
         let config = Config { sources: self.from.iter().map(source).collect(), ..Config::default() };
         let checked = catalog::open(Workspace { config, ..Workspace::default() });
-        report_briefly(&checked, None);
+        report_briefly(io, &checked, None);
         let catalog = &checked.catalog;
         let out = self.folder.display();
         std::fs::create_dir_all(&self.folder)
@@ -88,14 +89,14 @@ impl InitArgs {
                     .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?,
             }
         }
-        print_note(format!(
+        io.note(format!(
             "{}: {} written",
             self.folder.display(),
             counted(catalog.tools.len() - edited.len(), "definition")
         ));
         let withheld = catalog.tools.iter().filter(|tool| tool.withheld.is_some()).count();
         if withheld > 0 {
-            print_note(format!(
+            io.note(format!(
                 "{} named a program as its backend, which is left out: a definition that is trusted later would run it; \
                  write the backend yourself",
                 counted(withheld, "definition")

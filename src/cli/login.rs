@@ -1,13 +1,13 @@
 //! `toolcrib login`: the operator signs in to a server, in a browser here or on another machine.
 
-use std::io::IsTerminal;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::catalog::{CatalogArgs, HELP, credentials};
-use super::{CommandError, CommandResult, failed, print, print_note};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use toolcrib_catalog::config::{Environment, Server, Workspace};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::nearest;
@@ -44,32 +44,32 @@ pub(super) struct LoginArgs {
 }
 
 impl LoginArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         if self.sign_out {
-            return self.end_sign_in();
+            return self.end_sign_in(io);
         }
-        let credentials = self.catalog.credentials();
+        let credentials = self.catalog.credentials(io);
         let credentials =
             credentials.ok_or_else(|| CommandError::Usage("cannot log in with --offline".into()))?;
-        let workspace = self.catalog.workspace()?;
+        let workspace = self.catalog.workspace(io)?;
         let server = named(&workspace, &self.server)?;
         let (name, runtime) = (clean_line(&self.server), super::runtime()?);
         runtime.block_on(async {
             let pending = credentials.begin_sign_in((&name, server)).await;
             let pending =
                 pending.map_err(|problem| failed(format!("cannot sign in to `{name}`: {problem}")))?;
-            self.show(pending.address());
-            let ended = self.wait(pending).await;
+            self.show(io, pending.address());
+            let ended = self.wait(io, pending).await;
             let signed_in =
                 ended.map_err(|problem| failed(format!("not signed in to `{name}`: {problem}")))?;
-            print(&format!("`{name}`: {}\n", standing(&signed_in)))
+            io.print(&format!("`{name}`: {}\n", standing(&signed_in)))
         })
     }
 
-    fn end_sign_in(&self) -> CommandResult {
+    fn end_sign_in(&self, io: &Io) -> CommandResult {
         let name = clean_line(&self.server);
-        let credentials = credentials(Environment::default());
-        let url = self.url()?;
+        let credentials = credentials(io, Environment::default());
+        let url = self.url(io)?;
         let ended = credentials.sign_out(&name, url.as_deref());
         let ended = super::runtime()?.block_on(ended).map_err(failed)?;
         if ended.is_empty() {
@@ -84,9 +84,9 @@ impl LoginArgs {
             return Err(failed(format!("you are not signed in to `{name}`{}", clean_line(&hint))));
         }
         for sign_out in ended {
-            print(&format!("signed out of `{name}` at {}\n", clean_line(&sign_out.issuer)))?;
+            io.print(&format!("signed out of `{name}` at {}\n", clean_line(&sign_out.issuer)))?;
             if let Some(why) = sign_out.not_revoked {
-                print_note(format!(
+                io.note(format!(
                     "its tokens are deleted here but could not be revoked, so they stay valid until they expire: {}",
                     clean_line(&why)
                 ));
@@ -96,23 +96,23 @@ impl LoginArgs {
     }
 
     /// The address of the server in the named catalog; `None` if the catalog has no such server any more.
-    fn url(&self) -> Result<Option<String>, CommandError> {
+    fn url(&self, io: &Io) -> Result<Option<String>, CommandError> {
         if !self.catalog.is_named() {
             return Ok(None);
         }
-        let workspace = self.catalog.workspace()?;
+        let workspace = self.catalog.workspace(io)?;
         let found = servers(&workspace).into_iter().find(|(name, _)| *name == self.server);
         Ok(found.and_then(|(_, server)| server.url.clone()))
     }
 
     /// Opens the address in a browser, and prints it in case the browser does not open.
-    fn show(&self, address: &str) {
+    fn show(&self, io: &Io, address: &str) {
         let address = clean_line(address);
-        match !self.no_browser && open(&address) {
-            true => print_note(format!(
+        match !self.no_browser && open(io, &address) {
+            true => io.note(format!(
                 "sign in with the browser; if no browser opens, use this address:\n{address}"
             )),
-            false => print_note(format!(
+            false => io.note(format!(
                 "open this address in a browser:\n{address}\nif the browser ends at a page that does not load, paste its \
                  address here:"
             )),
@@ -120,8 +120,8 @@ impl LoginArgs {
     }
 
     /// Waits for the browser to come back, or for a pasted address.
-    async fn wait(&self, mut pending: PendingSignIn) -> Result<SignIn, SignInError> {
-        let mut lines = lines(self.no_browser || std::io::stdin().is_terminal());
+    async fn wait(&self, io: &Io, mut pending: PendingSignIn) -> Result<SignIn, SignInError> {
+        let mut lines = lines(io, self.no_browser || io.is_typed());
         let late = tokio::time::sleep(PATIENCE);
         tokio::pin!(late);
         loop {
@@ -136,19 +136,20 @@ impl LoginArgs {
             match pending.finish_with(&pasted).await {
                 Some(ended) => return ended,
                 None if pasted.trim().is_empty() => {}
-                None => print_note("this address belongs to another sign-in: paste the whole address"),
+                None => io.note("this address belongs to another sign-in: paste the whole address"),
             }
         }
     }
 }
 
 /// The lines of stdin, where a person may paste an address.
-fn lines(may_come: bool) -> mpsc::Receiver<String> {
+fn lines(io: &Io, may_come: bool) -> mpsc::Receiver<String> {
     use std::io::{BufRead, Read};
     let (sender, lines) = mpsc::channel(1);
     if may_come {
+        let io = io.clone();
         std::thread::spawn(move || {
-            let mut input = std::io::stdin().lock();
+            let mut input = io.stdin();
             let mut line = String::new();
             while input.by_ref().take(MAX_LINE).read_line(&mut line).is_ok_and(|read| read > 0) {
                 if sender.blocking_send(std::mem::take(&mut line)).is_err() {
@@ -162,9 +163,8 @@ fn lines(may_come: bool) -> mpsc::Receiver<String> {
 
 /// Opens an address in the browser that `BROWSER` names. Without `BROWSER`, uses the default browser, but not over
 /// SSH.
-fn open(address: &str) -> bool {
-    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+fn open(io: &Io, address: &str) -> bool {
+    let variable = |name: &str| io.variable(name).filter(|value| !value.is_empty());
     if let Some(browser) = variable("BROWSER") {
         let mut command = Command::new(&browser);
         let silent = || Stdio::null();

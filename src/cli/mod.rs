@@ -9,8 +9,10 @@ mod call;
 mod catalog;
 mod check;
 mod doctor;
+mod error;
 mod eval;
 mod init;
+mod io;
 mod login;
 mod payload;
 mod render;
@@ -22,21 +24,26 @@ mod services;
 mod trace;
 mod watch;
 
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use screen::escaped;
 
-use toolcrib_catalog::UnknownProfile;
+use error::{CommandError, CommandResult, failed};
+pub use io::Io;
 use toolcrib_catalog::config::schemas_for_editors;
 
 /// Documentation for agent tools, read at the moment of need.
 #[derive(Debug, Parser)]
-#[command(name = "toolcrib", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "toolcrib", version, after_help = EXAMPLES, max_term_width = MAX_WIDTH)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+/// The widest help, in columns.
+const MAX_WIDTH: usize = 100;
 
 const EXAMPLES: &str = "\
 Try it:
@@ -53,9 +60,9 @@ macro_rules! commands {
         }
 
         impl Command {
-            fn run(self) -> CommandResult {
+            fn run(self, io: &Io) -> CommandResult {
                 match self {
-                    $(Self::$command(arguments) => arguments.run(),)*
+                    $(Self::$command(arguments) => arguments.run(io),)*
                 }
             }
         }
@@ -85,88 +92,79 @@ commands! {
     Completions(CompletionsArgs),
 }
 
-/// Reason why a command failed.
-enum CommandError {
-    /// Findings, or a failure; reported already, or by this message.
-    Findings(Option<String>),
-    /// A mistake in the command line.
-    Usage(String),
-}
-
-impl From<UnknownProfile> for CommandError {
-    fn from(error: UnknownProfile) -> Self {
-        CommandError::Usage(error.to_string())
-    }
-}
-
-/// A failure with a message.
-fn failed(message: impl ToString) -> CommandError {
-    CommandError::Findings(Some(message.to_string()))
-}
-
 /// A runtime for work that waits, on this thread.
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| failed(format!("cannot start: {error}")))
 }
 
-type CommandResult = Result<(), CommandError>;
-
-/// Runs the program with the arguments of the process.
-pub fn run() -> ExitCode {
+/// Runs the program with the arguments and the streams of the process.
+pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
-    let all = std::env::args().skip(1).eq(["help", "--all"]);
-    let mut command_line = command_line(all);
+    ExitCode::from(run(std::env::args_os(), &Io::of_process()))
+}
+
+/// Runs the program with these arguments, the first of which is its name, and returns its exit code. Where the streams are not those
+/// of the process, it changes nothing of the process, but for the log of `serve`.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let all = arguments.iter().skip(1).eq(["help", "--all"]);
+    let mut command_line = command_line(io, all);
     let matches = match all {
         true => command_line.try_get_matches_from_mut(["toolcrib", "--help"]),
-        false => command_line.try_get_matches(),
+        false => command_line.try_get_matches_from_mut(arguments),
     };
     let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
-        Err(error) => return refused(error),
+        Err(error) => return refused(io, &error),
     };
-    start_workers();
-    let outcome = std::panic::catch_unwind(|| arguments.command.run());
-    watch::finish_refreshes();
+    if io.is_process() {
+        start_workers();
+    }
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| arguments.command.run(io)));
+    if io.is_process() {
+        watch::finish_refreshes();
+    }
     match outcome {
-        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Ok(())) => 0,
         Ok(Err(CommandError::Findings(text))) => {
-            text.iter().for_each(|text| print_error(text));
-            ExitCode::from(1)
+            text.iter().for_each(|text| io.error(text));
+            1
         }
         Ok(Err(CommandError::Usage(text))) => {
-            print_error(&text);
-            ExitCode::from(2)
+            io.error(&text);
+            2
         }
         Err(_) => {
-            print_note(
+            io.note(
                 "This is a mistake in toolcrib, not in your input. Nothing that was written is cut short.",
             );
-            ExitCode::from(70)
+            70
         }
     }
 }
 
 /// Answers a command line that runs no command: help, a version, or a mistake.
-fn refused(error: clap::Error) -> ExitCode {
+fn refused(io: &Io, error: &clap::Error) -> u8 {
     let text = error.render().ansi().to_string();
     match error.use_stderr() {
-        true => print_note(text.trim_end()),
-        false => drop(print(&text)),
+        true => io.note(text.trim_end()),
+        false => drop(io.print(&text)),
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// Prints the place of a panic. Its message may hold arguments of callers, which do not belong in a server's log.
 fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let io = Io::of_process();
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let backtrace = std::backtrace::Backtrace::capture();
     match tracing::dispatcher::has_been_set() {
         true => tracing::error!(place, "a call or a task panicked"),
-        false => print_note(toolcrib_definition::clean_line(&panic.to_string())),
+        false => io.note(toolcrib_definition::clean_line(&panic.to_string())),
     }
     if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
-        print_note(backtrace);
+        io.note(backtrace);
     }
 }
 
@@ -174,33 +172,7 @@ fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
 /// deeply as a document may be.
 fn start_workers() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // In a process that calls this twice, the pool exists already and serves as well.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(cores.min(16)).stack_size(16 << 20).build_global();
-}
-
-const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
-
-/// Prints data to stdout. A closed pipe is no error, since the reader has enough; any other failure is.
-fn print(text: &str) -> CommandResult {
-    use std::io::{ErrorKind, Write};
-    let mut out = anstream::stdout().lock();
-    match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(failed(format!("cannot write to stdout: {error}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Prints an error to stderr.
-fn print_error(text: &str) {
-    print_note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
-}
-
-/// Prints a note to stderr.
-fn print_note(text: impl std::fmt::Display) {
-    use std::io::Write;
-    let _ = writeln!(anstream::stderr(), "{}", escaped(&text.to_string()));
 }
 
 // The program about itself: its help, with the commands grouped by the people who use them, shell completions, and the JSON
@@ -221,11 +193,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// The command line: its help shows the commands of the first screen, or all of them in groups.
-fn command_line(all: bool) -> clap::Command {
-    let command = with_first_examples(Arguments::command());
+fn command_line(io: &Io, all: bool) -> clap::Command {
+    let command = with_first_examples(fitted(io, Arguments::command()));
+    let group = |heading: &str, names: &[&str]| group(io, &command, heading, names);
     let lists: String = match all {
-        true => GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect(),
-        false => group(&command, "Commands", &FIRST),
+        true => GROUPS.iter().map(|(heading, names)| group(heading, names)).collect(),
+        false => group("Commands", &FIRST),
     };
     let more = if all { "" } else { "\nAll commands: toolcrib help --all" };
     let (bold, plain) = (heading_style().render(), heading_style().render_reset());
@@ -248,12 +221,17 @@ fn with_first_examples(command: clap::Command) -> clap::Command {
     })
 }
 
+/// A command whose help has the width of a pipe, unless it is for the process, which may have a terminal.
+fn fitted(io: &Io, command: clap::Command) -> clap::Command {
+    if io.is_process() { command } else { command.term_width(MAX_WIDTH) }
+}
+
 /// The heading of a list, and its commands with their purposes, wrapped to the width of the terminal.
-fn group(command: &clap::Command, heading: &str, names: &[&str]) -> String {
+fn group(io: &Io, command: &clap::Command, heading: &str, names: &[&str]) -> String {
     let commands = names.iter().filter_map(|name| command.find_subcommand(name).cloned()).enumerate();
-    let mut list = clap::Command::new("toolcrib")
+    let mut list = fitted(io, clap::Command::new("toolcrib"))
         .disable_help_subcommand(true)
-        .max_term_width(100)
+        .max_term_width(MAX_WIDTH)
         .help_template("{subcommands}")
         .subcommands(commands.map(|(place, command)| command.display_order(place)));
     let (bold, plain) = (heading_style().render(), heading_style().render_reset());
@@ -277,10 +255,10 @@ struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    fn run(self) -> CommandResult {
+    fn run(self, io: &Io) -> CommandResult {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command_line(false), "toolcrib", &mut script);
-        print(&String::from_utf8_lossy(&script))
+        clap_complete::generate(self.shell, &mut command_line(io, false), "toolcrib", &mut script);
+        io.print(&String::from_utf8_lossy(&script))
     }
 }
 
@@ -301,12 +279,12 @@ enum Format {
 }
 
 impl SchemaArgs {
-    fn run(self) -> CommandResult {
+    fn run(self, io: &Io) -> CommandResult {
         let schema = match self.format {
             Format::Definition => schemas_for_editors().0,
             Format::Config => schemas_for_editors().1,
         };
-        print(&format!("{schema:#}\n"))
+        io.print(&format!("{schema:#}\n"))
     }
 }
 
@@ -326,6 +304,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_defined_without_contradiction() {
-        command_line(false).debug_assert();
+        command_line(&Io::of_process(), false).debug_assert();
     }
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, complete, counted, word};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::render::templates;
 use super::screen::Spinner;
 use super::services::repair;
-use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::config::{self, Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Catalog, Checked, Profile};
 use toolcrib_definition::clean_line;
@@ -88,8 +89,8 @@ pub(super) struct Target {
 }
 
 impl PayloadArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open_at_turn()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let checked = self.catalog.open_at_turn(io)?;
         let catalog = &checked.catalog;
         let profile = catalog.profile(self.profile.as_deref())?;
         let mut options = catalog.config.payload;
@@ -99,17 +100,17 @@ impl PayloadArgs {
         options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
         let (mode, reason) = self.mode(catalog, &profile, options);
-        let profile = self.pick.apply(&self.catalog, &checked, profile, mode)?;
+        let profile = self.pick.apply(io, &self.catalog, &checked, profile, mode)?;
         let provider = options.provider;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
         let mut payload = provider::payload(request).map_err(refused)?;
         payload.notes.extend(reason);
-        self.print_notes(&payload);
-        report(&payload.findings, &checked, self.verbose);
+        self.print_notes(io, &payload);
+        report(io, &payload.findings, &checked, self.verbose);
         if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(failed("nothing is printed, since there are errors"));
         }
-        print(&self.text(provider, payload).map_err(failed)?)?;
+        io.print(&self.text(provider, payload).map_err(failed)?)?;
         complete(&checked)
     }
 
@@ -131,11 +132,11 @@ impl PayloadArgs {
     }
 
     /// Notes, and headers unless they are on stdout: a payload that needs one never goes without saying so.
-    fn print_notes(&self, payload: &Payload<'_>) {
-        payload.notes.iter().for_each(print_note);
+    fn print_notes(&self, io: &Io, payload: &Payload<'_>) {
+        payload.notes.iter().for_each(|note| io.note(note));
         for header in payload.headers.iter().filter(|_| !self.headers && !self.json) {
             let RequestHeader { name, value, reason } = header;
-            print_note(format!("send the header `{name}: {value}` with this payload, for {reason}"));
+            io.note(format!("send the header `{name}: {value}` with this payload, for {reason}"));
         }
     }
 
@@ -192,18 +193,18 @@ pub(super) struct PromptArgs {
 }
 
 impl PromptArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open_readable()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let checked = self.catalog.open_readable(io)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
         let provider = self.provider.unwrap_or(configured.provider);
-        let wanted = self.mode(&checked.catalog, &profile, provider);
+        let wanted = self.mode(io, &checked.catalog, &profile, provider);
         let mode = provider.mode(wanted);
         if mode != wanted {
             let (provider, mode) = (provider.as_str(), mode.as_str());
-            print_note(format!("{provider} cannot defer tools by itself; this is for the mode {mode}"));
+            io.note(format!("{provider} cannot defer tools by itself; this is for the mode {mode}"));
         }
         let section = PromptSection {
             mode,
@@ -215,21 +216,21 @@ impl PromptArgs {
         let text = section.render(&checked.catalog, &profile, &templates).map_err(failed)?;
         let (taken, budget) = (exact(&text), section.tokens);
         if taken > budget {
-            print_note(format!(
+            io.note(format!(
                 "the rules alone are over the budget of {budget} tokens; the section takes {taken}"
             ));
         }
-        print(&format!("{text}\n"))?;
+        io.print(&format!("{text}\n"))?;
         complete(&checked)
     }
 
     /// The mode, and for `auto` a note that says why.
-    fn mode(&self, catalog: &Catalog, profile: &Profile<'_>, provider: Provider) -> Mode {
+    fn mode(&self, io: &Io, catalog: &Catalog, profile: &Profile<'_>, provider: Provider) -> Mode {
         let options = catalog.config.payload;
         let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
         let named = Mode::named(self.mode.unwrap_or(options.mode));
         let (mode, reason) = report::mode_of(&request, named);
-        reason.iter().for_each(print_note);
+        reason.iter().for_each(|note| io.note(note));
         mode
     }
 }
@@ -238,11 +239,11 @@ impl PromptArgs {
 const SHOWN: usize = 5;
 
 /// Reports tools and keywords that the provider cannot take: one line each, or in full with places.
-fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
+fn report(io: &Io, findings: &[Finding], checked: &Checked, verbose: bool) {
     if verbose {
         let mut findings = findings.to_vec();
         locate(&checked.documents, &mut findings);
-        return print_note(text_report(&findings, &checked.documents, true, None).trim_end());
+        return io.note(text_report(&findings, &checked.documents, true, None).trim_end());
     }
     let mut by_code: BTreeMap<Code, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity != Severity::Info) {
@@ -251,10 +252,10 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
     for (code, findings) in by_code {
         for finding in findings.iter().take(SHOWN) {
             let tool = finding.tool.as_deref().unwrap_or_default();
-            print_note(format!("{}[{code}]: {tool}: {}", finding.severity.as_str(), finding.message));
+            io.note(format!("{}[{code}]: {tool}: {}", finding.severity.as_str(), finding.message));
         }
         if findings.len() > SHOWN {
-            print_note(format!("... and {} more {code}; --verbose lists them", findings.len() - SHOWN));
+            io.note(format!("... and {} more {code}; --verbose lists them", findings.len() - SHOWN));
         }
     }
 }
@@ -304,8 +305,8 @@ pub(super) struct TokensArgs {
 }
 
 impl TokensArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let checked = self.catalog.open_readable()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let checked = self.catalog.open_readable(io)?;
         let templates = templates(&self.catalog, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
         payload.deferred = self.deferred.unwrap_or(payload.deferred);
@@ -318,10 +319,10 @@ impl TokensArgs {
         })?;
         if self.json {
             let json = serde_json::to_value(&report).map_err(failed)?;
-            print(&format!("{json:#}\n"))?;
+            io.print(&format!("{json:#}\n"))?;
         } else {
             let table = if self.verbose { format!("\n{}", report.table()) } else { String::new() };
-            print(&format!("{}\n{table}", report.request.line()))?;
+            io.print(&format!("{}\n{table}", report.request.line()))?;
         }
         if report.over_budget.is_empty() {
             return complete(&checked);
@@ -364,13 +365,14 @@ impl PickArgs {
     /// The profile with the picked tools, and without the others where the mode would bind those in full too.
     pub(super) fn apply<'c>(
         &self,
+        io: &Io,
         args: &CatalogArgs,
         checked: &'c Checked,
         profile: Profile<'c>,
         mode: Mode,
     ) -> Result<Profile<'c>, CommandError> {
         let Some(input) = &self.pick else { return Ok(profile) };
-        let picked = self.picked(args, checked, profile.name, input)?;
+        let picked = self.picked(io, args, checked, profile.name, input)?;
         let mut profile = profile.with_picked(&|tool| picked.contains(&tool.name));
         if mode == Mode::Full {
             profile.tools.retain(|entry| picked.contains(&entry.tool.name));
@@ -381,6 +383,7 @@ impl PickArgs {
     /// Names of the tools that fit best; the reasons go to stderr.
     fn picked(
         &self,
+        io: &Io,
         args: &CatalogArgs,
         checked: &Checked,
         profile: Option<&str>,
@@ -389,7 +392,7 @@ impl PickArgs {
         let templates = Templates::load(None).map_err(failed)?;
         let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))?;
         let runtime = super::runtime()?;
-        let (services, waiting) = super::services::for_command(args, &checked.catalog);
+        let (services, waiting) = super::services::for_command(io, args, &checked.catalog);
         let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
         let options = pick::Options {
             max_candidates: usize::from(self.max),
@@ -402,34 +405,34 @@ impl PickArgs {
         let chosen = chosen.map_err(|refusal| {
             CommandError::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
         })?;
-        chosen.picks.fallback.iter().for_each(|fallback| print_note(clean_line(fallback)));
+        chosen.picks.fallback.iter().for_each(|fallback| io.note(clean_line(fallback)));
         let candidates = match chosen.verdict {
             Verdict::Match | Verdict::Unsure => chosen.picks.candidates,
             Verdict::NoMatch => {
-                self.print_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
+                self.print_nearest(io, &chosen.picks.candidates, chosen.unsafe_tools);
                 Vec::new()
             }
         };
         for picked in &candidates {
             let reason = picked.reason.as_deref().map(clean_line).unwrap_or_default();
-            print_note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
+            io.note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
         }
         if chosen.unsafe_tools > 0 {
             let unsafe_tools = counted(chosen.unsafe_tools, "unsafe tool");
-            print_note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
+            io.note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
         }
         Ok(candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
     }
 
     /// Prints that no tool was picked, and the nearest ones.
-    fn print_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
+    fn print_nearest(&self, io: &Io, nearest: &[Picked], unsafe_tools: usize) {
         if nearest.is_empty() {
-            return print_note(format!("no tool is picked: {}", hint(unsafe_tools)));
+            return io.note(format!("no tool is picked: {}", hint(unsafe_tools)));
         }
         let tools: Vec<String> =
             nearest.iter().map(|near| format!("{} ({:.2})", near.tool.name, near.score)).collect();
-        print_note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
-        print_note(match self.scorer {
+        io.note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
+        io.note(match self.scorer {
             ScorerKind::Llm => "say the task as an action and its object, or score by `keyword`",
             _ => {
                 "say the task as an action and its object; `no_match_below = 0` under [search] in toolcrib.toml binds the nearest"
@@ -484,23 +487,23 @@ pub(super) struct ParseArgs {
 }
 
 impl ParseArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let body = stdin()?;
-        let checked = self.catalog.open_at_turn()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let body = stdin(io)?;
+        let checked = self.catalog.open_at_turn(io)?;
         let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(failed)?;
         let is_wrong = entries.iter().any(|entry| entry.outcome.is_err());
-        let entries = match is_wrong.then(|| repair(&self.catalog, &checked.catalog)).flatten() {
+        let entries = match is_wrong.then(|| repair(io, &self.catalog, &checked.catalog)).flatten() {
             Some(Ok(model)) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
             Some(Err(error)) => {
-                print_note(format!("no call is repaired: {error}"));
+                io.note(format!("no call is repaired: {error}"));
                 entries
             }
             None => entries,
         };
-        print(&listed(&entries, self.pretty)?)?;
+        io.print(&listed(&entries, self.pretty)?)?;
         let wrong = entries.iter().filter(|entry| entry.outcome.is_err()).count();
         if wrong == 0 {
             return Ok(());
@@ -540,21 +543,21 @@ pub(super) struct ResultsArgs {
 }
 
 impl ResultsArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let input = stdin()?;
-        let checked = self.catalog.open_at_turn()?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let input = stdin(io)?;
+        let checked = self.catalog.open_at_turn(io)?;
         let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
         let answered = AnsweredCalls::read(&input, provider).map_err(failed)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let message = answered.messages(&checked.catalog, &profile).map_err(refused)?;
-        print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })
+        io.print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })
     }
 }
 
 /// The whole of stdin, which is text.
-fn stdin() -> Result<String, CommandError> {
+fn stdin(io: &Io) -> Result<String, CommandError> {
     let mut text = String::new();
-    match std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text) {
+    match io.stdin().by_ref().take(MAX_BYTES + 1).read_to_string(&mut text) {
         Err(error) => Err(unreadable(error.to_string())),
         Ok(size) if size as u64 > MAX_BYTES => {
             Err(unreadable(format!("it is longer than {} MB", MAX_BYTES >> 20)))

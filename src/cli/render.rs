@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::catalog::{CatalogArgs, counted, refuse_unread};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::screen::Bar;
 use super::watch::{Rerun, watch};
-use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Checked;
 use toolcrib_docs::folder::{self, Files};
 use toolcrib_docs::{Docs, RenderError, Templates, skill_files, skills};
@@ -51,16 +52,16 @@ pub(super) struct RenderArgs {
 }
 
 impl RenderArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         if self.watch {
-            return watch(&self.catalog, &self);
+            return watch(io, &self.catalog, &self);
         }
-        let checked = self.catalog.open()?;
-        self.catalog.report_briefly(&checked);
+        let checked = self.catalog.open(io)?;
+        self.catalog.report_briefly(io, &checked);
         if self.check {
-            self.with_files(&checked, |_, files| self.drift(files))
+            self.with_files(&checked, |_, files| self.drift(io, files))
         } else {
-            self.rerun(&checked, "")
+            self.rerun(io, &checked, "")
         }
     }
 
@@ -89,13 +90,13 @@ impl RenderArgs {
         self.skills.as_deref().or(self.out.as_deref()).unwrap_or(Path::new("tools"))
     }
 
-    fn drift(&self, files: &Files<'_>) -> CommandResult {
+    fn drift(&self, io: &Io, files: &Files<'_>) -> CommandResult {
         let drift = folder::check(self.folder(), "", files).map_err(|error| failure(error.into()))?;
         if drift.is_empty() {
-            print_note(format!("{} is up to date", self.folder().display()));
+            io.note(format!("{} is up to date", self.folder().display()));
             return Ok(());
         }
-        print(&drift.diff)?;
+        io.print(&drift.diff)?;
         let counts = format!(
             "{} to create, {} to change, {} to remove",
             drift.created.len(),
@@ -119,17 +120,17 @@ impl Rerun for RenderArgs {
         has_docs(self.folder())
     }
 
-    fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
+    fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult {
         self.with_files(checked, |tools, files| {
             if !self.has_result() && tools == 0 {
                 refuse_unread(checked)?;
             }
-            let bar = Bar::new("writing docs", files.paths.len() as u64);
+            let bar = Bar::new(io, "writing docs", files.paths.len() as u64);
             let report = folder::sync(self.folder(), files, &|done| bar.add(done));
             let report = report.map_err(|error| failure(error.into()))?;
             bar.finish();
-            print_note(format!("{}: {}{why}", self.folder().display(), summary(tools, &report)));
-            kept(&report, checked.catalog.complete);
+            io.note(format!("{}: {}{why}", self.folder().display(), summary(tools, &report)));
+            kept(io, &report, checked.catalog.complete);
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
     }
@@ -176,14 +177,14 @@ pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
 }
 
 /// Names files that stay although their tool is gone.
-pub(super) fn kept(report: &folder::Report, complete: bool) {
+pub(super) fn kept(io: &Io, report: &folder::Report, complete: bool) {
     if report.kept.is_empty() {
         return;
     }
     let shown = report.kept.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     let more = if report.kept.len() > 5 { ", …" } else { "" };
     let count = counted(report.kept.len(), "file");
-    print_note(match complete {
+    io.note(match complete {
         true => format!("kept {count} of tools that are gone, since they are edited: {shown}{more}"),
         false => format!("kept {count} as they are, since not all sources could be read: {shown}{more}"),
     });

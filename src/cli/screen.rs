@@ -13,7 +13,8 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::{CommandError, CommandResult};
+use super::error::{CommandError, CommandResult};
+use super::io::Io;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::is_hidden;
 
@@ -83,12 +84,12 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    pub(super) fn new(what: &'static str, total: u64) -> Self {
+    pub(super) fn new(io: &Io, what: &'static str, total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
-        Self { bar, is_on_terminal: std::io::stderr().is_terminal() }
+        Self { bar, is_on_terminal: io.is_seen() }
     }
 
     pub(super) fn add(&self, done: usize) {
@@ -107,18 +108,20 @@ impl Bar {
 pub(super) struct Spinner(ProgressBar);
 
 impl Spinner {
-    pub(super) fn start(what: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn start(io: &Io, what: impl Into<Cow<'static, str>>) -> Self {
         let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         spinner.set_message(what);
-        let shown = spinner.clone();
-        // The awaited work reports no progress, so a thread shows the spinner; it ends with the spinner.
-        std::thread::spawn(move || {
-            std::thread::sleep(SHOW_AFTER);
-            if !shown.is_finished() {
-                shown.set_draw_target(ProgressDrawTarget::stderr());
-                shown.enable_steady_tick(Duration::from_millis(100));
-            }
-        });
+        if io.is_seen() {
+            let shown = spinner.clone();
+            // The awaited work reports no progress, so a thread shows the spinner; it ends with the spinner.
+            std::thread::spawn(move || {
+                std::thread::sleep(SHOW_AFTER);
+                if !shown.is_finished() {
+                    shown.set_draw_target(ProgressDrawTarget::stderr());
+                    shown.enable_steady_tick(Duration::from_millis(100));
+                }
+            });
+        }
         Self(spinner)
     }
 

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
-use super::{CommandError, CommandResult, print};
+use super::error::{CommandError, CommandResult};
+use super::io::Io;
 use toolcrib_catalog::Catalog;
 use toolcrib_gateway::functions::Function;
 
@@ -38,21 +39,21 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         let query = &self.query;
         if query.trim().is_empty() {
             return Err(CommandError::Usage(
                 "say what the tool should do, such as: toolcrib search \"create an issue\"".into(),
             ));
         }
-        let checked = self.catalog.open_at_turn()?;
+        let checked = self.catalog.open_at_turn(io)?;
         let view = self.catalog.view(&checked, self.profile.as_deref(), None)?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
         if let Some(category) = self.category {
             arguments["category"] = category.into();
         }
         let function = Function::tool_search();
-        let answer = super::call::answer(&self.catalog, function, &checked.catalog, view, arguments)?;
+        let answer = super::call::answer(io, &self.catalog, function, &checked.catalog, view, arguments)?;
         let body = answer.body();
         let text = match (self.json, answer.is_ok()) {
             (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
@@ -61,7 +62,7 @@ impl SearchArgs {
                 return Err(CommandError::Usage(refused(&body["error"])));
             }
         };
-        print(&text)?;
+        io.print(&text)?;
         let is_none = body.get("verdict").is_some_and(|verdict| verdict == "no_match");
         if is_none { Err(CommandError::Findings(None)) } else { Ok(()) }
     }

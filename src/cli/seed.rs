@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::catalog::{CatalogArgs, word};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::render::{failure, has_docs, kept, summary, templates};
 use super::screen::Bar;
 use super::watch::{Rerun, watch};
-use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::config::{Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Checked, Profile};
 use toolcrib_docs::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
@@ -66,13 +67,13 @@ const UNCLEAR: &str = "has toolcrib markers that do not pair, or a code fence ar
     `<!-- toolcrib:begin -->` line before one `<!-- toolcrib:end -->` line, outside of code";
 
 impl SeedArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         if self.watch {
-            return watch(&self.catalog, &self);
+            return watch(io, &self.catalog, &self);
         }
-        let checked = self.catalog.open()?;
-        self.catalog.report_briefly(&checked);
-        self.rerun(&checked, "")
+        let checked = self.catalog.open(io)?;
+        self.catalog.report_briefly(io, &checked);
+        self.rerun(io, &checked, "")
     }
 
     /// The template with the values of the job.
@@ -98,15 +99,15 @@ impl SeedArgs {
         Ok(template)
     }
 
-    fn drift(&self, docs: Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
+    fn drift(&self, io: &Io, docs: Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
         let drift = seed_drift(docs, &self.workspace, template).map_err(failure)?;
         if self.json {
             let lists = json!({"created": drift.created, "changed": drift.changed, "removed": drift.removed});
-            print(&format!("{lists}\n"))?;
+            io.print(&format!("{lists}\n"))?;
         } else if drift.is_empty() {
-            print_note(format!("{} is up to date", self.workspace.display()));
+            io.note(format!("{} is up to date", self.workspace.display()));
         } else {
-            print(&drift.diff)?;
+            io.print(&drift.diff)?;
         }
         if drift.is_empty() {
             return Ok(());
@@ -150,7 +151,7 @@ impl Rerun for SeedArgs {
         has_docs(&self.workspace.join(DOCS))
     }
 
-    fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
+    fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult {
         self.template.as_deref().map(find_template).transpose()?;
         let templates = templates(&self.catalog, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
@@ -162,19 +163,19 @@ impl Rerun for SeedArgs {
             ));
         }
         if self.check {
-            self.drift(docs, &template)?;
+            self.drift(io, docs, &template)?;
             return if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) };
         }
         let tools = docs.tools().len();
-        let bar = Bar::new("writing docs", tools as u64);
+        let bar = Bar::new(io, "writing docs", tools as u64);
         let seeded = seed(docs, &self.workspace, &template, &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
         if self.json {
-            print(&format!("{}\n", in_json(&seeded, checked, tools)))?;
+            io.print(&format!("{}\n", in_json(&seeded, checked, tools)))?;
         } else {
             let summary = summary(tools, &seeded.docs);
-            print_note(format!("{}: {summary}{why}", self.workspace.display()));
-            report(&seeded, checked.catalog.complete);
+            io.note(format!("{}: {summary}{why}", self.workspace.display()));
+            report(io, &seeded, checked.catalog.complete);
         }
         if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
@@ -197,16 +198,16 @@ fn in_json(seeded: &Seeded, checked: &Checked, tools: usize) -> Value {
 }
 
 /// Reports the files beside the docs.
-fn report(seeded: &Seeded, complete: bool) {
-    kept(&seeded.docs, complete);
+fn report(io: &Io, seeded: &Seeded, complete: bool) {
+    kept(io, &seeded.docs, complete);
     if !seeded.written.is_empty() {
-        print_note(format!("wrote {}", seeded.written.join(", ")));
+        io.note(format!("wrote {}", seeded.written.join(", ")));
     }
     if !seeded.kept.is_empty() {
         let why = if seeded.index_kept { ", since not all sources could be read" } else { "" };
-        print_note(format!("kept your {}{why}", seeded.kept.join(", ")));
+        io.note(format!("kept your {}{why}", seeded.kept.join(", ")));
     }
     for file in &seeded.unclear {
-        print_note(format!("{file} {UNCLEAR}"));
+        io.note(format!("{file} {UNCLEAR}"));
     }
 }

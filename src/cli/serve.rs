@@ -9,12 +9,14 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use super::catalog::{CatalogArgs, HELP, counted, remembering, waiting_for, word};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use super::render::failure;
 use super::screen::{LogFormat, Spinner, start_log};
 use super::seed::find_template;
 use super::services::{StateArgs, delete_old_state};
 use super::watch::StopRequests;
-use super::{CommandError, CommandResult, failed, print_note, render, services};
+use super::{render, services};
 use toolcrib_catalog::config::{self, Config, ServeMode, ToolList};
 use toolcrib_catalog::sources::LIVE;
 use toolcrib_catalog::{Catalog, Checked, Findings};
@@ -106,7 +108,7 @@ pub(super) struct ServeArgs {
 }
 
 impl ServeArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(self, io: &Io) -> CommandResult {
         start_log(&self.log_level, self.log)?;
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
@@ -122,11 +124,11 @@ impl ServeArgs {
             .map_err(|error| failed(format!("cannot start: {error}")))?;
         let args = Arc::new(self);
         let stop = runtime.block_on(async { StopRequests::listen() });
-        let Some(prepared) = runtime.block_on(Prepared::of(&args, &stop))? else {
+        let Some(prepared) = runtime.block_on(Prepared::of(io, &args, &stop))? else {
             runtime.shutdown_background();
             return Ok(());
         };
-        prepared.serve(runtime, &stop)
+        prepared.serve(io, runtime, &stop)
     }
 
     /// Reports a broken template at the start, before the first caller meets it.
@@ -137,14 +139,14 @@ impl ServeArgs {
         template.check_files().map_err(failure)
     }
 
-    fn follow(&self) -> Result<Followed, CommandError> {
-        let connections = self.catalog.environment().map(|environment| {
+    fn follow(&self, io: &Io) -> Result<Followed, CommandError> {
+        let connections = self.catalog.environment(io).map(|environment| {
             // Calls run on the threads of their connections.
-            Arc::new(remembering(Connections::on(environment, tokio::runtime::Handle::current())))
+            Arc::new(remembering(io, Connections::on(environment, tokio::runtime::Handle::current())))
         });
         let servers =
-            if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
-        let (reading, addresses) = (self.catalog.reading(), self.catalog.addresses.clone());
+            if connections.is_some() { server_names(&self.catalog.workspace(io)?) } else { Vec::new() };
+        let (reading, addresses) = (self.catalog.reading(io), self.catalog.addresses.clone());
         let mut options = Options {
             poll: self.poll,
             addresses,
@@ -162,26 +164,27 @@ impl ServeArgs {
     /// Waits for the first catalog, and makes what its server needs; `None` where it was stopped before.
     fn prepare(
         self: Arc<Self>,
+        io: &Io,
         servers: &[String],
         mut follow: Follow,
         connections: Option<Arc<Connections>>,
     ) -> Result<Option<Prepared>, CommandError> {
-        let progress = Spinner::start(waiting_for(servers));
+        let progress = Spinner::start(io, waiting_for(servers));
         let Some(Change { checked, notices, .. }) = follow.next() else { return Ok(None) };
         progress.finish();
-        notices.iter().for_each(print_note);
+        notices.iter().for_each(|note| io.note(note));
         match &checked.awaited {
             Some(awaited) => {
                 let servers = clean_line(&awaited.servers.join(", "));
-                print_note(format!("waiting for the first list of tools of {servers}"));
+                io.note(format!("waiting for the first list of tools of {servers}"));
             }
-            None => self.catalog.report_errors(&checked),
+            None => self.catalog.report_errors(io, &checked),
         }
-        refuse_broken_configuration(&checked)?;
+        refuse_broken_configuration(io, &checked)?;
         refuse_nothing(&checked)?;
         let templates = Arc::new(render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
-        let endpoint = self.endpoint(&configured, &checked.catalog)?;
+        let endpoint = self.endpoint(io, &configured, &checked.catalog)?;
         let shown = ListingOptions {
             mode: match (self.mode, configured.mode) {
                 // Who asks for two functions wants functions.
@@ -201,16 +204,16 @@ impl ServeArgs {
             listing: shown,
             workspace_template: self.template.clone(),
         };
-        self.catalog.note_backends();
-        let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        self.catalog.note_backends(io);
+        let state = self.state.open(io, &self.catalog, &checked.catalog.config.state)?;
         match (state.health().is_volatile, self.catalog.path()) {
             (true, _) => warn_of_approvals(&checked.catalog),
-            (false, path) => path.into_iter().for_each(|path| self.state.note(path)),
+            (false, path) => path.into_iter().for_each(|path| self.state.note(io, path)),
         }
         let is_listed = checked.awaited.is_none();
         let days = Duration::from_secs(checked.catalog.config.state.days.saturating_mul(24 * 60 * 60));
         let of_calls = Arc::clone(&state);
-        let services = services::for_server(&self.catalog, &checked.catalog, of_calls, connections);
+        let services = services::for_server(io, &self.catalog, &checked.catalog, of_calls, connections);
         log_definitions(&checked.findings, None);
         let live = LiveCatalog::new(checked, setting, templates)?;
         let live = live.with_services(services).with_nudge(follow.nudge());
@@ -221,21 +224,26 @@ impl ServeArgs {
         Ok(Some(Prepared { args: self, live, follow, state, configured, endpoint, days }))
     }
 
-    fn endpoint(&self, configured: &config::Serve, catalog: &Catalog) -> Result<HttpEndpoint, CommandError> {
+    fn endpoint(
+        &self,
+        io: &Io,
+        configured: &config::Serve,
+        catalog: &Catalog,
+    ) -> Result<HttpEndpoint, CommandError> {
         if self.stdio {
             return Ok(None);
         }
         let names_callers =
             !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
-        if names_callers && self.catalog.workspace()?.found.is_some() {
+        if names_callers && self.catalog.workspace(io)?.found.is_some() {
             let message = "toolcrib.toml was found and not named, and names tokens or issuers, which use the environment";
             return Err(CommandError::Usage(format!("{message}; {HELP}")));
         }
-        let callers = self.callers(configured)?;
+        let callers = self.callers(io, configured)?;
         let address = self.address(configured, &callers)?;
         let allow = catalog.config.exec.allow();
         if self.allow_unauthenticated && callers.is_open() && allow != Effect::Read {
-            print_note(format!(
+            io.note(format!(
                 "everybody who reaches this server may run tools up to `allow = \"{}\"`",
                 allow.as_str()
             ));
@@ -244,13 +252,13 @@ impl ServeArgs {
     }
 
     /// The callers that the configuration names: tokens and secrets are in the environment.
-    fn callers(&self, configured: &config::Serve) -> Result<Authenticator, CommandError> {
+    fn callers(&self, io: &Io, configured: &config::Serve) -> Result<Authenticator, CommandError> {
         let (root, environment) =
-            (self.catalog.workspace()?.root, self.catalog.environment().unwrap_or_default());
+            (self.catalog.workspace(io)?.root, self.catalog.environment(io).unwrap_or_default());
         let secret = configured.proxy.as_ref().and_then(|proxy| proxy.secret.as_deref());
         let secret = secret.map(|text| environment.filled(text)).transpose();
         let secret = secret.map_err(|missing| CommandError::Usage(missing.to_string()))?;
-        Authenticator::new(tokens(configured)?, configured, &root, secret.as_deref())
+        Authenticator::new(tokens(io, configured)?, configured, &root, secret.as_deref())
             .map_err(CommandError::Usage)
     }
 
@@ -286,18 +294,18 @@ impl ServeArgs {
         )))
     }
 
-    fn announce(&self, address: SocketAddr, live: &LiveCatalog) {
+    fn announce(&self, io: &Io, address: SocketAddr, live: &LiveCatalog) {
         let generation = live.current();
         let tools = counted(generation.unrestricted_view().catalog().tools.len(), "tool");
         let version = &generation.version;
         match self.log {
             LogFormat::Text => {
-                print_note(format!("listening on http://{address}"));
+                io.note(format!("listening on http://{address}"));
                 let choices: Vec<&str> = generation.choices().collect();
                 if !choices.is_empty() {
-                    print_note(format!("profiles, each below /p/NAME/: {}", choices.join(", ")));
+                    io.note(format!("profiles, each below /p/NAME/: {}", choices.join(", ")));
                 }
-                print_note(format!("{tools}, registry {version}; stop with Ctrl-C"));
+                io.note(format!("{tools}, registry {version}; stop with Ctrl-C"));
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
@@ -325,11 +333,12 @@ struct Prepared {
 impl Prepared {
     /// Reads the catalog; `None` where a signal came before there was anything to serve. The work is done on other threads,
     /// so that this one serves the connections to live servers, and the client.
-    async fn of(args: &Arc<ServeArgs>, stop: &StopRequests) -> Result<Option<Self>, CommandError> {
-        let of_args = Arc::clone(args);
-        let (connections, servers, follow) = on_thread(move || of_args.follow()).await??;
+    async fn of(io: &Io, args: &Arc<ServeArgs>, stop: &StopRequests) -> Result<Option<Self>, CommandError> {
+        let (of_args, of_io) = (Arc::clone(args), io.clone());
+        let (connections, servers, follow) = on_thread(move || of_args.follow(&of_io)).await??;
         let (stopper, args, of_calls) = (follow.stopper(), Arc::clone(args), connections.clone());
-        let mut preparing = std::pin::pin!(on_thread(move || args.prepare(&servers, follow, of_calls)));
+        let io = io.clone();
+        let mut preparing = std::pin::pin!(on_thread(move || args.prepare(&io, &servers, follow, of_calls)));
         let prepared = tokio::select! {
             prepared = &mut preparing => prepared,
             () = stop.reach(1) => {
@@ -344,7 +353,7 @@ impl Prepared {
     }
 
     /// Serves until a signal or the client ends it, with the catalog kept current.
-    fn serve(self, runtime: Runtime, stop: &StopRequests) -> CommandResult {
+    fn serve(self, io: &Io, runtime: Runtime, stop: &StopRequests) -> CommandResult {
         let Self { args, live, follow, state, configured, endpoint, days } = self;
         let telemetry = live.current().unrestricted_view().catalog().config.telemetry.clone();
         // Sends the rest when it is dropped.
@@ -359,7 +368,7 @@ impl Prepared {
         runtime.spawn(delete_old_state(Arc::clone(&state), days));
         let served = runtime.block_on(async {
             match endpoint {
-                Some((address, callers)) => listen(&args, address, live, callers, configured, stop).await,
+                Some((address, callers)) => listen(io, &args, address, live, callers, configured, stop).await,
                 None => {
                     let patience = Duration::from_secs(configured.limits.stop_seconds);
                     let served = serve_stdio(live, stop, patience).await;
@@ -381,6 +390,7 @@ impl Prepared {
 
 /// Answers over HTTP until a signal comes.
 async fn listen(
+    io: &Io,
     args: &ServeArgs,
     address: SocketAddr,
     live: Arc<LiveCatalog>,
@@ -401,7 +411,7 @@ async fn listen(
     let streams = mcp.config.cancellation_token.clone();
     let service = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
     let service = service.with_mcp(mcp);
-    args.announce(address, &live);
+    args.announce(io, address, &live);
     let stop = async {
         stop.reach(1).await;
         streams.cancel();
@@ -454,12 +464,11 @@ fn host(public_url: &str) -> String {
 }
 
 /// The tokens that are configured, from the environment.
-fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
+fn tokens(io: &Io, configured: &config::Serve) -> Result<Tokens, CommandError> {
     let mut tokens = Tokens::default();
     for token in &configured.tokens {
         let name = &token.env;
-        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
-        let secret = std::env::var(name).map_err(|_| {
+        let secret = io.variable(name).ok_or_else(|| {
             CommandError::Usage(format!(
                 "the environment variable {name}, which toolcrib.toml names for a token, is not set"
             ))
@@ -609,7 +618,7 @@ fn refuse_nothing(checked: &Checked) -> CommandResult {
 }
 
 /// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
-fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
+fn refuse_broken_configuration(io: &Io, checked: &Checked) -> CommandResult {
     // An unreachable source is no mistake in the file that names it.
     let is_away = |finding: &Finding| match finding.code {
         Code::SourceUnreachable => true,
@@ -625,7 +634,7 @@ fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     if broken.is_empty() {
         return Ok(());
     }
-    print_note(text_report(&broken, &checked.documents, true, Some(10)).trim_end());
+    io.note(text_report(&broken, &checked.documents, true, Some(10)).trim_end());
     let message =
         "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
     Err(failed(message))

@@ -7,8 +7,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{CatalogArgs, HELP, state_folder};
+use super::error::{CommandError, failed};
+use super::io::Io;
+use super::runtime;
 use super::screen::Spinner;
-use super::{CommandError, failed, print_note, runtime};
 use toolcrib_catalog::config::{SearchModel, SearchSemantic};
 use toolcrib_catalog::{Catalog, config};
 use toolcrib_definition::guard::guarded;
@@ -27,12 +29,13 @@ const MEANING: f32 = 0.7;
 
 /// Services of a server. It does not wait for vectors, and logs why they are missing.
 pub(super) fn for_server(
+    io: &Io,
     args: &CatalogArgs,
     catalog: &Catalog,
     state: Arc<StateStore>,
     connections: Option<Arc<Connections>>,
 ) -> Services {
-    let services = Services { state, ..services(args, catalog, Duration::ZERO, connections) };
+    let services = Services { state, ..services(io, args, catalog, Duration::ZERO, connections) };
     if let SemanticSearch::Broken(reason) = &services.semantic {
         tracing::warn!("semantic search: {reason}");
     }
@@ -40,27 +43,28 @@ pub(super) fn for_server(
 }
 
 /// Services of a command, which runs once and waits for vectors, and the spinner that shows the wait.
-pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
-    let services = services(args, catalog, EMBEDDING_WAIT, args.connections());
+pub(super) fn for_command(io: &Io, args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
+    let services = services(io, args, catalog, EMBEDDING_WAIT, args.connections(io));
     if let SemanticSearch::Broken(reason) = &services.semantic {
-        print_note(format!("semantic search: {reason}"));
+        io.note(format!("semantic search: {reason}"));
     }
     let waits = matches!(services.semantic, SemanticSearch::On(_));
-    (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
+    (services, waits.then(|| Spinner::start(io, "waiting for vectors of tools")))
 }
 
 /// Services with the models for search.
 fn services(
+    io: &Io,
     args: &CatalogArgs,
     catalog: &Catalog,
     patience: Duration,
     connections: Option<Arc<Connections>>,
 ) -> Services {
-    args.note_models();
+    args.note_models(io);
     let search = &catalog.config.search;
     let semantic = match &search.semantic {
         None => SemanticSearch::Off,
-        Some(configured) => match embed(args, configured) {
+        Some(configured) => match embed(io, args, configured) {
             Ok(model) => {
                 let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
                 let timeout = configured.timeout();
@@ -70,7 +74,8 @@ fn services(
             Err(reason) => SemanticSearch::Broken(reason.to_string()),
         },
     };
-    let llm = search.llm.as_ref().map(|configured| chat(args, configured).map_err(|error| error.to_string()));
+    let llm =
+        search.llm.as_ref().map(|configured| chat(io, args, configured).map_err(|error| error.to_string()));
     let backends = match connections {
         Some(connections) => Backends::over(&args.folder(), connections),
         None => Backends::offline(),
@@ -78,37 +83,44 @@ fn services(
     Services { semantic, llm, backends, ..Services::default() }
 }
 
-fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, ModelError> {
-    let key = key(args, configured.key_env.as_deref())?;
+fn embed(
+    io: &Io,
+    args: &CatalogArgs,
+    configured: &SearchSemantic,
+) -> Result<Arc<dyn EmbeddingModel>, ModelError> {
+    let key = key(io, args, configured.key_env.as_deref())?;
     Ok(Arc::new(EmbeddingsApi::new(&configured.url, &configured.model, key)?))
 }
 
 fn chat(
+    io: &Io,
     args: &CatalogArgs,
     configured: &SearchModel,
 ) -> Result<Arc<dyn ChatModel + Send + Sync>, ModelError> {
-    let key = key(args, configured.key_env.as_deref())?;
+    let key = key(io, args, configured.key_env.as_deref())?;
     Ok(Arc::new(ChatEndpoint::for_search(configured, key)?))
 }
 
 /// The model for repairs, or the reason why it cannot be asked; `None` if no model is configured.
-pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<ChatEndpoint, ModelError>> {
-    args.note_models();
+pub(super) fn repair(
+    io: &Io,
+    args: &CatalogArgs,
+    catalog: &Catalog,
+) -> Option<Result<ChatEndpoint, ModelError>> {
+    args.note_models(io);
     let configured = catalog.config.repair.as_ref()?;
-    let key = key(args, configured.api_key_env.as_deref());
+    let key = key(io, args, configured.api_key_env.as_deref());
     Some(key.and_then(|key| ChatEndpoint::new(configured, key)))
 }
 
 /// The API key in a variable, unless models may not be contacted.
-fn key(args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, ModelError> {
+fn key(io: &Io, args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, ModelError> {
     if args.offline {
         return Err(ModelError::Configuration("with --offline, no model is asked".into()));
     }
     let Some(name) = variable else { return Ok(None) };
-    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-    let key = std::env::var(name);
-    let missing = |_| ModelError::Configuration(format!("the environment variable {name} is not set"));
-    key.map(Some).map_err(missing)
+    let missing = || ModelError::Configuration(format!("the environment variable {name} is not set"));
+    io.variable(name).map(Some).ok_or_else(missing)
 }
 
 // The place of state: `--state`, or the configured one.
@@ -128,20 +140,21 @@ impl StateArgs {
     /// Opens state with the settings of this configuration.
     pub(super) fn open(
         &self,
+        io: &Io,
         args: &CatalogArgs,
         configured: &config::State,
     ) -> Result<Arc<StateStore>, CommandError> {
         match &self.state {
-            Some(at) => self.opened(Some(at), Path::new("")),
-            None => self.opened(configured.url.as_deref(), &args.folder()),
+            Some(at) => self.opened(io, Some(at), Path::new("")),
+            None => self.opened(io, configured.url.as_deref(), &args.folder()),
         }
     }
 
     /// Opens existing state; for commands that only read it.
-    pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<StateStore>, CommandError> {
+    pub(super) fn open_existing(&self, io: &Io, args: &CatalogArgs) -> Result<Arc<StateStore>, CommandError> {
         let (at, root) = match &self.state {
             Some(at) => (Some(at.clone()), Path::new("").to_path_buf()),
-            None => (args.workspace()?.config.state.url, args.folder()),
+            None => (args.workspace(io)?.config.state.url, args.folder()),
         };
         let Some(at) = at else {
             let message = match args.is_named() {
@@ -157,29 +170,28 @@ impl StateArgs {
                 root.join(&at).display()
             )));
         }
-        self.opened(Some(&at), &root)
+        self.opened(io, Some(&at), &root)
     }
 
-    fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<StateStore>, CommandError> {
-        #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-        let variable = |name: &str| std::env::var(name).ok();
-        open(at, root, variable).map_err(|error| failed(format!("state: {error}")))
+    fn opened(&self, io: &Io, at: Option<&str>, root: &Path) -> Result<Arc<StateStore>, CommandError> {
+        let io = io.clone();
+        open(at, root, move |name: &str| io.variable(name)).map_err(|error| failed(format!("state: {error}")))
     }
 }
 
 /// The folder of notes where servers keep their state.
-fn notes() -> Option<PathBuf> {
-    state_folder().map(|folder| folder.join("serving"))
+fn notes(io: &Io) -> Option<PathBuf> {
+    state_folder(io).map(|folder| folder.join("serving"))
 }
 
 /// The state of each server that has run here, for commands that name no catalog.
-pub(super) fn noted_states() -> impl Iterator<Item = Arc<StateStore>> {
-    let entries = notes().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+pub(super) fn noted_states(io: &Io) -> impl Iterator<Item = Arc<StateStore>> {
+    let entries = notes(io).and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
     files.into_iter().filter_map(|file| {
         let note: Note = serde_json::from_str(&private_file::read(&file, MAX_NOTE).ok()?).ok()?;
-        StateArgs { state: note.state }.open_existing(&CatalogArgs::named(note.catalog)).ok()
+        StateArgs { state: note.state }.open_existing(io, &CatalogArgs::named(note.catalog)).ok()
     })
 }
 
@@ -200,9 +212,9 @@ impl StateArgs {
     }
 
     /// Notes where a server keeps its state. An address may have a password in it, and is not written down.
-    pub(super) fn note(&self, catalog: &Path) {
+    pub(super) fn note(&self, io: &Io, catalog: &Path) {
         let is_file = self.state.as_ref().is_none_or(|at| !at.contains("://"));
-        let (Some(folder), Ok(catalog), true) = (notes(), std::path::absolute(catalog), is_file) else {
+        let (Some(folder), Ok(catalog), true) = (notes(io), std::path::absolute(catalog), is_file) else {
             return;
         };
         let state = self.state.as_ref().map(|at| std::path::absolute(at).unwrap_or_else(|_| at.into()));

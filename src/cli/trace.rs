@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted};
+use super::error::{CommandResult, failed};
+use super::io::Io;
 use super::services::{StateArgs, block_on};
-use super::{CommandResult, failed, print, print_note};
 use toolcrib_definition::{clean_line, clipped};
 use toolcrib_gateway::state::{Callers, Event, EventKind, EventQuery, SessionSummary, every_event, utc};
 
@@ -45,11 +46,11 @@ pub(super) struct TraceArgs {
 }
 
 impl TraceArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let state = self.state.open_existing(&self.catalog)?;
+    pub(super) fn run(self, io: &Io) -> CommandResult {
+        let state = self.state.open_existing(io, &self.catalog)?;
         if self.session.is_none() && !self.all {
             let callers = self.caller.clone().map_or(Callers::All, Callers::Only);
-            return self.list(&block_on(state.sessions(&callers, 0, SESSIONS))?);
+            return self.list(io, &block_on(state.sessions(&callers, 0, SESSIONS))?);
         }
         let wanted =
             EventQuery { session: self.session.clone(), caller: self.caller, ..EventQuery::default() };
@@ -59,17 +60,19 @@ impl TraceArgs {
                 let shown = clean_line(session);
                 Err(failed(format!("there is no session `{shown}`; `toolcrib trace` lists the sessions")))
             }
-            (_, true) => print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>()),
-            (session, false) => print(&chains(session.as_deref().unwrap_or_default(), &events)),
+            (_, true) => {
+                io.print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>())
+            }
+            (session, false) => io.print(&chains(session.as_deref().unwrap_or_default(), &events)),
         }
     }
 
-    fn list(&self, visits: &[SessionSummary]) -> CommandResult {
+    fn list(&self, io: &Io, visits: &[SessionSummary]) -> CommandResult {
         if self.json {
-            return print(&visits.iter().map(|visit| format!("{}\n", json!(visit))).collect::<String>());
+            return io.print(&visits.iter().map(|visit| format!("{}\n", json!(visit))).collect::<String>());
         }
         if visits.is_empty() {
-            print_note("no session is known");
+            io.note("no session is known");
             return Ok(());
         }
         let width = visits.iter().map(|visit| clean_line(&visit.session).chars().count()).max().unwrap_or(0);
@@ -81,7 +84,7 @@ impl TraceArgs {
             let caller = of(&visit.caller);
             format!("{session:width$}  {last} UTC  {events}, {calls}{failed}{caller}\n")
         };
-        print(&visits.iter().map(line).collect::<String>())
+        io.print(&visits.iter().map(line).collect::<String>())
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::catalog::{CatalogArgs, report_lost};
-use super::{CommandError, CommandResult, failed, print_error, print_note};
+use super::error::{CommandError, CommandResult, failed};
+use super::io::Io;
 use toolcrib_catalog::Checked;
 use toolcrib_front::credentials::wait_for_refreshes;
 use toolcrib_front::watch::{Change, Follow, Options, Stop};
@@ -18,38 +19,36 @@ pub(super) trait Rerun {
     /// Whether a result of an earlier catalog exists, which a worse one must not replace.
     fn has_result(&self) -> bool;
     /// Does the work, and prints in one line the outcome and the reason.
-    fn rerun(&self, checked: &Checked, why: &str) -> CommandResult;
+    fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult;
 }
 
 /// Runs a command now and after each change. A change that breaks the catalog is reported, and the last result stays.
-pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
+pub(super) fn watch(io: &Io, catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
     let also = command.also();
-    let (connections, reading) = (catalog.connections(), catalog.reading());
+    let (connections, reading) = (catalog.connections(io), catalog.reading(io));
     let addresses = catalog.addresses.clone();
     let options = Options { also, addresses, connections, reading, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {
-        change.notices.iter().for_each(print_note);
+        change.notices.iter().for_each(|note| io.note(note));
         if index == 0 {
-            catalog.report_briefly(&change.checked);
+            catalog.report_briefly(io, &change.checked);
         } else {
-            report_lost(&change.checked);
+            report_lost(io, &change.checked);
         }
         let why = why(&change);
         if change.is_worse && command.has_result() {
-            print_note(format!("kept all as it is until the catalog can be read again{why}"));
+            io.note(format!("kept all as it is until the catalog can be read again{why}"));
             continue;
         }
-        match command.rerun(&change.checked, &why) {
+        match command.rerun(io, &change.checked, &why) {
             Err(CommandError::Usage(message)) if index == 0 => return Err(CommandError::Usage(message)),
-            Err(CommandError::Usage(message) | CommandError::Findings(Some(message))) => {
-                print_error(&message)
-            }
+            Err(CommandError::Usage(message) | CommandError::Findings(Some(message))) => io.error(&message),
             Err(CommandError::Findings(None)) | Ok(()) => {}
         }
         if index == 0 {
-            print_note("watching for changes; Ctrl-C ends it");
+            io.note("watching for changes; Ctrl-C ends it");
         }
     }
     Ok(())
@@ -102,10 +101,11 @@ pub(super) fn finish_refreshes() {
     wait_for_refreshes(REFRESHING);
 }
 
-/// Makes signals end this process only after a running refresh, unless its command listens to them.
-pub(super) fn end_after_refreshes() {
+/// Makes signals end this process only after a running refresh, unless its command listens to them or the process is not
+/// its own.
+pub(super) fn end_after_refreshes(io: &Io) {
     static STARTED: Once = Once::new();
-    if IS_HANDLED.load(Ordering::Relaxed) {
+    if !io.is_process() || IS_HANDLED.load(Ordering::Relaxed) {
         return;
     }
     STARTED.call_once(|| {

@@ -11,6 +11,7 @@ use strum::{IntoStaticStr, VariantArray};
 use toml_edit::{Array, DocumentMut, Item};
 
 use crate::cli::catalog::{self, in_one_line, user_folder};
+use crate::cli::io::Io;
 use toolcrib_catalog::config::{Workspace, client_format};
 use toolcrib_definition::finding::{Code, Document, Format, pointer_unescape, without_comments};
 
@@ -410,9 +411,9 @@ impl Client {
     }
 
     /// The client whose own configuration is this file.
-    pub(super) fn of_file(file: &Path) -> Option<Self> {
+    pub(super) fn of_file(io: &Io, file: &Path) -> Option<Self> {
         let is_own = |own: &PathBuf| own.canonicalize().is_ok_and(|own| own == file);
-        Self::VARIANTS.iter().copied().find(|client| client.files().iter().any(is_own))
+        Self::VARIANTS.iter().copied().find(|client| client.files(io).iter().any(is_own))
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -440,9 +441,9 @@ impl Client {
     }
 
     /// The places of its user's configuration, the usual one first.
-    pub(super) fn files(self) -> Vec<PathBuf> {
-        let home = |path: &str| catalog::home().map(|home| home.join(path));
-        let of_applications = |path: &str| applications().map(|folder| folder.join(path));
+    pub(super) fn files(self, io: &Io) -> Vec<PathBuf> {
+        let home = |path: &str| catalog::home(io).map(|home| home.join(path));
+        let of_applications = |path: &str| applications(io).map(|folder| folder.join(path));
         let files = match self {
             Self::ClaudeDesktop => vec![of_applications("Claude/claude_desktop_config.json")],
             Self::Cursor => vec![home(".cursor/mcp.json")],
@@ -454,14 +455,18 @@ impl Client {
             ],
             Self::ClaudeCode => vec![home(".claude.json")],
             Self::Codex => {
-                vec![variable("CODEX_HOME").map(|own| own.join("config.toml")).or(home(".codex/config.toml"))]
+                vec![
+                    io.path_variable("CODEX_HOME")
+                        .map(|own| own.join("config.toml"))
+                        .or(home(".codex/config.toml")),
+                ]
             }
             Self::Gemini => vec![home(".gemini/settings.json")],
             Self::Windsurf => vec![home(".codeium/windsurf/mcp_config.json")],
             Self::Zed if cfg!(windows) => vec![of_applications("Zed/settings.json")],
-            Self::Zed => vec![user_folder("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
+            Self::Zed => vec![user_folder(io, "XDG_CONFIG_HOME", ".config", "zed/settings.json")],
             Self::Opencode => ["opencode/opencode.json", "opencode/opencode.jsonc"]
-                .map(|path| user_folder("XDG_CONFIG_HOME", ".config", path))
+                .map(|path| user_folder(io, "XDG_CONFIG_HOME", ".config", path))
                 .to_vec(),
             Self::CopilotCli => vec![home(".copilot/mcp-config.json")],
             Self::Kiro => vec![home(".kiro/settings/mcp.json")],
@@ -469,7 +474,7 @@ impl Client {
                 "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
             )],
             Self::Goose if cfg!(windows) => vec![of_applications("Block/goose/config/config.yaml")],
-            Self::Goose => vec![user_folder("XDG_CONFIG_HOME", ".config", "goose/config.yaml")],
+            Self::Goose => vec![user_folder(io, "XDG_CONFIG_HOME", ".config", "goose/config.yaml")],
             Self::Roo => ["mcp_settings.json", "cline_mcp_settings.json"]
                 .map(|name| {
                     let folder = "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings";
@@ -482,18 +487,14 @@ impl Client {
 }
 
 /// The folder in which applications keep their settings.
-fn applications() -> Option<PathBuf> {
+fn applications(io: &Io) -> Option<PathBuf> {
     if cfg!(windows) {
-        return variable("APPDATA");
+        return io.path_variable("APPDATA");
     }
     if cfg!(target_os = "macos") {
-        return catalog::home().map(|home| home.join("Library/Application Support"));
+        return catalog::home(io).map(|home| home.join("Library/Application Support"));
     }
-    user_folder("XDG_CONFIG_HOME", ".config", "")
-}
-
-fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    user_folder(io, "XDG_CONFIG_HOME", ".config", "")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
-use crate::cli::{CommandResult, failed};
+use crate::cli::error::{CommandResult, failed};
 use toolcrib_catalog::config::{Provider, ServeMode, Server, env_line, env_variables};
 use toolcrib_definition::private_file;
 use toolcrib_definition::secret::{REDACTED, SecretPolicy};

@@ -1,0 +1,117 @@
+//! What a run of the program reads and prints: its streams and variables, those of the process or others. All output passes
+//! here.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::{BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use anstream::StripStream;
+
+use super::error::{CommandResult, failed};
+use super::screen::escaped;
+use toolcrib_definition::guard::locked;
+
+const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+/// The streams and variables of one run; a clone is of the same run.
+#[derive(Clone)]
+pub struct Io(Arc<Streams>);
+
+struct Streams {
+    stdin: Mutex<Box<dyn BufRead + Send>>,
+    stdout: Mutex<Box<dyn Write + Send>>,
+    stderr: Mutex<Box<dyn Write + Send>>,
+    variable: Box<dyn Fn(&str) -> Option<OsString> + Send + Sync>,
+    /// The program, where it is another than that of the process; `None` where the run has the process to itself.
+    program: Option<PathBuf>,
+}
+
+impl Io {
+    /// The streams and variables of the process.
+    pub(super) fn of_process() -> Self {
+        Self(Arc::new(Streams {
+            stdin: Mutex::new(Box::new(BufReader::new(std::io::stdin()))),
+            stdout: Mutex::new(Box::new(anstream::stdout())),
+            stderr: Mutex::new(Box::new(anstream::stderr())),
+            variable: Box::new(|name| std::env::var_os(name)),
+            program: None,
+        }))
+    }
+
+    /// Others, for a run as this program within a process that has more to do: what is printed is what a pipe would get, and
+    /// signals are left alone.
+    pub fn new(
+        program: PathBuf,
+        stdin: impl Read + Send + 'static,
+        stdout: impl Write + Send + 'static,
+        stderr: impl Write + Send + 'static,
+        variable: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static,
+    ) -> Self {
+        let plain = |stream: Box<dyn Write + Send>| Mutex::new(Box::new(StripStream::new(stream)) as _);
+        Self(Arc::new(Streams {
+            stdin: Mutex::new(Box::new(BufReader::new(stdin))),
+            stdout: plain(Box::new(stdout)),
+            stderr: plain(Box::new(stderr)),
+            variable: Box::new(variable),
+            program: Some(program),
+        }))
+    }
+
+    /// Prints data to stdout. A closed pipe is no error, since the reader has enough; any other failure is.
+    pub(super) fn print(&self, text: &str) -> CommandResult {
+        let mut out = locked(&self.0.stdout);
+        match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(failed(format!("cannot write to stdout: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints an error to stderr.
+    pub(super) fn error(&self, text: &str) {
+        self.note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
+    }
+
+    /// Prints a note to stderr.
+    pub(super) fn note(&self, text: impl Display) {
+        let _ = writeln!(locked(&self.0.stderr), "{}", escaped(&text.to_string()));
+    }
+
+    /// What stdin has to say, for one reader at a time.
+    pub(super) fn stdin(&self) -> MutexGuard<'_, Box<dyn BufRead + Send>> {
+        locked(&self.0.stdin)
+    }
+
+    /// A variable of the environment, if it is text.
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        (self.0.variable)(name)?.into_string().ok()
+    }
+
+    /// A variable of the environment that names an absolute path.
+    pub(super) fn path_variable(&self, name: &str) -> Option<PathBuf> {
+        (self.0.variable)(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    /// Whether the run has the process to itself.
+    pub(super) fn is_process(&self) -> bool {
+        self.0.program.is_none()
+    }
+
+    /// The program that runs, where it is another than that of the process.
+    pub(super) fn program(&self) -> Option<&Path> {
+        self.0.program.as_deref()
+    }
+
+    /// Whether a person sees stderr.
+    pub(super) fn is_seen(&self) -> bool {
+        self.is_process() && std::io::stderr().is_terminal()
+    }
+
+    /// Whether a person may type.
+    pub(super) fn is_typed(&self) -> bool {
+        self.is_process() && std::io::stdin().is_terminal()
+    }
+}
