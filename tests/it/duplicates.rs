@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fixture::{self, program, run, run_with};
+use crate::fixture::{self, run, run_with};
 use crate::mcp::line_transport::Process;
 use crate::serve::{Server, client};
 
@@ -89,10 +89,10 @@ fn a_call_with_a_key_twice_is_refused_on_the_command_line() {
         let run = run(&["call", "tool_exec", arguments, catalog]);
         assert!(run.code == 2 && run.stderr.contains(SAID), "{}", run.stderr);
     }
-    let run = run_with(&["call", "tool_exec", "-", catalog], TWICE, &[]);
-    assert!(run.code == 2 && run.stderr.contains(SAID), "{}", run.stderr);
-    let picked = program(&["payload", "--provider", "openai", "--pick", TWICE, catalog]).output().unwrap();
-    assert!(String::from_utf8_lossy(&picked.stderr).contains(SAID), "{picked:?}");
+    let piped = run_with(&["call", "tool_exec", "-", catalog], TWICE, &[]);
+    assert!(piped.code == 2 && piped.stderr.contains(SAID), "{}", piped.stderr);
+    let picked = run(&["payload", "--provider", "openai", "--pick", TWICE, catalog]);
+    assert!(picked.stderr.contains(SAID), "{}", picked.stderr);
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! Fixtures: catalogs in temporary folders, folders read back, runs of the program.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked, Tool};
+use toolcrib::cli::{self, Io};
 use toolcrib::render::{Docs, Templates};
 use toolcrib::{config, finding};
 use walkdir::WalkDir;
@@ -89,13 +91,20 @@ pub fn assert_same_tree(got: &Tree, expect: &Tree) {
     assert!(differ.is_empty(), "these files differ: {differ:?}");
 }
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_toolcrib");
+
 /// The program with these arguments, to be run in the package's folder, with a folder of state that is not the user's.
 pub fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
+    let mut command = Command::new(PROGRAM);
     command.args(arguments).current_dir(package());
-    let own = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    command.env("XDG_STATE_HOME", own("state")).env("XDG_CACHE_HOME", own("cache"));
+    command.envs(own_folders());
     command
+}
+
+/// The variables of folders that are not the user's.
+fn own_folders() -> [(&'static str, PathBuf); 2] {
+    let own = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    [("XDG_STATE_HOME", own("state")), ("XDG_CACHE_HOME", own("cache"))]
 }
 
 /// Output and exit code of the program.
@@ -108,18 +117,56 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs the program to its end.
+/// Runs the program to its end: in this process, but for `serve`, whose log is that of a process.
 pub fn run(arguments: &[&str]) -> Run {
-    ended(program(arguments).output().unwrap())
+    run_with(arguments, "", &[])
 }
 
-/// Runs the program to its end, with this text on stdin and these variables set.
+/// The same with this text on stdin and these variables set.
 pub fn run_with(arguments: &[&str], stdin: &str, variables: &[(&str, &str)]) -> Run {
     run_with_bytes(arguments, stdin.as_bytes(), variables)
 }
 
 /// The same with bytes on stdin.
 pub fn run_with_bytes(arguments: &[&str], stdin: &[u8], variables: &[(&str, &str)]) -> Run {
+    if arguments.first() == Some(&"serve") {
+        return started_with(arguments, stdin, variables);
+    }
+    let mut own = own_folders().map(|(name, folder)| (name.to_string(), folder.into_os_string())).to_vec();
+    own.extend(variables.iter().map(|(name, value)| (name.to_string(), value.into())));
+    let own: BTreeMap<String, OsString> = own.into_iter().collect();
+    let variable = move |name: &str| own.get(name).cloned().or_else(|| std::env::var_os(name));
+    let (stdout, stderr) = (Pipe::default(), Pipe::default());
+    let io = Io::new(PROGRAM.into(), Cursor::new(stdin.to_vec()), stdout.clone(), stderr.clone(), variable);
+    let arguments: Vec<OsString> = ["toolcrib"].iter().chain(arguments).map(OsString::from).collect();
+    // With the stack of the main thread of a program.
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(move || cli::run(arguments, &io));
+    let code = thread.unwrap().join().unwrap().into();
+    Run { code, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/// The other end of a stream of a run in this process.
+#[derive(Clone, Default)]
+struct Pipe(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Pipe {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// Runs the program to its end in a process of its own, with bytes on stdin and these variables set.
+pub fn started_with(arguments: &[&str], stdin: &[u8], variables: &[(&str, &str)]) -> Run {
     let mut command = program(arguments);
     command
         .envs(variables.iter().copied())

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fixture::{Run, program, text, write};
+use crate::fixture::{Run, ended, program, run_with, text, write};
 
 mod adopt;
 mod asked;
@@ -71,9 +71,18 @@ impl Home {
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
-        let output = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        self.run_with(arguments, &[])
+    }
+
+    /// Runs the program in this process, whose folder is another: paths are whole.
+    fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+        let own = [("HOME", text_of(self.path())), ("XDG_CONFIG_HOME", ""), ("XDG_STATE_HOME", "")];
+        run_with(arguments, "", &[&own[..], &[("CODEX_HOME", "")], variables].concat())
+    }
+
+    /// Runs the program in the home.
+    fn started(&self, arguments: &[&str]) -> Run {
+        ended(self.command(arguments).output().unwrap())
     }
 
     #[track_caller]

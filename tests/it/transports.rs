@@ -7,7 +7,7 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::fixture::{self, program};
+use crate::fixture::{self, program, run};
 use crate::serve::{Server, client};
 
 /// A function, its arguments, and its error code; `None` when it succeeds.
@@ -128,8 +128,8 @@ fn github() -> String {
 
 /// The answer as JSON, and the exit code.
 pub fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Value, i32) {
-    let run = program(&["call", function, &arguments.to_string(), catalog]).output().unwrap();
-    (serde_json::from_slice(&run.stdout).unwrap(), run.status.code().unwrap())
+    let said = run(&["call", function, &arguments.to_string(), catalog]);
+    (serde_json::from_str(&said.stdout).unwrap(), said.code)
 }
 
 /// An answer without what differs from call to call.
@@ -227,8 +227,8 @@ fn enveloped(function: &str, answer: CallToolResult) -> Value {
 /// The answer as a model reads it.
 fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
     let arguments = arguments.to_string();
-    let run = program(&["call", function, &arguments, "--text", catalog]).output().unwrap();
-    masked_text(String::from_utf8(run.stdout).unwrap().trim_end())
+    let said = run(&["call", function, &arguments, "--text", catalog]);
+    masked_text(said.stdout.trim_end())
 }
 
 /// Answers of the command line to a row.

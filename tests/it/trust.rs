@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fixture::{self, Run, folder, run, run_with, text, write};
+use crate::fixture::{self, Run, folder, run, started_with, text, write};
 use crate::transports::{Transports, on_command_line};
 
 /// A text that no output may contain.
@@ -33,7 +33,9 @@ pub fn definitions(name: &str) -> String {
 /// Calls the tool with the variable set.
 pub fn call(catalog: &Path, op: &str) -> (Value, Run) {
     let arguments = json!({"op": op, "args": {}}).to_string();
-    let run = run_with(&["call", "tool_exec", &arguments, text(catalog)], "", &[("TOKEN_OF_OURS", CANARY)]);
+    // In a process of its own, whose variables are those of the process.
+    let run =
+        started_with(&["call", "tool_exec", &arguments, text(catalog)], b"", &[("TOKEN_OF_OURS", CANARY)]);
     (serde_json::from_str(&run.stdout).unwrap(), run)
 }
 

@@ -1,15 +1,12 @@
 //! Results out: the messages of each provider, and the two commands end to end.
 
-use std::io::Write;
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 use toolcrib::config::Mode;
 use toolcrib::provider::call::Parser;
 use toolcrib::provider::{self, PayloadRequest, Provider, ToolResult};
 
 use super::{chat, checked};
-use crate::fixture;
+use crate::fixture::{self, run_with};
 
 /// A result, an error and a text, as the answers to one turn.
 fn three() -> Vec<ToolResult> {
@@ -195,26 +192,14 @@ fn a_reply_to_an_entry_has_its_id_and_its_name() {
     assert_eq!(reply.content["code"], "schema");
 }
 
-fn piped(arguments: &[&str], input: &str) -> fixture::Run {
-    let mut command = fixture::program(arguments);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    fixture::Run {
-        code: output.status.code().unwrap(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
 #[test]
 fn the_commands() {
     let folder = fixture::folder(&[("tools.json", super::TOOLS)]);
     let catalog = folder.path().join("tools.json");
     let common = [fixture::text(&catalog), "--provider", "openai"];
-    let run =
-        |command: &str, more: &[&str], input: &str| piped(&[&[command], &common[..], more].concat(), input);
+    let run = |command: &str, more: &[&str], input: &str| {
+        run_with(&[&[command], &common[..], more].concat(), input, &[])
+    };
     let good = run("parse", &[], &chat("files_read", json!("{\"path\":\"a\",\"price\":1.10}")));
     assert_eq!(
         (good.code, good.stdout.as_str()),
@@ -250,6 +235,7 @@ fn the_commands() {
     assert!(content[0]["content"].as_str().unwrap().contains("\"code\":\"parse\""), "{content}");
     assert_eq!(run("results", &[], "[{\"name\":\"ping\",\"args\":{}}]").code, 1);
     let found = json!([{"name": "tool_search", "call_id": "s1", "search": true, "found": ["ping"]}]);
-    let found = piped(&["results", fixture::text(&catalog), "--provider", "anthropic"], &found.to_string());
+    let found =
+        run_with(&["results", fixture::text(&catalog), "--provider", "anthropic"], &found.to_string(), &[]);
     assert!(found.stdout.contains("tool_reference"), "{}{}", found.stdout, found.stderr);
 }

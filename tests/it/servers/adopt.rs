@@ -351,10 +351,10 @@ fn secrets_in_options_and_addresses_move() {
     let printed = home.done(&["adopt", "cursor"]);
     let toml = home.read(&format!("{OURS}/toolcrib.toml"));
     let secrets = home.read(&format!("{OURS}/secrets.env"));
-    let examined = home.run(&["doctor", OURS]);
-    let unadopted = home.run(&["doctor", &format!("{OURS}/mcp.json.before-toolcrib")]);
-    let checked = home.run(&["check", &format!("{OURS}/mcp.json.before-toolcrib")]);
-    let served = home.run(&["serve", "--stdio", &format!("{OURS}/mcp.json.before-toolcrib")]);
+    let examined = home.started(&["doctor", OURS]);
+    let unadopted = home.started(&["doctor", &format!("{OURS}/mcp.json.before-toolcrib")]);
+    let checked = home.started(&["check", &format!("{OURS}/mcp.json.before-toolcrib")]);
+    let served = home.started(&["serve", "--stdio", &format!("{OURS}/mcp.json.before-toolcrib")]);
     for (secret, place) in [
         (uuid, "\"--key\", \"${KEY__KEY}\", \"--profile\", \"quiet-otter\""),
         ("abc123def456ghi789jkl", "\"--token=${JOINED_TOKEN}\""),
@@ -387,7 +387,7 @@ fn a_secret_in_an_address_reaches_its_server() {
             .unwrap();
         line
     });
-    home.run(&["check", OURS]);
+    home.run(&["check", text(&home.at(OURS))]);
     assert!(asked.join().unwrap().starts_with("POST /mcp?api_key=Zx81kPq9LmN2vB7cR4tY "));
 }
 

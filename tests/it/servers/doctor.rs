@@ -66,10 +66,10 @@ fn each_server_is_told_with_what_to_do() {
 fn a_configuration_that_was_found_starts_nothing() {
     let home = Home::new();
     home.write("toolcrib.toml", "[[source]]\nserver = 'x'\nmcp = { command = ['touch', 'started'] }\n");
-    let run = home.run(&["doctor"]);
+    let run = home.started(&["doctor"]);
     assert!(run.code == 1 && run.stdout.contains("found and not named"), "{}", run.stdout);
     assert!(!home.at("started").exists());
-    let run = home.run(&["doctor", "."]);
+    let run = home.started(&["doctor", "."]);
     assert!(run.stdout.contains("named") && home.at("started").exists(), "{}", run.stdout);
 }
 

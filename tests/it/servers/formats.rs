@@ -51,7 +51,7 @@ fn variables_come_from_a_file_and_the_servers_own_win() {
     let answer = told(&home, "p/.vscode/mcp.json", &[]);
     assert!(answer.contains("for own, key length 5"), "{answer}");
     std::fs::remove_file(home.at("p/.env")).unwrap();
-    let check = home.run(&["check", "p/.vscode/mcp.json"]);
+    let check = home.run(&["check", text(&home.at("p/.vscode/mcp.json"))]);
     assert!(
         check.stdout.contains("its `envFile`") && check.stdout.contains("cannot be read"),
         "{}",
@@ -90,7 +90,7 @@ fn variables_and_headers_of_codex_come_from_the_environment() {
 fn the_old_transport_is_a_finding_with_what_to_do() {
     let home = Home::new();
     home.write(".cursor/mcp.json", r#"{"mcpServers": {"old": {"type": "sse", "url": "http://127.0.0.1:1/sse"}, "shelf": {"command": "sh", "args": ["SHELF"]}}}"#);
-    let check = home.run(&["check", ".cursor/mcp.json"]);
+    let check = home.run(&["check", text(&home.at(".cursor/mcp.json"))]);
     assert!(check.stdout.contains("the server `old`: it speaks HTTP with SSE"), "{}", check.stdout);
     assert!(check.stdout.contains("`/mcp` in place of `/sse`"), "{}", check.stdout);
     let adopted = home.done(&["adopt", "cursor"]);
@@ -110,7 +110,7 @@ fn tools_that_are_switched_off_stay_off() {
         lines.wait_for(&["shelf__look"]);
         let answer = lines.call("shelf__put", json!({"thing": "cup", "token": "t"}));
         assert!(!answer.to_string().contains("done in"), "{restriction}: {answer}");
-        let report = home.done(&["adopt", "any.json", "--json"]);
+        let report = home.done(&["adopt", text(&home.at("any.json")), "--json"]);
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(
             (&report["moved"], &report["request"]["tools"]),
@@ -123,7 +123,7 @@ fn tools_that_are_switched_off_stay_off() {
         let answer = lines.call("shelf__put", json!({"thing": "cup", "token": "t"}));
         assert!(!answer.to_string().contains("done in"), "{restriction}: {answer}");
         drop(lines);
-        home.done(&["adopt", "any.json", "--undo"]);
+        home.done(&["adopt", text(&home.at("any.json")), "--undo"]);
     }
     assert!(!home.at("shelf.sh.calls").exists());
 }
@@ -135,7 +135,7 @@ fn a_placeholder_that_only_the_client_knows_is_named() {
         "any.json",
         r#"{"mcpServers": {"shelf": {"command": "sh", "args": ["SHELF", "${command:pick}"]}}}"#,
     );
-    let check = home.run(&["check", "any.json"]);
+    let check = home.run(&["check", text(&home.at("any.json"))]);
     assert!(
         check.stdout.contains("only the client knows the value of `${command:pick}`"),
         "{}",

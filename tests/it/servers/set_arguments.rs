@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -15,12 +14,7 @@ const HIDDEN: &str = "[[overlay]]\nmatch = '*'\narguments.token = { env = 'PANTR
 /// Runs the program with the variable set, and checks that it tells the secret to nobody.
 #[track_caller]
 fn run(home: &Home, arguments: &[&str]) -> Run {
-    let mut command = home.command(arguments);
-    command.env("PANTRY_TOKEN", SECRET).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let run =
-        Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) };
+    let run = home.run_with(arguments, &[("PANTRY_TOKEN", SECRET)]);
     for told in [&run.stdout, &run.stderr] {
         assert!(!told.contains(SECRET), "{arguments:?}: {told}");
     }
@@ -28,7 +22,8 @@ fn run(home: &Home, arguments: &[&str]) -> Run {
 }
 
 fn call(home: &Home, input: Value) -> Value {
-    let run = run(home, &["call", "tool_exec", &input.to_string(), "toolcrib.toml", "--state", "state.db"]);
+    let (config, state) = (home.at("toolcrib.toml"), home.at("state.db"));
+    let run = run(home, &["call", "tool_exec", &input.to_string(), text(&config), "--state", text(&state)]);
     serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr))
 }
 
@@ -53,7 +48,7 @@ fn a_hidden_argument_is_in_nothing_that_a_model_reads() {
         vec!["search", "put a thing on the shelf", "--json"],
         vec!["render", "--out", "docs"],
     ] {
-        let told = run(&home, &[&arguments[..], &["toolcrib.toml"]].concat());
+        let told = run(&home, &[&arguments[..], &[text(&home.at("toolcrib.toml"))]].concat());
         assert_eq!(told.code, 0, "{arguments:?}: {}", told.stderr);
         assert!(!told.stdout.contains("token"), "{arguments:?}: {}", told.stdout);
         assert!(!told.stdout.contains("key of the shelf"), "{arguments:?}: {}", told.stdout);
@@ -77,7 +72,7 @@ fn a_hidden_argument_reaches_the_server_of_the_tool() {
 
     let dry = call(&home, json!({"op": "put", "args": {"thing": "cup"}, "dry_run": true}));
     assert_eq!(dry["result"]["would"]["arguments"]["token"], "[redacted]", "{dry}");
-    let trace = run(&home, &["trace", "--state", "state.db", "--json"]);
+    let trace = run(&home, &["trace", "--state", text(&home.at("state.db")), "--json"]);
     assert!(!trace.stdout.contains("mine"), "{}", trace.stdout);
 }
 
@@ -163,7 +158,7 @@ fn a_hidden_argument_reaches_http_commands_and_steps_and_comes_back_from_none() 
         echoing()
     );
     home.write("toolcrib.toml", &config);
-    let checked = run(&home, &["check", "toolcrib.toml"]);
+    let checked = run(&home, &["check", text(&home.at("toolcrib.toml"))]);
     assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
 
     let refused = call(&home, json!({"op": "by_http", "args": {"thing": "cup"}}));

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use super::Home;
+use crate::fixture::text;
 
 /// An API with one operation.
 fn api() -> String {
@@ -38,7 +39,12 @@ fn an_api_is_called_where_its_document_says_if_the_operator_says_so() {
     let source = "[[source]]\npath = 'api.json'\nserver = 'zoo'\n";
     let call = |config: &str| {
         home.write("toolcrib.toml", config);
-        let run = home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "toolcrib.toml"]);
+        let run = home.run(&[
+            "call",
+            "tool_exec",
+            r#"{"op": "listPets", "args": {}}"#,
+            text(&home.at("toolcrib.toml")),
+        ]);
         serde_json::from_str::<Value>(&run.stdout).unwrap()
     };
     let refused = call(source);
@@ -49,7 +55,7 @@ fn an_api_is_called_where_its_document_says_if_the_operator_says_so() {
     assert_eq!(configured["ok"], false, "the operator's own address wins: {configured}");
     // Where the configuration was only found, nothing is called.
     home.write("toolcrib.toml", &format!("{source}base_url_from = 'document'\n"));
-    let found = home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#]);
+    let found = home.started(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#]);
     assert!(found.stdout.contains("NO_BACKEND"), "{}", found.stdout);
 }
 
@@ -63,7 +69,12 @@ fn an_operation_with_a_server_of_its_own_is_called_there_and_nowhere_else() {
     home.write("api.json", &document.to_string());
     let call = |config: &str| {
         home.write("toolcrib.toml", &format!("[[source]]\npath = 'api.json'\nserver = 'zoo'\n{config}"));
-        let run = home.run(&["call", "tool_exec", r#"{"op": "listPets", "args": {}}"#, "toolcrib.toml"]);
+        let run = home.run(&[
+            "call",
+            "tool_exec",
+            r#"{"op": "listPets", "args": {}}"#,
+            text(&home.at("toolcrib.toml")),
+        ]);
         serde_json::from_str::<Value>(&run.stdout).unwrap()
     };
     let answer = call("base_url_from = 'document'\n");
@@ -83,7 +94,7 @@ fn tools_of_a_server_are_in_the_category_of_its_title_unless_said() {
             "toolcrib.toml",
             &format!("[[source]]\nserver = 'shelf'\n{category}mcp = {{ command = ['sh', 'SHELF'] }}\n"),
         );
-        let listed = home.done(&["call", "list", "{}", "toolcrib.toml"]);
+        let listed = home.done(&["call", "list", "{}", text(&home.at("toolcrib.toml"))]);
         assert!(listed.contains(&format!("\"{expected}\"")), "{expected}: {listed}");
     }
 }
@@ -98,7 +109,14 @@ fn long_names_of_servers_and_tools_have_stable_hashes() {
         &format!("[[source]]\nserver = '{server}'\nprefix = true\nmcp = {{ command = ['sh', 'SHELF'] }}\n"),
     );
     let names = || {
-        let payload = home.done(&["payload", "--provider", "openai", "--mode", "full", "toolcrib.toml"]);
+        let payload = home.done(&[
+            "payload",
+            "--provider",
+            "openai",
+            "--mode",
+            "full",
+            text(&home.at("toolcrib.toml")),
+        ]);
         let payload: Value = serde_json::from_str(&payload).unwrap();
         let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
         payload["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::Client;
-use crate::fixture::{Run, folder, program, text};
+use crate::fixture::{Run, folder, program, run_with, text};
 use crate::identity::protected::Protected;
 use crate::issuer::Issuer;
 
@@ -52,9 +52,8 @@ impl Operator {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Run {
-        let output = self.program(arguments).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        let arguments = [arguments, &[text(self.catalog.path())]].concat();
+        run_with(&arguments, "", &[("XDG_STATE_HOME", text(self.state.path()))])
     }
 
     /// Signs in without a browser of the system: the test is the browser.
