@@ -9,7 +9,7 @@ use serde_json::json;
 use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
-use super::services::{StateArgs, block_on, noted_states};
+use super::state::{StateArgs, block_on, noted_states};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;
 use toolcrib_gateway::exec::{self, Decided, Decision, erased, has_changed, whole_arguments};
@@ -100,7 +100,8 @@ impl ApprovalsArgs {
         let now = now();
         match &what {
             ApprovalsCommand::List { all, json, .. } => {
-                let (mut text, mut known) = (Vec::new(), HashSet::new());
+                let mut text = Vec::new();
+                let mut known = HashSet::new();
                 for Opened { catalog, state } in &places {
                     let mut approvals = block_on(state.approvals(!*all))?;
                     approvals.retain(|approval| known.insert(approval.id.clone()));
@@ -121,11 +122,10 @@ impl ApprovalsArgs {
                 let approvals = [approval];
                 let current = Current::of(io, &approvals, state, catalog.as_ref(), now)?;
                 let [approval] = &approvals;
-                match json {
-                    true => io.print(&current.json(approval)),
-                    false => {
-                        io.print(&format!("{}{}", current.approval_text(approval), whole_arguments(approval)))
-                    }
+                if *json {
+                    io.print(&current.json(approval))
+                } else {
+                    io.print(&format!("{}{}", current.approval_text(approval), whole_arguments(approval)))
                 }
             }
             ApprovalsCommand::Approve { id, reason, .. } => {
@@ -285,9 +285,11 @@ impl Current {
             caller => format!(" by {}", clean_line(caller)),
         };
         let session = approval.session.as_deref().map(|session| format!(", session {}", clean_line(session)));
-        let (id, op) = (clean_line(&approval.id), clean_line(&approval.op));
+        let id = clean_line(&approval.id);
+        let op = clean_line(&approval.op);
         let arguments = argument_summary(approval);
-        let (asked, until) = (utc(approval.asked_at), utc(approval.until));
+        let asked = utc(approval.asked_at);
+        let until = utc(approval.until);
         let session = session.unwrap_or_default();
         format!(
             "{id}  {standing}{reason}\n  {op} {arguments}\n  asked {asked}{who}{session}; counts until {until} UTC\n"
@@ -313,12 +315,12 @@ fn decide(
             Err(failed(format!("{shown} is void: {CHANGED}; the agent has to send the call again")))
         }
         Decided::Done(approval) => {
-            let (op, until) = (clean_line(&approval.op), utc(approval.until));
-            io.note(match yes {
-                true => {
-                    format!("approved: {op} may run once, until {until} UTC, when the agent sends it again")
-                }
-                false => format!("denied: {op}"),
+            let op = clean_line(&approval.op);
+            let until = utc(approval.until);
+            io.note(if yes {
+                format!("approved: {op} may run once, until {until} UTC, when the agent sends it again")
+            } else {
+                format!("denied: {op}")
             });
             Ok(())
         }
@@ -346,7 +348,8 @@ fn argument_summary(approval: &Approval) -> String {
             return text;
         }
         let names = approval.arguments.as_object().map_or(0, serde_json::Map::len);
-        let (bytes, hidden) = (text.len(), approval.hidden.len());
+        let bytes = text.len();
+        let hidden = approval.hidden.len();
         let hidden = if hidden > 0 { format!(", {hidden} of its values hidden") } else { String::new() };
         return format!(
             "({names} arguments, {bytes} bytes{hidden})\n  read all of it: toolcrib approvals show {}",

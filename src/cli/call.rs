@@ -11,11 +11,15 @@ use clap::{Arg, Command};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::catalog::{CatalogArgs, report_lost, word};
+use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult, failed};
+use super::findings::report_lost;
 use super::io::Io;
-use super::screen::Spinner;
-use super::services::StateArgs;
+use super::progress::Spinner;
+use super::runtime::runtime;
+use super::services::for_command;
+use super::state::StateArgs;
+use super::word::word;
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;
 use toolcrib_definition::finding::from_json;
@@ -96,16 +100,17 @@ impl CallArgs {
                 "this session is lost after the call: name a file with --state FILE, or with `url` below `[state]`",
             );
         }
-        let (services, waiting) = super::services::for_command(io, &self.catalog, &checked.catalog);
+        let (services, waiting) = for_command(io, &self.catalog, &checked.catalog);
         let services = Services { state, ..services };
         let mut answer = asked(io, self.function, view, services, caller, arguments)?;
         if let Some(folder) = &self.output {
             write_data(&mut answer, folder)?;
         }
         waiting.iter().for_each(Spinner::finish);
-        let text = match self.text {
-            true => answer.text(),
-            false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),
+        let text = if self.text {
+            answer.text()
+        } else {
+            serde_json::to_string_pretty(answer.body()).unwrap_or_default()
         };
         io.print(&format!("{}\n", text.trim_end()))?;
         if answer.is_ok() { Ok(()) } else { Err(CommandError::Findings(None)) }
@@ -161,7 +166,7 @@ pub(super) fn answer(
     view: CatalogView,
     arguments: Value,
 ) -> Result<Answer, CommandError> {
-    let (services, waiting) = super::services::for_command(io, args, catalog);
+    let (services, waiting) = for_command(io, args, catalog);
     let answer = asked(io, function, view, services, Caller::default(), arguments);
     waiting.iter().for_each(Spinner::finish);
     answer
@@ -200,7 +205,7 @@ fn asked(
     caller: Caller,
     arguments: Value,
 ) -> Result<Answer, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = runtime()?;
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let budget = WaitBudget::default();

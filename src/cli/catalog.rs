@@ -3,25 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use strum::VariantArray;
-
-use super::error::{CommandError, CommandResult, failed};
+use super::error::{CommandError, failed};
+use super::findings::{refuse_unread, report, report_briefly, report_lost};
 use super::io::Io;
-use super::render::templates;
-use super::screen::Spinner;
-use toolcrib_catalog::config::{self, LeftOut, Workspace, at_address, env_variables, shown_address};
+use super::progress::Spinner;
+use super::servers::{credentials, environment, remembered_lists, remembering, waiting_for};
+use toolcrib_catalog::config::{self, LeftOut, Workspace, at_address, shown_address};
 use toolcrib_catalog::sources::ADDRESS_HELP;
 use toolcrib_catalog::{self as catalog, Checked};
-use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{Finding, Severity, nearest};
+use toolcrib_definition::finding::nearest;
+use toolcrib_definition::grammar::counted;
+use toolcrib_docs::Templates;
 use toolcrib_front::address::Addresses;
 use toolcrib_front::credentials::Credentials;
 use toolcrib_front::mcp::{Connections, Environment, list_all};
 use toolcrib_front::watch::Reading;
 use toolcrib_gateway::functions::CatalogView;
-
-pub(super) use toolcrib_definition::grammar::counted;
 
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
@@ -169,7 +166,8 @@ impl CatalogArgs {
 
     /// The way in which each new configuration of a watched catalog is read.
     pub(super) fn reading(&self, io: &Io) -> Reading {
-        let (args, io) = (self.clone(), io.clone());
+        let args = self.clone();
+        let io = io.clone();
         Arc::new(move |path: &Path| args.read_workspace(&io, path))
     }
 
@@ -210,6 +208,16 @@ impl CatalogArgs {
         refuse_unread(&checked).map(|()| checked)
     }
 
+    /// The templates named on the command line, else the configured ones, else the built-in ones.
+    pub(super) fn templates(
+        &self,
+        checked: &Checked,
+        named: Option<&Path>,
+    ) -> Result<Templates, CommandError> {
+        let of_catalog = || Templates::of(&checked.catalog.config.render, &self.folder());
+        named.map_or_else(of_catalog, |folder| Templates::load(Some(folder))).map_err(failed)
+    }
+
     /// The catalog as callers with these roles see it.
     pub(super) fn view(
         &self,
@@ -217,7 +225,7 @@ impl CatalogArgs {
         profile: Option<&str>,
         roles: Option<&[String]>,
     ) -> Result<CatalogView, CommandError> {
-        let templates = templates(self, checked, None)?;
+        let templates = self.templates(checked, None)?;
         Ok(CatalogView::new(&checked.catalog, profile, roles, Arc::new(templates))?)
     }
 
@@ -243,149 +251,9 @@ impl CatalogArgs {
     }
 }
 
-/// The variables of a file of the configuration, and of this process.
-pub(super) fn environment(io: &Io, file: Option<PathBuf>) -> Environment {
-    let io = io.clone();
-    let in_file = move |name: &str| file.as_deref().and_then(|file| in_env_file(file, name));
-    Environment::new(move |name| in_file(name).or_else(|| io.variable(name)))
-}
-
-/// A variable in the file of the configuration, as it stands there now.
-fn in_env_file(file: &Path, name: &str) -> Option<String> {
-    let text = std::fs::read_to_string(file).ok()?;
-    env_variables(&text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
-}
-
-/// The tokens for servers, with the sign-ins in the user's folder of state.
-pub(super) fn credentials(io: &Io, environment: Environment) -> Arc<Credentials> {
-    super::watch::end_after_refreshes(io);
-    let credentials = Credentials::new(environment);
-    Arc::new(match state_folder(io) {
-        Some(folder) => credentials.stored_in(folder.join("sign-ins")),
-        None => credentials,
-    })
-}
-
-/// The connections, with a memory for the lists of servers and with sign-ins in the user's folder of state.
-pub(super) fn remembering(io: &Io, connections: Connections) -> Connections {
-    let environment = connections.environment().clone();
-    let connections = connections.with_credentials(credentials(io, environment));
-    match remembered_lists(io) {
-        Some(folder) => connections.remember_in(folder),
-        None => connections,
-    }
-}
-
-/// The folder of remembered lists.
-fn remembered_lists(io: &Io) -> Option<PathBuf> {
-    state_folder(io).map(|folder| folder.join("servers"))
-}
-
 /// The nearest folder with a toolcrib.toml, from the current directory upward, as `.`, `..` and so on; `.` without one.
 fn nearest_folder() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let height = here.ancestors().position(|folder| folder.join(CONFIGURATION).is_file()).unwrap_or(0);
     if height == 0 { PathBuf::from(".") } else { std::iter::repeat_n("..", height).collect() }
-}
-
-/// One word of an enum; help and completions list them all.
-pub(super) fn word<T>() -> impl TypedValueParser<Value = T>
-where
-    T: VariantArray + Into<&'static str> + Copy + Send + Sync,
-{
-    let words = T::VARIANTS.iter().map(|&variant| variant.into());
-    PossibleValuesParser::new(words).try_map(|word| {
-        let named = |variant: &&T| Into::<&'static str>::into(**variant) == word;
-        T::VARIANTS.iter().find(named).copied().ok_or("unknown name")
-    })
-}
-
-// The folders of the user that runs the program.
-
-/// `$XDG_STATE_HOME/toolcrib`, else `~/.local/state/toolcrib`.
-pub(super) fn state_folder(io: &Io) -> Option<PathBuf> {
-    user_folder(io, "XDG_STATE_HOME", ".local/state", "toolcrib")
-}
-
-/// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`.
-pub(super) fn configuration_folder(io: &Io) -> Option<PathBuf> {
-    user_folder(io, "XDG_CONFIG_HOME", ".config", "toolcrib")
-}
-
-/// A path below a folder of the user, which a variable names, or which has its place below the home.
-pub(super) fn user_folder(io: &Io, variable: &str, below_home: &str, path: &str) -> Option<PathBuf> {
-    let below = || home(io).map(|home| home.join(below_home));
-    io.path_variable(variable).or_else(below).map(|folder| folder.join(path))
-}
-
-/// The user's home.
-pub(super) fn home(io: &Io) -> Option<PathBuf> {
-    io.path_variable("HOME").or_else(|| io.path_variable("USERPROFILE"))
-}
-
-// Findings of a catalog in one line, for commands whose job is another.
-
-/// Message while these servers have not answered.
-pub(super) fn waiting_for(servers: &[String]) -> String {
-    if servers.is_empty() {
-        "reading the catalog".into()
-    } else {
-        format!("waiting for {}", servers.join(", "))
-    }
-}
-
-/// Reports findings in one line; for commands whose job is another. `catalog` is the one that the command line names.
-pub(super) fn report_briefly(io: &Io, checked: &Checked, catalog: Option<&Path>) {
-    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
-    if errors + warnings > 0 {
-        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-        report(io, checked, catalog, &format!("{errors} and {warnings}"));
-    }
-}
-
-fn report(io: &Io, checked: &Checked, catalog: Option<&Path>, counted: &str) {
-    let named = catalog.map(|path| format!(" {}", path.display())).unwrap_or_default();
-    let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
-    io.note(format!("{first}{counted}; `toolcrib check{named}` shows them"));
-}
-
-/// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.
-pub(super) fn report_lost(io: &Io, checked: &Checked) {
-    if let Some(lost) = first_lost(checked) {
-        io.note(format!("{lost}; `toolcrib check` shows everything"));
-    }
-}
-
-/// The first finding that keeps input out of the catalog, and the number of others.
-fn first_lost(checked: &Checked) -> Option<String> {
-    let mut lost = checked.findings.errors().filter(|finding| finding.code.loses_input());
-    let first = lost.next()?;
-    let more = match lost.count() {
-        0 => String::new(),
-        count => format!(" (and {count} more like it)"),
-    };
-    Some(format!("error[{}]: {}{more}", first.code.as_str(), in_one_line(first)))
-}
-
-/// The place of a finding, its message and its help.
-pub(super) fn in_one_line(finding: &Finding) -> String {
-    let place = finding.place.as_ref().map(|place| match (place.line, place.column) {
-        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", place.file),
-        _ => format!("{}: ", place.file),
-    });
-    let help = finding.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-    format!("{}{}{help}", place.unwrap_or_default(), clean_line(&finding.message))
-}
-
-/// Fails where no tool could be read: an answer about such a catalog would be taken for one about its tools.
-pub(super) fn refuse_unread(checked: &Checked) -> CommandResult {
-    if checked.lost_input() && checked.catalog.tools.is_empty() {
-        return Err(failed("no source could be read; `toolcrib check` shows why"));
-    }
-    Ok(())
-}
-
-/// Fails when some of the input is missing from the catalog, after the rest has been printed.
-pub(super) fn complete(checked: &Checked) -> CommandResult {
-    if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult};
 use super::eval::check_labels;
 use super::io::Io;
@@ -10,6 +10,7 @@ use toolcrib_catalog::{Catalog, Checked};
 use toolcrib_definition::finding::{
     Code, Finding, Severity, github_report, json_report, sarif_report, text_report,
 };
+use toolcrib_definition::grammar::counted;
 
 /// Report the mistakes in a catalog with their places; exit 1 when there are errors.
 ///
@@ -77,7 +78,8 @@ impl CheckArgs {
             } else {
                 format!(" ({} with --verbose)", counted(infos, "info"))
             };
-            let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+            let errors = checked.count(Severity::Error);
+            let warnings = checked.count(Severity::Warning);
             self.reading(&checked)?.iter().for_each(|note| io.note(note));
             io.note(format!(
                 "{}: {}, {}{hidden}",
@@ -109,7 +111,8 @@ impl CheckArgs {
         let folder = self.catalog.path()?;
         let with_tools: BTreeSet<&str> =
             checked.catalog.tools.iter().map(|tool| tool.place.file.as_str()).collect();
-        let (tools, all) = (counted(checked.catalog.tools.len(), "tool"), counted(files(checked), "file"));
+        let tools = counted(checked.catalog.tools.len(), "tool");
+        let all = counted(files(checked), "file");
         let is_unconfigured = folder.is_dir() && !folder.join("toolcrib.toml").exists();
         let read = is_unconfigured.then(|| {
             let with_tools = with_tools.len();

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete};
+use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult, failed};
+use super::findings::complete;
 use super::io::Io;
-use super::screen::Bar;
+use super::progress::Bar;
 use toolcrib_catalog::Checked;
 use toolcrib_definition::finding::{Severity, locate, text_report};
 use toolcrib_providers::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
@@ -171,8 +172,9 @@ fn threshold(text: &str) -> Result<(String, f64), String> {
 /// The name of a measure that exists.
 fn measure(name: &str) -> Result<String, String> {
     let names = MEASURES.map(|(name, _)| name);
-    match names.contains(&name) {
-        true => Ok(name.to_string()),
-        false => Err(format!("there is no measure `{name}`; there are {}", names.join(", "))),
+    if names.contains(&name) {
+        Ok(name.to_string())
+    } else {
+        Err(format!("there is no measure `{name}`; there are {}", names.join(", ")))
     }
 }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::catalog::{counted, report_briefly};
 use super::error::{CommandError, CommandResult, failed};
+use super::findings::report_briefly;
 use super::io::Io;
 use toolcrib_catalog::config::{Config, Source, Workspace};
 use toolcrib_catalog::{self as catalog, Catalog};
-use toolcrib_definition::Effect;
-use toolcrib_definition::embedded_files;
+use toolcrib_definition::grammar::counted;
+use toolcrib_definition::{Effect, embedded_files};
 use toolcrib_docs::folder::write_whole;
 
 /// The files of a new catalog.

@@ -9,11 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use anstream::StripStream;
 
-use super::error::{CommandResult, failed};
-use super::screen::escaped;
+use super::error::{CommandError, CommandResult, failed};
+use super::escape::escaped;
 use toolcrib_definition::guard::locked;
 
 const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+/// Longest text on stdin, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The streams and variables of one run; a clone is of the same run.
 #[derive(Clone)]
@@ -85,6 +88,18 @@ impl Io {
         locked(&self.0.stdin)
     }
 
+    /// The whole of stdin, which is text.
+    pub(super) fn stdin_text(&self) -> Result<String, CommandError> {
+        let mut text = String::new();
+        match self.stdin().by_ref().take(MAX_BYTES + 1).read_to_string(&mut text) {
+            Err(error) => Err(unreadable(error.to_string())),
+            Ok(size) if size as u64 > MAX_BYTES => {
+                Err(unreadable(format!("it is longer than {} MB", MAX_BYTES >> 20)))
+            }
+            Ok(_) => Ok(text),
+        }
+    }
+
     /// A variable of the environment, if it is text.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         (self.0.variable)(name)?.into_string().ok()
@@ -114,4 +129,8 @@ impl Io {
     pub(super) fn is_typed(&self) -> bool {
         self.is_process() && std::io::stdin().is_terminal()
     }
+}
+
+fn unreadable(what: String) -> CommandError {
+    failed(format!("cannot read stdin: {what}"))
 }

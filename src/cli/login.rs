@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::catalog::{CatalogArgs, HELP, credentials};
+use super::catalog::{CatalogArgs, HELP};
 use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
+use super::runtime::runtime;
+use super::servers::credentials;
 use toolcrib_catalog::config::{Environment, Server, Workspace};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::nearest;
@@ -53,7 +55,8 @@ impl LoginArgs {
             credentials.ok_or_else(|| CommandError::Usage("cannot log in with --offline".into()))?;
         let workspace = self.catalog.workspace(io)?;
         let server = named(&workspace, &self.server)?;
-        let (name, runtime) = (clean_line(&self.server), super::runtime()?);
+        let name = clean_line(&self.server);
+        let runtime = runtime()?;
         runtime.block_on(async {
             let pending = credentials.begin_sign_in((&name, server)).await;
             let pending =
@@ -71,7 +74,7 @@ impl LoginArgs {
         let credentials = credentials(io, Environment::default());
         let url = self.url(io)?;
         let ended = credentials.sign_out(&name, url.as_deref());
-        let ended = super::runtime()?.block_on(ended).map_err(failed)?;
+        let ended = runtime()?.block_on(ended).map_err(failed)?;
         if ended.is_empty() {
             let mut known: Vec<String> =
                 credentials.sign_ins().into_iter().map(|sign_in| sign_in.server).collect();
@@ -108,14 +111,13 @@ impl LoginArgs {
     /// Opens the address in a browser, and prints it in case the browser does not open.
     fn show(&self, io: &Io, address: &str) {
         let address = clean_line(address);
-        match !self.no_browser && open(io, &address) {
-            true => io.note(format!(
-                "sign in with the browser; if no browser opens, use this address:\n{address}"
-            )),
-            false => io.note(format!(
+        if !self.no_browser && open(io, &address) {
+            io.note(format!("sign in with the browser; if no browser opens, use this address:\n{address}"))
+        } else {
+            io.note(format!(
                 "open this address in a browser:\n{address}\nif the browser ends at a page that does not load, paste its \
                  address here:"
-            )),
+            ))
         }
     }
 

@@ -8,21 +8,39 @@ mod approvals;
 mod call;
 mod catalog;
 mod check;
+mod completions;
+mod docs;
 mod doctor;
 mod error;
+mod escape;
 mod eval;
+mod findings;
+mod folders;
+mod help;
 mod init;
 mod io;
+mod log;
 mod login;
+mod parse;
 mod payload;
+mod pick;
+mod progress;
+mod prompt;
 mod render;
-mod screen;
+mod results;
+mod runtime;
+mod schema;
 mod search;
 mod seed;
 mod serve;
+mod servers;
 mod services;
+mod signals;
+mod state;
+mod tokens;
 mod trace;
 mod watch;
+mod word;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -30,9 +48,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use error::{CommandError, CommandResult, failed};
+use error::{CommandError, CommandResult};
+use help::{MAX_WIDTH, command_line};
 pub use io::Io;
-use toolcrib_catalog::config::schemas_for_editors;
+use signals::finish_refreshes;
 
 /// Documentation for agent tools, read at the moment of need.
 #[derive(Debug, Parser)]
@@ -42,27 +61,28 @@ pub struct Arguments {
     command: Command,
 }
 
-/// The widest help, in columns.
-const MAX_WIDTH: usize = 100;
-
 const EXAMPLES: &str = "\
 Try it:
   toolcrib adopt cursor                  your client's servers, as one entry
   toolcrib seed workspace tools.json     docs in an agent's workspace
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
-/// The subcommands, each with its arguments.
+/// The subcommands, each with its arguments. Completions are those of the whole command line.
 macro_rules! commands {
     ($($command:ident($arguments:ty),)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
             $($command($arguments),)*
+            Completions(completions::CompletionsArgs),
         }
 
         impl Command {
             fn run(self, io: &Io) -> CommandResult {
                 match self {
                     $(Self::$command(arguments) => arguments.run(io),)*
+                    Self::Completions(arguments) => {
+                        arguments.run(io, command_line(io, Arguments::command(), false))
+                    }
                 }
             }
         }
@@ -78,24 +98,17 @@ commands! {
     Render(render::RenderArgs),
     Seed(seed::SeedArgs),
     Payload(payload::PayloadArgs),
-    Parse(payload::ParseArgs),
-    Results(payload::ResultsArgs),
-    Prompt(payload::PromptArgs),
-    Tokens(payload::TokensArgs),
+    Parse(parse::ParseArgs),
+    Results(results::ResultsArgs),
+    Prompt(prompt::PromptArgs),
+    Tokens(tokens::TokensArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
     Serve(serve::ServeArgs),
     Trace(trace::TraceArgs),
     Approvals(approvals::ApprovalsArgs),
-    Schema(SchemaArgs),
-    Completions(CompletionsArgs),
-}
-
-/// A runtime for work that waits, on this thread.
-fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| failed(format!("cannot start: {error}")))
+    Schema(schema::SchemaArgs),
 }
 
 /// Runs the program with the arguments and the streams of the process.
@@ -109,10 +122,11 @@ pub fn main() -> ExitCode {
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let all = arguments.iter().skip(1).eq(["help", "--all"]);
-    let mut command_line = command_line(io, all);
-    let matches = match all {
-        true => command_line.try_get_matches_from_mut(["toolcrib", "--help"]),
-        false => command_line.try_get_matches_from_mut(arguments),
+    let mut command_line = command_line(io, Arguments::command(), all);
+    let matches = if all {
+        command_line.try_get_matches_from_mut(["toolcrib", "--help"])
+    } else {
+        command_line.try_get_matches_from_mut(arguments)
     };
     let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
@@ -123,7 +137,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     }
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| arguments.command.run(io)));
     if io.is_process() {
-        watch::finish_refreshes();
+        finish_refreshes();
     }
     match outcome {
         Ok(Ok(())) => 0,
@@ -147,9 +161,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
 /// Answers a command line that runs no command: help, a version, or a mistake.
 fn refused(io: &Io, error: &clap::Error) -> u8 {
     let text = error.render().ansi().to_string();
-    match error.use_stderr() {
-        true => io.note(text.trim_end()),
-        false => drop(io.print(&text)),
+    if error.use_stderr() {
+        io.note(text.trim_end())
+    } else {
+        drop(io.print(&text))
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
@@ -159,9 +174,10 @@ fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let io = Io::of_process();
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let backtrace = std::backtrace::Backtrace::capture();
-    match tracing::dispatcher::has_been_set() {
-        true => tracing::error!(place, "a call or a task panicked"),
-        false => io.note(toolcrib_definition::clean_line(&panic.to_string())),
+    if tracing::dispatcher::has_been_set() {
+        tracing::error!(place, "a call or a task panicked")
+    } else {
+        io.note(toolcrib_definition::clean_line(&panic.to_string()))
     }
     if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
         io.note(backtrace);
@@ -175,119 +191,6 @@ fn start_workers() {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(cores.min(16)).stack_size(16 << 20).build_global();
 }
 
-// The program about itself: its help, with the commands grouped by the people who use them, shell completions, and the JSON
-// Schemas of its formats.
-
-/// The commands of the first screen, in the order of first use.
-const FIRST: [&str; 8] = ["seed", "check", "serve", "search", "payload", "tokens", "adopt", "doctor"];
-
-/// Each group of people with their commands, in the order of use. A command has exactly one group.
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("For people who write tools", &["init", "check", "render", "eval", "schema"]),
-    (
-        "For people who start agents",
-        &["seed", "payload", "prompt", "parse", "results", "search", "call", "tokens"],
-    ),
-    ("For people who run servers", &["adopt", "doctor", "login", "serve", "approvals", "trace"]),
-    ("For your shell", &["completions"]),
-];
-
-/// The command line: its help shows the commands of the first screen, or all of them in groups.
-fn command_line(io: &Io, all: bool) -> clap::Command {
-    let command = with_first_examples(fitted(io, Arguments::command()));
-    let group = |heading: &str, names: &[&str]| group(io, &command, heading, names);
-    let lists: String = match all {
-        true => GROUPS.iter().map(|(heading, names)| group(heading, names)).collect(),
-        false => group("Commands", &FIRST),
-    };
-    let more = if all { "" } else { "\nAll commands: toolcrib help --all" };
-    let (bold, plain) = (heading_style().render(), heading_style().render_reset());
-    let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{lists}{bold}Options:{plain}\n  -h, --help     Print help\n  -V, --version  Print version{{after-help}}{more}"
-    );
-    command.help_template(template)
-}
-
-/// `-h` of a command has to fit a screen, so it shows the first example alone.
-fn with_first_examples(command: clap::Command) -> clap::Command {
-    let names: Vec<String> =
-        command.get_subcommands().map(|command| command.get_name().to_string()).collect();
-    names.iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |command| {
-            let Some(all) = command.get_after_help().map(ToString::to_string) else { return command };
-            let first: Vec<&str> = all.lines().take(2).collect();
-            command.after_help(first.join("\n")).after_long_help(all)
-        })
-    })
-}
-
-/// A command whose help has the width of a pipe, unless it is for the process, which may have a terminal.
-fn fitted(io: &Io, command: clap::Command) -> clap::Command {
-    if io.is_process() { command } else { command.term_width(MAX_WIDTH) }
-}
-
-/// The heading of a list, and its commands with their purposes, wrapped to the width of the terminal.
-fn group(io: &Io, command: &clap::Command, heading: &str, names: &[&str]) -> String {
-    let commands = names.iter().filter_map(|name| command.find_subcommand(name).cloned()).enumerate();
-    let mut list = fitted(io, clap::Command::new("toolcrib"))
-        .disable_help_subcommand(true)
-        .max_term_width(MAX_WIDTH)
-        .help_template("{subcommands}")
-        .subcommands(commands.map(|(place, command)| command.display_order(place)));
-    let (bold, plain) = (heading_style().render(), heading_style().render_reset());
-    format!("{bold}{heading}:{plain}\n{}\n\n", list.render_help().ansi().to_string().trim_end())
-}
-
-/// The style of clap's own headings.
-fn heading_style() -> anstyle::Style {
-    *clap::builder::Styles::styled().get_header()
-}
-
-/// Print completions for a shell.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Try it:\n  toolcrib completions bash > ~/.local/share/bash-completion/completions/toolcrib"
-)]
-struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_enum)]
-    shell: clap_complete::Shell,
-}
-
-impl CompletionsArgs {
-    fn run(self, io: &Io) -> CommandResult {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command_line(io, false), "toolcrib", &mut script);
-        io.print(&String::from_utf8_lossy(&script))
-    }
-}
-
-/// Print the JSON Schema of one of toolcrib's formats, for editors that complete and check.
-#[derive(Debug, clap::Args)]
-struct SchemaArgs {
-    /// The format.
-    #[arg(value_enum)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Format {
-    /// One tool definition.
-    Definition,
-    /// toolcrib.toml.
-    Config,
-}
-
-impl SchemaArgs {
-    fn run(self, io: &Io) -> CommandResult {
-        let schema = match self.format {
-            Format::Definition => schemas_for_editors().0,
-            Format::Config => schemas_for_editors().1,
-        };
-        io.print(&format!("{schema:#}\n"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,7 +199,8 @@ mod tests {
     fn each_command_belongs_to_one_group_of_people() {
         let command = Arguments::command();
         let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut grouped: Vec<&str> =
+            help::GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         known.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, known);
@@ -304,6 +208,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_defined_without_contradiction() {
-        command_line(&Io::of_process(), false).debug_assert();
+        help::command_line(&Io::of_process(), Arguments::command(), false).debug_assert();
     }
 }

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::catalog::{CatalogArgs, counted, refuse_unread};
+use super::catalog::CatalogArgs;
+use super::docs::{failure, has_docs, kept, summary};
 use super::error::{CommandError, CommandResult, failed};
+use super::findings::refuse_unread;
 use super::io::Io;
-use super::screen::Bar;
+use super::progress::Bar;
 use super::watch::{Rerun, watch};
 use toolcrib_catalog::Checked;
 use toolcrib_docs::folder::{self, Files};
-use toolcrib_docs::{Docs, RenderError, Templates, skill_files, skills};
+use toolcrib_docs::{Docs, RenderError, skill_files, skills};
 use toolcrib_server::site::{Site, SiteIndex};
 
 /// Write the documentation of a catalog: README.md, one page per tool, registry.json.
@@ -71,7 +73,7 @@ impl RenderArgs {
         checked: &Checked,
         act: impl FnOnce(usize, &Files<'_>) -> CommandResult,
     ) -> CommandResult {
-        let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
+        let templates = self.catalog.templates(checked, self.templates.as_deref())?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
@@ -134,58 +136,4 @@ impl Rerun for RenderArgs {
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
     }
-}
-
-/// Whether a folder holds docs of an earlier run; an unreadable one counts, so that it is left alone.
-pub(super) fn has_docs(folder: &Path) -> bool {
-    folder::owned(folder).map_or(true, |files| !files.is_empty())
-}
-
-/// The templates named on the command line, else the configured ones, else the built-in ones.
-pub(super) fn templates(
-    catalog: &CatalogArgs,
-    checked: &Checked,
-    named: Option<&Path>,
-) -> Result<Templates, CommandError> {
-    let of_catalog = || Templates::of(&checked.catalog.config.render, &catalog.folder());
-    named.map_or_else(of_catalog, |folder| Templates::load(Some(folder))).map_err(failed)
-}
-
-/// A rendering error in words, with the next step.
-pub(super) fn failure(error: RenderError) -> CommandError {
-    let help = match &error {
-        RenderError::Folder(error) => format!("\n  help: {}", error.hint()),
-        _ => String::new(),
-    };
-    failed(format!("{error}{help}"))
-}
-
-/// Number of files created, changed, removed and left, in words.
-pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
-    let counts = [
-        (report.created, "created"),
-        (report.updated, "updated"),
-        (report.removed, "removed"),
-        (report.unchanged, "unchanged"),
-    ];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    format!("{} documented ({})", counted(tools, "tool"), counts.join(", "))
-}
-
-/// Names files that stay although their tool is gone.
-pub(super) fn kept(io: &Io, report: &folder::Report, complete: bool) {
-    if report.kept.is_empty() {
-        return;
-    }
-    let shown = report.kept.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    let more = if report.kept.len() > 5 { ", …" } else { "" };
-    let count = counted(report.kept.len(), "file");
-    io.note(match complete {
-        true => format!("kept {count} of tools that are gone, since they are edited: {shown}{more}"),
-        false => format!("kept {count} as they are, since not all sources could be read: {shown}{more}"),
-    });
 }

@@ -139,7 +139,9 @@ fn tools(tools: &[Value]) -> String {
     let text = |tool: &Value, field: &str| tool[field].as_str().unwrap_or_default().to_string();
     let width = tools.iter().map(|tool| text(tool, "op").chars().count()).max().unwrap_or(0).min(48);
     let line = |tool: &&Value| {
-        let (op, summary, reason) = (text(tool, "op"), text(tool, "summary"), text(tool, "reason"));
+        let op = text(tool, "op");
+        let summary = text(tool, "summary");
+        let reason = text(tool, "reason");
         let confidence = tool["confidence"].as_f64().unwrap_or_default();
         format!("{op:width$}  {confidence:.2}  {summary}\n{:width$}        {reason}\n", "")
     };

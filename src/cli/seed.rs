@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::{CatalogArgs, word};
+use super::catalog::CatalogArgs;
+use super::docs::{failure, has_docs, kept, summary};
 use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
-use super::render::{failure, has_docs, kept, summary, templates};
-use super::screen::Bar;
+use super::progress::Bar;
 use super::watch::{Rerun, watch};
+use super::word::word;
 use toolcrib_catalog::config::{Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Checked, Profile};
 use toolcrib_docs::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
-use toolcrib_providers::report;
-use toolcrib_providers::{PayloadRequest, ProviderFormat};
+use toolcrib_providers::{PayloadRequest, ProviderFormat, report};
 
 /// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool.
 ///
@@ -128,9 +128,10 @@ impl SeedArgs {
 
 /// A template folder that does not exist is a wrong command line.
 pub(super) fn find_template(folder: &Path) -> CommandResult {
-    match folder.is_dir() {
-        true => Ok(()),
-        false => Err(CommandError::Usage(format!("there is no template folder at {}", folder.display()))),
+    if folder.is_dir() {
+        Ok(())
+    } else {
+        Err(CommandError::Usage(format!("there is no template folder at {}", folder.display())))
     }
 }
 
@@ -153,7 +154,7 @@ impl Rerun for SeedArgs {
 
     fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult {
         self.template.as_deref().map(find_template).transpose()?;
-        let templates = templates(&self.catalog, checked, None)?;
+        let templates = self.catalog.templates(checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let template = self.template(&checked.catalog, &profile)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);

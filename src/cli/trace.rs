@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::CatalogArgs;
 use super::error::{CommandResult, failed};
 use super::io::Io;
-use super::services::{StateArgs, block_on};
+use super::state::{StateArgs, block_on};
+use toolcrib_definition::grammar::counted;
 use toolcrib_definition::{clean_line, clipped};
 use toolcrib_gateway::state::{Callers, Event, EventKind, EventQuery, SessionSummary, every_event, utc};
 
@@ -77,7 +78,8 @@ impl TraceArgs {
         }
         let width = visits.iter().map(|visit| clean_line(&visit.session).chars().count()).max().unwrap_or(0);
         let line = |visit: &SessionSummary| {
-            let (session, last) = (clean_line(&visit.session), utc(visit.until));
+            let session = clean_line(&visit.session);
+            let last = utc(visit.until);
             let events = counted(visit.events as usize, "event");
             let calls = counted(visit.calls as usize, "call");
             let failed = if visit.failed > 0 { format!(", {} failed", visit.failed) } else { String::new() };
@@ -168,12 +170,12 @@ fn event_detail(event: &Event) -> String {
     parts.push(event.error.as_deref().map(clipped_line).unwrap_or_default());
     if event.kind == EventKind::Call {
         let is_misfit = event.outcome == "VALIDATION_ERROR";
-        parts.push(match event.validated.filter(|_| !is_misfit) {
-            Some(true) => "validated".into(),
-            Some(false) => {
+        parts.push(match event.validated {
+            Some(true) if !is_misfit => "validated".into(),
+            Some(false) if !is_misfit => {
                 format!("not validated ({})", event.no_schema_mode.as_deref().unwrap_or("no schema"))
             }
-            None => String::new(),
+            _ => String::new(),
         });
         parts.push(if event.dry_run { "dry run".into() } else { String::new() });
         let is_replayed = event.detail.get("replayed") == Some(&Value::Bool(true));

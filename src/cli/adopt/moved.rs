@@ -1,20 +1,12 @@
 //! The servers that move: each as a `[[source]]`, with its secrets in a file of their own.
 
-use std::path::{Path, PathBuf};
-use std::{fs, io};
-
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
+use super::record::{SECRETS, STATE};
 use crate::cli::error::{CommandResult, failed};
 use toolcrib_catalog::config::{Provider, ServeMode, Server, env_line, env_variables};
-use toolcrib_definition::private_file;
 use toolcrib_definition::secret::{REDACTED, SecretPolicy};
-use toolcrib_docs::folder::UNFINISHED;
-
-/// The file of secrets, beside the configuration.
-const SECRETS: &str = "secrets.env";
 
 /// The secrets of servers, by the names of their variables.
 #[derive(Debug, Default)]
@@ -73,7 +65,8 @@ impl Secrets {
             return;
         }
         let Some(mut left) = text.strip_prefix(first) else { return };
-        let (mut with, mut before) = (first.to_string(), *first);
+        let mut with = first.to_string();
+        let mut before = *first;
         for (index, after) in rest.iter().enumerate() {
             let is_last = index + 1 == rest.len();
             let end = if is_last { left.len().checked_sub(after.len()) } else { left.find(after) };
@@ -118,7 +111,8 @@ pub(super) fn new_configuration(client: &str, file: &str, undo: &str, mode: Serv
         "# Servers of {client}, moved here from {file}.\n# `{undo}` moves them back.\n#\n{}",
         allowed_lines().map(|line| format!("# {line}\n")).collect::<String>()
     );
-    let (provider, mode) = (Provider::Mcp.as_str(), Into::<&'static str>::into(mode));
+    let provider = Provider::Mcp.as_str();
+    let mode = Into::<&'static str>::into(mode);
     let settings = format!(
         "env_file = \"{SECRETS}\"\n\n[payload]\nprovider = \"{provider}\"\n\n[serve]\nmode = \"{mode}\"\nsplit_exec = true\n\n[state]\nurl = \"{STATE}\"\n"
     );
@@ -134,13 +128,6 @@ pub(super) fn allowed_lines() -> impl Iterator<Item = &'static str> {
         "- `[exec]` with `allow = \"read\"` refuses everything but reads.",
     ]
     .into_iter()
-}
-
-/// Names of the sources that are live servers.
-fn live_names(document: &DocumentMut) -> Vec<String> {
-    let sources = document.get("source").and_then(Item::as_array_of_tables);
-    let live = sources.into_iter().flatten().filter(|source| source.contains_key("mcp"));
-    live.filter_map(|source| Some(source.get("server")?.as_str()?.to_string())).collect()
 }
 
 /// Sets the live server of this name: its `[[source]]` is changed in place, so that comments and order stay, or follows the
@@ -199,110 +186,4 @@ fn inline(server: &Server) -> InlineTable {
         table.insert("timeout_seconds", i64::try_from(server.timeout_seconds).unwrap_or(i64::MAX).into());
     }
     table
-}
-
-// The record of an adoption, from which it is undone.
-
-/// The name of the record.
-const FILE: &str = ".adopted";
-/// The name of its state.
-const STATE: &str = "state.db";
-/// The name of the configuration.
-const CONFIGURATION: &str = "toolcrib.toml";
-
-/// An adoption.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Record {
-    /// The client's file.
-    pub(super) file: PathBuf,
-    /// Pointer to the servers in it.
-    pub(super) map: String,
-    /// The servers that have moved, in their order.
-    pub(super) moved: Vec<String>,
-    /// Hash of the client's file as the adoption left it.
-    pub(super) written: String,
-    /// Hash of the configuration as the adoption left it.
-    pub(super) configured: String,
-}
-
-/// The folder of a client's adoption, below the user's configuration folder.
-#[derive(Clone, Debug)]
-pub(super) struct Folder {
-    pub(super) path: PathBuf,
-    /// The name of the client's file.
-    name: String,
-}
-
-impl Folder {
-    pub(super) fn new(path: PathBuf, file: &Path) -> Self {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self { path, name }
-    }
-
-    pub(super) fn configuration(&self) -> PathBuf {
-        self.path.join(CONFIGURATION)
-    }
-
-    pub(super) fn secrets(&self) -> PathBuf {
-        self.path.join(SECRETS)
-    }
-
-    /// A copy of the client's file. Its extension keeps it from being read as definitions.
-    pub(super) fn backup(&self) -> PathBuf {
-        self.path.join(format!("{}.before-toolcrib", self.name))
-    }
-
-    /// The files of an adoption, with their content.
-    pub(super) fn content(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-        let files = [self.configuration(), self.secrets(), self.backup(), self.path.join(FILE)];
-        files.into_iter().map(|file| (file.clone(), fs::read(file).ok())).collect()
-    }
-
-    /// Removes files that a killed run has left unfinished, here and beside the client's file; they can hold secrets.
-    pub(super) fn clean(&self, client_file: &Path) {
-        let remove = |folder: &Path, is_unfinished: fn(&str) -> bool| {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            let left = entries.filter(|entry| is_unfinished(&entry.file_name().to_string_lossy()));
-            left.for_each(|entry| drop(fs::remove_file(entry.path())));
-        };
-        remove(&self.path, |name| name.starts_with('.') && name.ends_with(".new"));
-        if let Some(folder) = client_file.parent() {
-            remove(folder, |name| name.starts_with(UNFINISHED));
-        }
-    }
-
-    /// The record, where there is one.
-    pub(super) fn record(&self) -> Option<Record> {
-        let text = fs::read_to_string(self.path.join(FILE)).ok()?;
-        serde_json::from_str(&text).ok()
-    }
-
-    pub(super) fn keep(&self, record: &Record) -> io::Result<()> {
-        private_file::write(&self.path.join(FILE), serde_json::to_string_pretty(record)?.as_bytes())
-    }
-
-    /// Removes what the adoption has written. The configuration and the secrets stay where somebody has edited it, or where it
-    /// has servers besides those that were put back. Whether they stay.
-    pub(super) fn clear(&self, record: &Record) -> io::Result<bool> {
-        let configuration = fs::read_to_string(self.configuration()).unwrap_or_default();
-        let has_only_moved = configuration
-            .parse::<DocumentMut>()
-            .is_ok_and(|document| live_names(&document).iter().all(|name| record.moved.contains(name)));
-        let is_kept =
-            !configuration.is_empty() && (hash(&configuration) != record.configured || !has_only_moved);
-        // The record goes last, so that a killed run can be repeated.
-        let own = [self.backup(), self.path.join(FILE)];
-        let state = ["", "-wal", "-shm"].map(|ending| self.path.join(format!("{STATE}{ending}")));
-        let whole = [self.configuration(), self.secrets()].into_iter().chain(state).collect::<Vec<_>>();
-        let leaving = whole.iter().filter(|_| !is_kept).chain(&own);
-        for file in leaving.filter(|file| file.exists()) {
-            fs::remove_file(file)?;
-        }
-        let _ = fs::remove_dir(&self.path);
-        Ok(is_kept)
-    }
-}
-
-pub(super) fn hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex().to_string()
 }

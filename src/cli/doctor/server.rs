@@ -1,196 +1,17 @@
-//! `toolcrib doctor`: each live server, started and listed once, with what is wrong and what to do.
+//! One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::catalog::{CatalogArgs, counted, in_one_line};
-use super::error::{CommandError, CommandResult};
-use super::io::Io;
-use super::login;
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::{Config, Server, Source, Workspace};
-use toolcrib_catalog::sources::{Listing, Listings};
+use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{Code, Finding, Severity, Unread, locate, nearest, open};
+use toolcrib_definition::finding::{Code, Finding, nearest};
 use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
 use toolcrib_front::mcp::{self, Environment, examine};
-use toolcrib_providers::report::{RequestCost, grouped};
-
-/// Start each server of a catalog once, and report how it is.
-///
-/// That is its tools, the time, the tokens, who is signed in until when, what is wrong and what to do.
-/// Exits 1 when a server fails. The catalog is the one that `serve` would take.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Try it:\n  toolcrib doctor\n  toolcrib doctor ~/.cursor/mcp.json\n  toolcrib doctor --json"
-)]
-pub(super) struct DoctorArgs {
-    #[command(flatten)]
-    catalog: CatalogArgs,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-impl DoctorArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
-        let workspace = self.catalog.workspace(io)?;
-        let mistakes = mistakes(&self.catalog, &workspace);
-        let (servers, cost) = self.examine(io, &workspace);
-        let is_well = servers.iter().all(ServerCheck::is_ok) && mistakes.is_empty();
-        let standing = self.standing(&workspace);
-        if self.json {
-            let report = json!({
-                "ok": is_well, "configuration": configuration(&self.catalog, &workspace), "standing": standing,
-                "mistakes": mistakes, "request": cost, "servers": servers.iter().map(as_json).collect::<Vec<_>>(),
-            });
-            io.print(&format!("{report:#}\n"))?;
-        } else {
-            io.print(&text(
-                &configuration(&self.catalog, &workspace),
-                standing,
-                &mistakes,
-                &servers,
-                cost.as_ref(),
-            ))?;
-        }
-        if is_well { Ok(()) } else { Err(CommandError::Findings(None)) }
-    }
-
-    /// Examines all servers at the same time, in the order of the configuration, and counts what the whole catalog costs.
-    fn examine(&self, io: &Io, workspace: &Workspace) -> (Vec<ServerCheck>, Option<RequestCost>) {
-        let Some(credentials) = self.catalog.credentials(io) else { return Default::default() };
-        let sources = workspace.config.sources.iter().enumerate();
-        let live: Vec<usize> =
-            sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
-        let progress = super::screen::Spinner::start(io, format!("asking {}", counted(live.len(), "server")));
-        let checks: Vec<_> = std::thread::scope(|scope| {
-            let one = |index: usize| {
-                let credentials = &credentials;
-                scope.spawn(move || (index, ServerCheck::run(workspace, index, credentials)))
-            };
-            let running: Vec<_> = live.into_iter().map(one).collect();
-            running.into_iter().filter_map(|check| check.join().ok()).collect()
-        });
-        progress.finish();
-        let (mut servers, mut listings) = (Vec::new(), Listings::default());
-        for (index, (check, listing)) in checks {
-            servers.push(check);
-            listings.by_source.extend(listing.map(|listing| (index, listing)));
-        }
-        let catalog = catalog::open_with(workspace.clone(), &listings).catalog;
-        (servers, RequestCost::of(&catalog, None, catalog.config.payload).ok())
-    }
-
-    /// Whether the configuration was named, or only found.
-    fn standing(&self, workspace: &Workspace) -> &'static str {
-        match (&workspace.document, &workspace.found) {
-            (None, _) => "no configuration",
-            (_, Some(_)) => "found and not named: nothing of it was run; name it, as in `toolcrib doctor .`",
-            (_, None) => "named",
-        }
-    }
-}
-
-/// The mistakes in the configuration, each with its place.
-fn mistakes(catalog: &CatalogArgs, workspace: &Workspace) -> Vec<String> {
-    let mut findings = workspace.findings.clone();
-    if workspace.document.is_none() {
-        findings.extend(unreadable(catalog, workspace));
-    }
-    locate(workspace.document.as_slice(), &mut findings);
-    findings.iter().filter(|finding| finding.severity == Severity::Error).map(in_one_line).collect()
-}
-
-/// The mistake because of which a file cannot be read that has no configuration.
-fn unreadable(catalog: &CatalogArgs, workspace: &Workspace) -> Option<Finding> {
-    let file = catalog.path().ok().filter(|path| path.is_file())?;
-    let shown = file.file_name()?.to_string_lossy();
-    let is_told = |unread: &Unread| workspace.findings.iter().all(|told| told.code != unread.finding.code);
-    open(file, &shown).err().filter(|unread| is_told(unread)).map(|unread| unread.finding)
-}
-
-/// The configuration, for people.
-fn configuration(catalog: &CatalogArgs, workspace: &Workspace) -> String {
-    match &workspace.document {
-        Some(document) => catalog.folder().join(&document.file).display().to_string(),
-        None => catalog.folder().display().to_string(),
-    }
-}
-
-fn as_json(check: &ServerCheck) -> Value {
-    json!({
-        "server": check.name, "ok": check.is_ok(), "tools": check.tools.len(),
-        "seconds": (check.took.as_secs_f64() * 100.0).round() / 100.0, "tokens": check.tokens,
-        "problem": check.problem.as_ref().map(|problem| &problem.what),
-        "help": check.problem.as_ref().map(|problem| &problem.help),
-        "dropped": check.lost,
-        "notes": check.notes,
-        "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err().map(ToString::to_string),
-        "sign_in": check.sign_in.as_ref().ok().and_then(Option::as_ref).map(|sign_in| json!({
-            "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at().map(login::utc_of),
-            "is_refreshed": sign_in.is_refreshable(), "is_active": sign_in.is_active(),
-        })),
-    })
-}
-
-/// The report for people.
-fn text(
-    configuration: &str,
-    standing: &str,
-    mistakes: &[String],
-    servers: &[ServerCheck],
-    cost: Option<&RequestCost>,
-) -> String {
-    let mut text = format!("{configuration} ({standing})\n");
-    mistakes.iter().for_each(|mistake| text.push_str(&format!("  mistake: {mistake}\n")));
-    if servers.is_empty() {
-        text.push_str("no server was asked\n");
-        return text;
-    }
-    let width = servers.iter().map(|check| check.name.chars().count()).max().unwrap_or_default().min(40);
-    for check in servers {
-        let name = &check.name;
-        match &check.problem {
-            None => text.push_str(&format!(
-                "ok    {name:width$}  {}, {} tokens, {:.1} s\n",
-                counted(check.tools.len(), "tool"),
-                grouped(check.tokens),
-                check.took.as_secs_f64()
-            )),
-            Some(problem) => {
-                text.push_str(&format!(
-                    "fails {name:width$}  {}\n      help: {}\n",
-                    problem.what, problem.help
-                ));
-            }
-        }
-        if let Some(identity) = &check.identity {
-            text.push_str(&format!("      called as {identity}\n"));
-        }
-        match &check.sign_in {
-            Ok(sign_in) => sign_in
-                .iter()
-                .for_each(|sign_in| text.push_str(&format!("      {}\n", login::standing(sign_in)))),
-            Err(problem) => text.push_str(&format!("      the sign-in does not count: {problem}\n")),
-        }
-        for lost in &check.lost {
-            text.push_str(&format!("      dropped: {lost}\n"));
-        }
-        for note in &check.notes {
-            text.push_str(&format!("      note: {note}\n"));
-        }
-    }
-    let well = servers.iter().filter(|check| check.is_ok()).count();
-    let line = cost.map(RequestCost::line).unwrap_or_default();
-    text.push_str(&format!("{well} of {} well\n{line}\n", counted(servers.len(), "server")));
-    text
-}
-
-// One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
+use toolcrib_providers::report::RequestCost;
 
 /// Most characters of a problem.
 const MAX_PROBLEM: usize = 400;
@@ -225,15 +46,21 @@ pub(super) struct Problem {
 
 impl ServerCheck {
     /// Starts or contacts the server of one source, and lists its tools.
-    fn run(workspace: &Workspace, index: usize, credentials: &Arc<Credentials>) -> (Self, Option<Listing>) {
+    pub(super) fn run(
+        workspace: &Workspace,
+        index: usize,
+        credentials: &Arc<Credentials>,
+    ) -> (Self, Option<Listing>) {
         let environment = credentials.environment();
         let source = workspace.config.sources.get(index).cloned().unwrap_or_default();
         let server = source.mcp.clone().unwrap_or_default();
         let name = clean_line(&name_of(&source, &server));
         if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
-            let (took, tokens) = (Duration::ZERO, 0);
+            let took = Duration::ZERO;
+            let tokens = 0;
             let (tools, lost, notes) = Default::default();
-            let (identity, sign_in) = (None, Ok(None));
+            let identity = None;
+            let sign_in = Ok(None);
             let check =
                 Self { name, tools, took, tokens, problem: Some(problem), lost, notes, identity, sign_in };
             return (check, None);
@@ -274,7 +101,8 @@ fn name_of(source: &Source, server: &Server) -> String {
 fn alone(workspace: &Workspace, source: Source) -> Workspace {
     let config = Config { sources: vec![source], ..workspace.config.clone() };
     let overlays = workspace.overlays.clone();
-    let (root, preset_overlays) = (workspace.root.clone(), overlays.len());
+    let root = workspace.root.clone();
+    let preset_overlays = overlays.len();
     Workspace { root, config, overlays, preset_overlays, ..Workspace::default() }
 }
 
@@ -347,12 +175,7 @@ fn variables(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The problem that shows once the server was asked.
-pub fn problem_of(
-    failed: Option<mcp::Problem>,
-    server: &Server,
-    name: &str,
-    is_empty: bool,
-) -> Option<Problem> {
+fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
     let Some(failed) = failed else {
         return is_empty.then(|| Problem {
             what: "it lists no tools".into(),
@@ -365,18 +188,20 @@ pub fn problem_of(
 }
 
 fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
-    if let Some((_, problem)) = failed.sign_in.as_ref().filter(|_| !failed.wants_token) {
+    if let Some((_, problem)) = &failed.sign_in
+        && !failed.wants_token
+    {
         return problem.next_step(name);
     }
     if failed.wants_token {
         let variable = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_") + "_TOKEN";
-        return match server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
-            true => "its token is not accepted: set a new one in the variable of its header `Authorization`"
-                .into(),
-            false => format!(
+        return if server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
+            "its token is not accepted: set a new one in the variable of its header `Authorization`".into()
+        } else {
+            format!(
                 "run `toolcrib login {name}`, or add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` \
                  table, and set {variable}"
-            ),
+            )
         };
     }
     if failed.reason.contains("no answer within") {

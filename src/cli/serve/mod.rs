@@ -1,5 +1,8 @@
 //! `toolcrib serve`: the running server, and the catalog that it keeps equal to the one on disk.
 
+mod follow;
+mod refuse;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,28 +11,30 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::catalog::{CatalogArgs, HELP, counted, remembering, waiting_for, word};
-use super::error::{CommandError, CommandResult, failed};
-use super::io::Io;
-use super::render::failure;
-use super::screen::{LogFormat, Spinner, start_log};
-use super::seed::find_template;
-use super::services::{StateArgs, delete_old_state};
-use super::watch::StopRequests;
-use super::{render, services};
-use toolcrib_catalog::config::{self, Config, ServeMode, ToolList};
-use toolcrib_catalog::sources::LIVE;
-use toolcrib_catalog::{Catalog, Checked, Findings};
-use toolcrib_definition::finding::{Code, Finding, text_report};
-use toolcrib_definition::guard::{MISTAKE, guarded_now};
+use crate::cli::catalog::{CatalogArgs, HELP};
+use crate::cli::docs::failure;
+use crate::cli::error::{CommandError, CommandResult, failed};
+use crate::cli::io::Io;
+use crate::cli::log::{LogFormat, start_log};
+use crate::cli::progress::Spinner;
+use crate::cli::seed::find_template;
+use crate::cli::servers::{remembering, waiting_for};
+use crate::cli::services::for_server;
+use crate::cli::signals::StopRequests;
+use crate::cli::state::{StateArgs, delete_old_state};
+use crate::cli::word::word;
+use follow::{keep_current, log_cost, log_definitions};
+use refuse::{refuse_broken_configuration, refuse_nothing};
+use toolcrib_catalog::Catalog;
+use toolcrib_catalog::config::{self, ServeMode, ToolList};
+use toolcrib_definition::grammar::counted;
+use toolcrib_definition::guard::MISTAKE;
 use toolcrib_definition::{Effect, clean_line};
 use toolcrib_docs::WorkspaceTemplate;
 use toolcrib_front::mcp::{Connections, server_names};
 use toolcrib_front::telemetry;
 use toolcrib_front::watch::{Change, Follow, Options};
 use toolcrib_gateway::state::{StateError, StateStore};
-use toolcrib_providers::Provider;
-use toolcrib_providers::report::RequestCost;
 use toolcrib_server::http::{Hosts, HttpService, Listener};
 use toolcrib_server::live::ServeOptions;
 use toolcrib_server::{Authenticator, ListingOptions, LiveCatalog, Tokens, mcp};
@@ -112,9 +117,10 @@ impl ServeArgs {
         start_log(&self.log_level, self.log)?;
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
-        let mut runtime = match self.stdio {
-            true => tokio::runtime::Builder::new_current_thread(),
-            false => tokio::runtime::Builder::new_multi_thread(),
+        let mut runtime = if self.stdio {
+            tokio::runtime::Builder::new_current_thread()
+        } else {
+            tokio::runtime::Builder::new_multi_thread()
         };
         // Without optimisation, a call with the deepest arguments takes nearly the usual two megabytes.
         let runtime = runtime
@@ -146,7 +152,8 @@ impl ServeArgs {
         });
         let servers =
             if connections.is_some() { server_names(&self.catalog.workspace(io)?) } else { Vec::new() };
-        let (reading, addresses) = (self.catalog.reading(io), self.catalog.addresses.clone());
+        let reading = self.catalog.reading(io);
+        let addresses = self.catalog.addresses.clone();
         let mut options = Options {
             poll: self.poll,
             addresses,
@@ -182,7 +189,7 @@ impl ServeArgs {
         }
         refuse_broken_configuration(io, &checked)?;
         refuse_nothing(&checked)?;
-        let templates = Arc::new(render::templates(&self.catalog, &checked, None)?);
+        let templates = Arc::new(self.catalog.templates(&checked, None)?);
         let configured = checked.catalog.config.serve.clone();
         let endpoint = self.endpoint(io, &configured, &checked.catalog)?;
         let shown = ListingOptions {
@@ -213,7 +220,7 @@ impl ServeArgs {
         let is_listed = checked.awaited.is_none();
         let days = Duration::from_secs(checked.catalog.config.state.days.saturating_mul(24 * 60 * 60));
         let of_calls = Arc::clone(&state);
-        let services = services::for_server(io, &self.catalog, &checked.catalog, of_calls, connections);
+        let services = for_server(io, &self.catalog, &checked.catalog, of_calls, connections);
         log_definitions(&checked.findings, None);
         let live = LiveCatalog::new(checked, setting, templates)?;
         let live = live.with_services(services).with_nudge(follow.nudge());
@@ -334,9 +341,12 @@ impl Prepared {
     /// Reads the catalog; `None` where a signal came before there was anything to serve. The work is done on other threads,
     /// so that this one serves the connections to live servers, and the client.
     async fn of(io: &Io, args: &Arc<ServeArgs>, stop: &StopRequests) -> Result<Option<Self>, CommandError> {
-        let (of_args, of_io) = (Arc::clone(args), io.clone());
+        let of_args = Arc::clone(args);
+        let of_io = io.clone();
         let (connections, servers, follow) = on_thread(move || of_args.follow(&of_io)).await??;
-        let (stopper, args, of_calls) = (follow.stopper(), Arc::clone(args), connections.clone());
+        let stopper = follow.stopper();
+        let args = Arc::clone(args);
+        let of_calls = connections.clone();
         let io = io.clone();
         let mut preparing = std::pin::pin!(on_thread(move || args.prepare(&io, &servers, follow, of_calls)));
         let prepared = tokio::select! {
@@ -359,9 +369,11 @@ impl Prepared {
         // Sends the rest when it is dropped.
         let _exporting =
             telemetry.otlp.as_deref().map(telemetry::start).transpose().map_err(CommandError::Usage)?;
-        let (stopper, serving) = (follow.stopper(), Arc::clone(&live));
+        let stopper = follow.stopper();
+        let serving = Arc::clone(&live);
         let following = {
-            let (live, args) = (Arc::clone(&live), Arc::clone(&args));
+            let live = Arc::clone(&live);
+            let args = Arc::clone(&args);
             std::thread::spawn(move || keep_current(&live, &args.catalog, follow))
         };
         runtime.block_on(begin(&state, days))?;
@@ -511,131 +523,4 @@ fn warn_of_approvals(catalog: &Catalog) {
             catalog.config.place(true)
         );
     }
-}
-
-// A catalog that follows the one on disk.
-
-/// Takes over each new catalog that differs from the last one, until there are no more. A catalog that panics while
-/// it is read leaves the last one.
-fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
-    loop {
-        let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
-        match taken {
-            Ok(Some(())) => {}
-            Ok(None) => return,
-            Err(_) => live.fail(format!("reading the catalog broke down: {MISTAKE}")),
-        }
-    }
-}
-
-/// Logs the settings that have changed and take effect at the next start alone.
-fn note_restart(before: &Config, now: &Config) {
-    let text = |config: &Config| [serde_json::to_string(&config.state), serde_json::to_string(&config.serve)];
-    let parts = text(before).into_iter().zip(text(now)).zip(["[state]", "[serve]"]);
-    for (_, table) in parts.filter(|((before, now), _)| before.as_ref().ok() != now.as_ref().ok()) {
-        let file = now.place(true);
-        tracing::warn!("`{table}` in {file} has changed, which takes effect when toolcrib is started again");
-    }
-}
-
-/// Logs what the tools cost in each request, once all servers have listed theirs; on a thread of its own, so that no client waits.
-fn log_cost(live: &LiveCatalog) {
-    let generation = live.current();
-    let counting = move || {
-        let catalog = generation.unrestricted_view().catalog();
-        let payload = config::Payload { provider: Provider::Mcp, ..catalog.config.payload };
-        if let Ok(cost) = RequestCost::of(catalog, None, payload) {
-            tracing::info!("{}", cost.line());
-        }
-    };
-    let _ = std::thread::Builder::new().name("tokens".into()).spawn(counting);
-}
-
-fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
-    let Change { checked, is_worse, files, notices } = change;
-    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
-    let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
-    let awaited = checked.awaited.as_ref().map(|awaited| awaited.servers.join(", "));
-    note_restart(&live.current().unrestricted_view().catalog().config, &checked.catalog.config);
-    let is_first = awaited.is_none() && live.current().awaited.is_some();
-    let is_told = |finding: &&Finding| awaited.is_none() || finding.code != Code::SourceUnreachable;
-    for finding in checked.findings.errors().filter(is_told).take(10) {
-        let place = finding.place.clone().unwrap_or_default();
-        let (file, line) = (clean_line(&place.file), place.line.unwrap_or_default());
-        let message = clean_line(&finding.message);
-        tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
-    }
-    log_definitions(&checked.findings, Some(&live.current().findings));
-    match render::templates(catalog, &checked, None) {
-        Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
-        Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
-        Err(CommandError::Findings(None)) => {}
-    }
-    if is_first {
-        log_cost(live);
-    }
-    let version = live.current().version.clone();
-    match live.stale() {
-        None => tracing::info!(tools, version, changed, "the catalog changed"),
-        Some(_) if awaited.is_some() => {
-            tracing::info!(
-                tools,
-                version,
-                awaited,
-                "the catalog changed, and some servers have not answered yet"
-            )
-        }
-        Some(_) if is_worse => {
-            tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
-        }
-        Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
-    }
-}
-
-/// Most findings on definitions in the log at once.
-const MAX_LOGGED: usize = 20;
-
-/// Logs what was done about the definitions of live servers, without what was known before.
-fn log_definitions(findings: &Findings, before: Option<&Findings>) {
-    let is_new =
-        |finding: &&Finding| before.is_none_or(|before| before.definitions().all(|known| known != *finding));
-    for finding in findings.definitions().filter(is_new).take(MAX_LOGGED) {
-        let place = finding.place.clone().unwrap_or_default();
-        let (code, server) = (finding.code.as_str(), clean_line(place.file.trim_start_matches(LIVE)));
-        tracing::warn!(code, server, "{}", clean_line(&finding.message));
-    }
-}
-
-// Catalogs that are not served: those without tools, and those whose configuration is broken.
-
-/// A catalog without tools is a mistake, unless a live server may still list some.
-fn refuse_nothing(checked: &Checked) -> CommandResult {
-    let has_servers = checked.catalog.config.sources.iter().any(|source| source.mcp.is_some());
-    if checked.catalog.tools.is_empty() && !has_servers {
-        return Err(failed("there is no tool to serve; `toolcrib check` shows why"));
-    }
-    Ok(())
-}
-
-/// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
-fn refuse_broken_configuration(io: &Io, checked: &Checked) -> CommandResult {
-    // An unreachable source is no mistake in the file that names it.
-    let is_away = |finding: &Finding| match finding.code {
-        Code::SourceUnreachable => true,
-        Code::FileUnreadable => {
-            finding.place.as_ref().is_some_and(|place| place.pointer.starts_with("/source/"))
-        }
-        _ => false,
-    };
-    let is_of_configuration = |finding: &&Finding| {
-        finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml") && !is_away(finding)
-    };
-    let broken: Vec<Finding> = checked.findings.errors().filter(is_of_configuration).cloned().collect();
-    if broken.is_empty() {
-        return Ok(());
-    }
-    io.note(text_report(&broken, &checked.documents, true, Some(10)).trim_end());
-    let message =
-        "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
-    Err(failed(message))
 }

@@ -1,7 +1,15 @@
 //! `toolcrib adopt`: moves the servers of a client's configuration behind toolcrib, and back.
 
+mod client;
 mod client_text;
+mod cost;
+mod file;
+mod json_map;
 mod moved;
+mod program;
+mod record;
+mod target;
+mod undo;
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +18,23 @@ use serde_json::json;
 use strum::VariantArray;
 use toml_edit::DocumentMut;
 
-use super::catalog::{configuration_folder, counted, credentials, environment, waiting_for, word};
-use super::error::{CommandError, CommandResult, failed};
-use super::io::Io;
-use super::screen::Spinner;
-use client_text::{Client, ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
-use moved::{Folder, Record, Secrets, hash};
-use toolcrib_catalog as catalog;
-use toolcrib_catalog::config::{self, Config, Mode, ServeMode, Source, Workspace};
-use toolcrib_definition::clean_line;
-use toolcrib_definition::private_file;
-use toolcrib_docs::folder::{lock, replace_whole};
-use toolcrib_front::mcp::examine;
-use toolcrib_providers::report::RequestCost;
+use crate::cli::error::{CommandError, CommandResult, failed};
+use crate::cli::folders::configuration_folder;
+use crate::cli::io::Io;
+use crate::cli::word::word;
+use client::Client;
+use client_text::{ClientText, OWN, OwnEntry, mistake_in, syntax_mistake};
+use cost::Cost;
+use file::{ATTEMPTS, being_edited, write_file};
+use moved::Secrets;
+use program::program;
+use record::{Folder, Record, hash};
+use target::{Target, undo_command};
+use toolcrib_catalog::config::{self, ServeMode, Source, Workspace};
+use toolcrib_definition::grammar::counted;
+use toolcrib_definition::{clean_line, private_file};
+use toolcrib_docs::folder::lock;
+use undo::{restored, undo};
 
 /// Move the servers of an MCP client behind toolcrib.
 ///
@@ -58,18 +70,6 @@ pub(super) struct AdoptArgs {
     json: bool,
 }
 
-/// A client's file, with the folder to which its servers move.
-struct Target {
-    /// Its name, for commands and folders.
-    called: String,
-    /// The client, for people.
-    title: String,
-    /// Whether the file belongs to one project, in which its servers run.
-    is_of_project: bool,
-    file: PathBuf,
-    folder: Folder,
-}
-
 /// The changes of an adoption.
 struct Plan {
     /// The text of the client's file as it was read.
@@ -95,12 +95,11 @@ impl AdoptArgs {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
         // Two runs at once would overwrite each other's files.
-        let _lock = match self.dry_run {
-            true => None,
-            false => {
-                private_file::create_folder(&own).map_err(failed)?;
-                Some(lock(&own).map_err(failed)?)
-            }
+        let _lock = if self.dry_run {
+            None
+        } else {
+            private_file::create_folder(&own).map_err(failed)?;
+            Some(lock(&own).map_err(failed)?)
         };
         let Some(name) = &self.client else { return self.run_all(io, &own) };
         self.run_for(io, self.target(io, &own, name)?)
@@ -108,7 +107,8 @@ impl AdoptArgs {
 
     /// Adopts every client with servers. A client that cannot be adopted does not stop the others.
     fn run_all(&self, io: &Io, own: &Path) -> CommandResult {
-        let (mut found, mut failures) = (0, Vec::new());
+        let mut found = 0;
+        let mut failures = Vec::new();
         for client in Client::VARIANTS {
             let Ok(target) = self.target(io, own, client.name()) else { continue };
             if self.undo && target.folder.record().is_none() {
@@ -170,7 +170,10 @@ impl AdoptArgs {
         }
         let folder_of = config::read(&file).root;
         let is_hidden = folder_of.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let project = folder_of.parent().filter(|_| is_hidden).unwrap_or(&folder_of);
+        let project = match folder_of.parent() {
+            Some(around) if is_hidden => around,
+            _ => &folder_of,
+        };
         let name = project.file_name().unwrap_or_default().to_string_lossy();
         let name = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
         let folder = own.join(format!("{name}-{}", &hash(&file.to_string_lossy())[..8]));
@@ -207,7 +210,8 @@ impl AdoptArgs {
             text.names().ok_or_else(|| failed(format!("{shown} cannot be read; nothing was changed")))?;
         let configuration = target.folder.configuration();
         let is_own = |name: &str| name == OWN && starts_us(&text, &configuration);
-        let (mut moving, mut left) = (Vec::new(), Vec::new());
+        let mut moving = Vec::new();
+        let mut left = Vec::new();
         for name in names.iter().filter(|name| !is_own(name)) {
             match movable(&workspace, &text, name, target) {
                 Ok(source) => moving.push(source),
@@ -226,7 +230,10 @@ impl AdoptArgs {
         let is_again = names.iter().any(|name| is_own(name));
         // If the copy equals the file, the file has all servers of the record.
         let has_all = || std::fs::read_to_string(target.folder.backup()).is_ok_and(|copy| copy == text.text);
-        if let Some(known) = known.as_ref().filter(|_| !is_again && !has_all()) {
+        if let Some(known) = &known
+            && !is_again
+            && !has_all()
+        {
             return Err(failed(format!(
                 "{shown} no longer has an entry for toolcrib, but {} moved from it earlier: {}; nothing was changed. Run `{}` to put them back, then adopt the file again",
                 counted(known.moved.len(), "server"),
@@ -235,20 +242,19 @@ impl AdoptArgs {
             )));
         }
         if moving.is_empty() && !(is_again && self.mode.is_some()) {
-            return match is_again {
-                true => Ok(None),
-                false => Err(failed(format!("{shown} has no server that can be moved: {}", reasons(&left)))),
+            return if is_again {
+                Ok(None)
+            } else {
+                Err(failed(format!("{shown} has no server that can be moved: {}", reasons(&left))))
             };
         }
         // If servers moved earlier, the text to bring back is the present one without toolcrib.
         let earlier = known.map(|known| known.moved).unwrap_or_default();
-        let before = match is_again {
-            false => text.text.clone(),
-            true => {
-                let absent: Vec<String> =
-                    earlier.iter().filter(|name| !names.contains(name)).cloned().collect();
-                restored(&text, &target.folder, &absent)?
-            }
+        let before = if is_again {
+            let absent: Vec<String> = earlier.iter().filter(|name| !names.contains(name)).cloned().collect();
+            restored(&text, &target.folder, &absent)?
+        } else {
+            text.text.clone()
         };
         let mut secrets =
             Secrets::read(&std::fs::read_to_string(target.folder.secrets()).unwrap_or_default());
@@ -344,22 +350,18 @@ impl AdoptArgs {
         }));
         lines.extend(moved::allowed_lines().map(str::to_string));
         io.print(&(lines.join("\n") + "\n"))?;
-        match self.dry_run {
-            true => io.note("nothing was changed; run it without --dry-run"),
-            false => io.note(format!(
+        if self.dry_run {
+            io.note("nothing was changed; run it without --dry-run")
+        } else {
+            io.note(format!(
                 "next: `toolcrib doctor {}` starts each server and says what is wrong; restart {}; `{}` moves everything back",
                 folder.path.display(),
                 if target.is_of_project { "the client" } else { &target.title },
                 undo_command(target)
-            )),
+            ))
         }
         Ok(())
     }
-}
-
-/// The command that undoes an adoption.
-fn undo_command(target: &Target) -> String {
-    format!("toolcrib adopt {} --undo", target.called)
 }
 
 /// The file of a client: the first one with servers, otherwise an adopted one, otherwise a broken one.
@@ -441,31 +443,6 @@ fn reasons(left: &[(String, String)]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The absolute path by which this program was started. Links are not resolved, since they outlive updates.
-fn program(io: &Io) -> Result<String, CommandError> {
-    let path = io.program().map_or_else(program_of_process, |path| Ok(path.to_path_buf()))?;
-    path.into_os_string().into_string().map_err(|_| failed("the path of the program is not text"))
-}
-
-fn program_of_process() -> Result<PathBuf, CommandError> {
-    let own = std::env::current_exe().map_err(|error| failed(format!("the program has no path: {error}")))?;
-    let typed = PathBuf::from(std::env::args_os().next().unwrap_or_default());
-    let in_path = || {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&folders).map(|folder| folder.join(&typed)).find(|path| path.is_file())
-    };
-    let typed = if typed.components().count() > 1 { Some(typed.clone()) } else { in_path() };
-    let is_own = |path: &PathBuf| path.canonicalize().ok() == own.canonicalize().ok();
-    Ok(typed.and_then(|path| std::path::absolute(path).ok()).filter(is_own).unwrap_or(own))
-}
-
-/// Attempts to write the client's file, which the client or its user may edit at the same time.
-const ATTEMPTS: usize = 5;
-
-fn being_edited(file: &Path) -> CommandError {
-    failed(format!("{} is being edited; nothing was changed, try it again", file.display()))
-}
-
 /// Writes the configuration, the secrets, the copy and the record, and then the client's file. Returns false, and
 /// changes nothing, if the client's file was edited meanwhile.
 fn write(target: &Target, plan: &Plan) -> Result<bool, CommandError> {
@@ -488,170 +465,10 @@ fn write(target: &Target, plan: &Plan) -> Result<bool, CommandError> {
     written
 }
 
-/// Writes the client's file; returns false if it has changed since it was read.
-fn write_file(file: &Path, text: &str, read: &str) -> Result<bool, CommandError> {
-    let mut is_same = true;
-    let check = || {
-        is_same = std::fs::read_to_string(file).unwrap_or_default() == read;
-        if is_same { Ok(()) } else { Err(std::io::ErrorKind::Interrupted.into()) }
-    };
-    match replace_whole(file, text.as_bytes(), check) {
-        Err(error) if is_same => Err(failed(format!("cannot write {}: {error}", file.display()))),
-        _ => Ok(is_same),
-    }
-}
-
-/// What the servers' tools cost, measured by starting each server once.
-struct Cost {
-    tools: RequestCost,
-    /// The servers that listed no tools.
-    silent: Vec<String>,
-}
-
-impl Cost {
-    /// Counts the tools of servers that move now or moved earlier.
-    fn of(io: &Io, target: &Target, workspace: &Workspace, moving: &[Source]) -> Result<Self, CommandError> {
-        let configuration = target.folder.configuration();
-        let earlier =
-            if configuration.is_file() { config::read(&configuration).config.sources } else { Vec::new() };
-        let moves = |source: &Source| moving.iter().any(|moving| moving.server == source.server);
-        let stay = earlier.into_iter().filter(|source| !moves(source));
-        let sources = stay.chain(moving.iter().cloned()).collect();
-        let workspace =
-            Workspace { config: Config { sources, ..workspace.config.clone() }, ..workspace.clone() };
-        let progress = Spinner::start(io, waiting_for(&[]));
-        let credentials = credentials(io, environment(io, Some(target.folder.secrets())));
-        let waiting = |names: &[String]| progress.say(waiting_for(names));
-        let (examined, listings) = examine(&workspace, &credentials, &waiting);
-        progress.finish();
-        let silent = examined.iter().filter(|server| server.outcome.is_err());
-        let silent = silent.map(|server| clean_line(&server.name)).collect();
-        let catalog = catalog::open_with(workspace, &listings).catalog;
-        let tools = RequestCost::of(&catalog, None, catalog.config.payload)?;
-        Ok(Self { tools, silent })
-    }
-
-    /// The mode to use. Without tools, their number is unknown, so the client lists them as before.
-    fn mode(&self) -> ServeMode {
-        match self.tools.mode {
-            Mode::Gateway => ServeMode::Gateway,
-            Mode::Hybrid => ServeMode::Hybrid,
-            _ => ServeMode::Full,
-        }
-    }
-
-    fn line(&self) -> String {
-        let silent = match &self.silent[..] {
-            [] => String::new(),
-            names => format!(" Without {}, which did not answer.", names.join(", ")),
-        };
-        self.tools.line() + &silent
-    }
-}
-
 impl Plan {
     /// The mode in the configuration.
     fn mode(&self) -> Option<String> {
         let document: DocumentMut = self.configuration.parse().ok()?;
         Some(document.get("serve")?.get("mode")?.as_str()?.to_string())
     }
-}
-
-// The way back: restores the client's file, or puts its servers back into a file that was edited since.
-
-/// Undoes an adoption.
-fn undo(io: &Io, target: &Target, is_dry: bool, is_json: bool) -> CommandResult {
-    let Target { folder, file, .. } = target;
-    let Some(record) = folder.record() else {
-        return Err(failed(format!("{} is not adopted; there is nothing to undo", target.title)));
-    };
-    if record.file != *file {
-        return Err(failed(format!(
-            "{} is not adopted; {} is, and `toolcrib adopt {} --undo` moves its servers back",
-            file.display(),
-            record.file.display(),
-            target.called
-        )));
-    }
-    let mut is_kept = false;
-    if is_dry {
-        before(folder, file, &record, &read(file)?)?;
-    } else {
-        let put_back = || {
-            let now = read(file)?;
-            write_file(file, &before(folder, file, &record, &now)?, &now)
-        };
-        let tried = (0..ATTEMPTS).map(|_| put_back()).find(|written| !matches!(written, Ok(false)));
-        tried.unwrap_or_else(|| Err(being_edited(file)))?;
-        is_kept = folder
-            .clear(&record)
-            .map_err(|error| failed(format!("cannot remove {}: {error}", folder.path.display())))?;
-    }
-    if is_json {
-        let report = json!({
-            "client": target.called, "file": file, "restored": record.moved, "dry_run": is_dry,
-            "kept": is_kept.then(|| folder.configuration()),
-        });
-        return io.print(&format!("{report:#}\n"));
-    }
-    let verb = if is_dry { "would put back" } else { "put back" };
-    io.print(&format!(
-        "{}: {verb} {} into {}: {}\n",
-        target.title,
-        counted(record.moved.len(), "server"),
-        file.display(),
-        record.moved.join(", ")
-    ))?;
-    if is_kept {
-        io.note(format!(
-            "{} was edited or has servers that were not put back: it is kept, with its secrets in {}",
-            folder.configuration().display(),
-            folder.secrets().display()
-        ));
-    }
-    Ok(())
-}
-
-/// The text of the client's file; empty without one.
-fn read(file: &Path) -> Result<String, CommandError> {
-    match std::fs::read_to_string(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(failed(format!("{} cannot be read: {error}", file.display())))
-        }
-        text => Ok(text.unwrap_or_default()),
-    }
-}
-
-/// The text of the client's file without the adoption.
-fn before(folder: &Folder, file: &Path, record: &Record, now: &str) -> Result<String, CommandError> {
-    let backup = folder.backup();
-    let before = std::fs::read_to_string(&backup);
-    let text = ClientText::new(file, now.to_string(), &record.map);
-    // A killed run may have put the servers back already.
-    let is_back = |name: &String| {
-        let older = before.as_ref().map(|before| text.with_text(before.clone()).entry(name));
-        text.entry(name).is_some_and(|entry| older.map_or(true, |older| older.as_ref() == Some(&entry)))
-    };
-    if text.entry(OWN).is_none() && record.moved.iter().all(is_back) {
-        return Ok(now.to_string());
-    }
-    let before = before.map_err(|error| failed(format!("{} cannot be read: {error}", backup.display())))?;
-    if now.is_empty() || now == before || hash(now) == record.written {
-        return Ok(before);
-    }
-    restored(&text, folder, &record.moved)
-}
-
-/// The text with the moved servers in place of toolcrib, or after the others; everything else is unchanged.
-fn restored(now: &ClientText, folder: &Folder, moved: &[String]) -> Result<String, CommandError> {
-    let backup = folder.backup();
-    let fail = |problem: &str| {
-        failed(format!("{problem}; both versions are kept, the older one in {}", backup.display()))
-    };
-    let older = now.with_text(std::fs::read_to_string(&backup).map_err(failed)?);
-    let names = now.names().ok_or_else(|| fail("the client's file cannot be read"))?;
-    if let Some(name) = moved.iter().find(|name| names.contains(name)) {
-        return Err(fail(&format!("the client's file has a server `{name}` again")));
-    }
-    now.without_own(&older, moved).ok_or_else(|| fail("the servers cannot be put back"))
 }

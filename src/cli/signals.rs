@@ -1,0 +1,118 @@
+//! Signals that ask the program to end: SIGINT and SIGTERM, and their equivalents on other systems. A command that may refresh a
+//! sign-in ends after the refresh: the authorization server has forgotten the old token by then.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::io::Io;
+use super::runtime::runtime;
+use toolcrib_front::credentials::wait_for_refreshes;
+
+/// Longest wait for the refresh of a sign-in.
+const REFRESHING: Duration = Duration::from_secs(15);
+
+/// Whether the command ends in its own way after a signal.
+static IS_HANDLED: AtomicBool = AtomicBool::new(false);
+
+/// Ends the process for a signal.
+pub(super) fn end_now() -> ! {
+    finish_refreshes();
+    std::process::exit(130)
+}
+
+/// Waits until the tokens of a running refresh are stored.
+pub(super) fn finish_refreshes() {
+    wait_for_refreshes(REFRESHING);
+}
+
+/// Makes signals end this process only after a running refresh, unless its command listens to them or the process is not
+/// its own.
+pub(super) fn end_after_refreshes(io: &Io) {
+    static STARTED: Once = Once::new();
+    if !io.is_process() || IS_HANDLED.load(Ordering::Relaxed) {
+        return;
+    }
+    STARTED.call_once(|| {
+        let Ok(runtime) = runtime() else { return };
+        let entered = runtime.enter();
+        let Ok(mut signals) = Signals::of_process() else { return };
+        drop(entered);
+        std::thread::spawn(move || {
+            runtime.block_on(signals.next());
+            if !IS_HANDLED.load(Ordering::Relaxed) {
+                end_now();
+            }
+        });
+    });
+}
+
+/// Signals that ask the program to end.
+pub(super) struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(windows)]
+    interrupt: tokio::signal::windows::CtrlC,
+}
+
+impl Signals {
+    /// Listens for a command that ends in its own way; called in a runtime.
+    pub(super) fn listen() -> std::io::Result<Self> {
+        IS_HANDLED.store(true, Ordering::Relaxed);
+        Self::of_process()
+    }
+
+    #[cfg(unix)]
+    fn of_process() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    #[cfg(unix)]
+    pub(super) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+
+    #[cfg(windows)]
+    fn of_process() -> std::io::Result<Self> {
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
+    }
+
+    #[cfg(windows)]
+    pub(super) async fn next(&mut self) {
+        self.interrupt.recv().await;
+    }
+}
+
+/// The number of signals so far.
+#[derive(Clone)]
+pub(super) struct StopRequests(tokio::sync::watch::Receiver<usize>);
+
+impl StopRequests {
+    /// Listens from now on; called in a runtime.
+    pub(super) fn listen() -> Self {
+        let (count, requests) = tokio::sync::watch::channel(0);
+        // Without signals, the system ends the process in its own way.
+        if let Ok(mut signals) = Signals::listen() {
+            tokio::spawn(async move {
+                loop {
+                    signals.next().await;
+                    count.send_modify(|count| *count += 1);
+                }
+            });
+        }
+        Self(requests)
+    }
+
+    /// Resolves after so many signals.
+    pub(super) async fn reach(&self, count: usize) {
+        if self.0.clone().wait_for(|now| *now >= count).await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
