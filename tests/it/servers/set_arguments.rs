@@ -38,6 +38,7 @@ fn shelf(overlays: &str) -> Home {
 #[test]
 fn a_hidden_argument_is_in_nothing_that_a_model_reads() {
     let home = shelf(HIDDEN);
+    let docs = home.at("docs");
     for arguments in [
         vec!["payload", "--provider", "mcp", "--mode", "full"],
         vec!["payload", "--provider", "openai", "--mode", "full"],
@@ -46,7 +47,7 @@ fn a_hidden_argument_is_in_nothing_that_a_model_reads() {
         vec!["call", "read_tool_doc", r#"{"name": "put"}"#],
         vec!["call", "expand_tool", r#"{"tool_id": "put"}"#],
         vec!["search", "put a thing on the shelf", "--json"],
-        vec!["render", "--out", "docs"],
+        vec!["render", "--out", text(&docs)],
     ] {
         let told = run(&home, &[&arguments[..], &[text(&home.at("toolcrib.toml"))]].concat());
         assert_eq!(told.code, 0, "{arguments:?}: {}", told.stderr);
