@@ -22,11 +22,14 @@ const MAX_BYTES: u64 = 64 << 20;
 #[derive(Clone)]
 pub struct Io(Arc<Streams>);
 
+/// The values of variables, by their names.
+type Variables = dyn Fn(&str) -> Option<OsString> + Send + Sync;
+
 struct Streams {
     stdin: Mutex<Box<dyn BufRead + Send>>,
     stdout: Mutex<Box<dyn Write + Send>>,
     stderr: Mutex<Box<dyn Write + Send>>,
-    variable: Box<dyn Fn(&str) -> Option<OsString> + Send + Sync>,
+    variable: Box<Variables>,
     /// The program, where it is another than that of the process; `None` where the run has the process to itself.
     program: Option<PathBuf>,
 }
