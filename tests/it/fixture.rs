@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked, Tool};
@@ -132,22 +133,32 @@ pub fn run_with_bytes(arguments: &[&str], stdin: &[u8], variables: &[(&str, &str
     if arguments.first() == Some(&"serve") {
         return started_with(arguments, stdin, variables);
     }
+    let streams = (Cursor::new(stdin.to_vec()), Pipe::default(), Pipe::default());
+    let (stdout, stderr) = (streams.1.clone(), streams.2.clone());
+    let code = in_thread(arguments, streams, variables).join().unwrap();
+    Run { code, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/// Runs the program in a thread of this process, with these streams and variables; its exit code.
+pub fn in_thread(
+    arguments: &[&str],
+    (stdin, stdout, stderr): (impl Read + Send + 'static, Pipe, impl Write + Send + 'static),
+    variables: &[(&str, &str)],
+) -> JoinHandle<i32> {
     let mut own = own_folders().map(|(name, folder)| (name.to_string(), folder.into_os_string())).to_vec();
     own.extend(variables.iter().map(|(name, value)| (name.to_string(), value.into())));
     let own: BTreeMap<String, OsString> = own.into_iter().collect();
     let variable = move |name: &str| own.get(name).cloned().or_else(|| std::env::var_os(name));
-    let (stdout, stderr) = (Pipe::default(), Pipe::default());
-    let io = Io::new(PROGRAM.into(), Cursor::new(stdin.to_vec()), stdout.clone(), stderr.clone(), variable);
+    let io = Io::new(PROGRAM.into(), stdin, stdout, stderr, variable);
     let arguments: Vec<OsString> = ["toolcrib"].iter().chain(arguments).map(OsString::from).collect();
     // With the stack of the main thread of a program.
-    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(move || cli::run(arguments, &io));
-    let code = thread.unwrap().join().unwrap().into();
-    Run { code, stdout: stdout.text(), stderr: stderr.text() }
+    let thread = std::thread::Builder::new().stack_size(8 << 20);
+    thread.spawn(move || cli::run(arguments, &io).into()).unwrap()
 }
 
 /// The other end of a stream of a run in this process.
 #[derive(Clone, Default)]
-struct Pipe(Arc<Mutex<Vec<u8>>>);
+pub struct Pipe(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -160,7 +171,7 @@ impl Write for Pipe {
 }
 
 impl Pipe {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }

@@ -1,16 +1,16 @@
 //! An operator who signs in to a protected server; the test is the browser.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Stdio};
+use std::io::{BufRead, BufReader, PipeWriter, Write, pipe};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::Client;
-use crate::fixture::{Run, folder, program, run_with, text};
+use crate::fixture::{Pipe, Run, folder, in_thread, program, run_with, text};
 use crate::identity::protected::Protected;
 use crate::issuer::Issuer;
 
@@ -113,24 +113,28 @@ impl Operator {
 
 /// A running `toolcrib login --no-browser`.
 pub struct Login {
-    child: Child,
+    run: JoinHandle<i32>,
+    stdin: PipeWriter,
+    stdout: Pipe,
     notes: Receiver<String>,
     said: String,
 }
 
 impl Login {
     pub fn start(operator: &Operator) -> Self {
-        let mut command = operator.program(&["login", "hosted", "--no-browser"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let ((read, stdin), (stderr, written)) = (pipe().unwrap(), pipe().unwrap());
+        let stdout = Pipe::default();
+        let arguments = ["login", "hosted", "--no-browser", text(operator.catalog.path())];
+        let variables = [("XDG_STATE_HOME", text(operator.state.path()))];
+        let run = in_thread(&arguments, (read, stdout.clone(), written), &variables);
         let (sender, notes) = channel();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let stderr = BufReader::new(stderr);
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
                 let _ = sender.send(line);
             }
         });
-        Self { child, notes, said: String::new() }
+        Self { run, stdin, stdout, notes, said: String::new() }
     }
 
     /// The address to open in a browser.
@@ -148,20 +152,15 @@ impl Login {
     }
 
     pub fn paste(&mut self, line: &str) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+        writeln!(self.stdin, "{line}").unwrap();
     }
 
     pub fn end(self) -> Run {
-        let Self { mut child, notes, mut said } = self;
-        let stdin = child.stdin.take();
-        let output = child.wait_with_output().unwrap();
+        let Self { run, stdin, stdout, notes, mut said } = self;
+        let code = run.join().unwrap();
         drop(stdin);
         said.extend(notes.iter());
-        Run {
-            code: output.status.code().unwrap(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: said,
-        }
+        Run { code, stdout: stdout.text(), stderr: said }
     }
 }
 
