@@ -210,4 +210,11 @@ mod tests {
     fn the_command_line_is_defined_without_contradiction() {
         help::command_line(&Io::of_process(), Arguments::command(), false).debug_assert();
     }
+
+    #[test]
+    fn a_command_that_panics_has_its_own_exit_code() {
+        use std::io::{empty, sink};
+        let io = Io::new("toolcrib".into(), empty(), sink(), sink(), |_| panic!("on purpose"));
+        assert_eq!(run(["toolcrib", "check", "examples/github"].map(OsString::from), &io), 70);
+    }
 }
