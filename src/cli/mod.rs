@@ -192,6 +192,13 @@ fn print(text: &str) -> CommandResult {
     }
 }
 
+/// Prints a diff to stdout. The runner of a job would take a line of it that begins with `::` for a command.
+fn print_diff(diff: &str) -> CommandResult {
+    let is_command = |line: &str| line.trim_start().starts_with("::");
+    let shown = |line: &str| line.replacen("::", "\\::", usize::from(is_command(line)));
+    print(&diff.split_inclusive('\n').map(shown).collect::<String>())
+}
+
 /// Prints an error to stderr.
 fn print_error(text: &str) {
     print_note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));

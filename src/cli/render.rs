@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::catalog::{CatalogArgs, counted, refuse_unread};
 use super::screen::Bar;
 use super::watch::{Rerun, watch};
-use super::{CommandError, CommandResult, failed, print, print_note};
+use super::{CommandError, CommandResult, failed, print_diff, print_note};
 use toolcrib_catalog::Checked;
 use toolcrib_docs::folder::{self, Files};
 use toolcrib_docs::{Docs, RenderError, Templates, skill_files, skills};
@@ -95,7 +95,7 @@ impl RenderArgs {
             print_note(format!("{} is up to date", self.folder().display()));
             return Ok(());
         }
-        print(&drift.diff)?;
+        print_diff(&drift.diff)?;
         let counts = format!(
             "{} to create, {} to change, {} to remove",
             drift.created.len(),

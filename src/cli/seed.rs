@@ -8,7 +8,7 @@ use super::catalog::{CatalogArgs, word};
 use super::render::{failure, has_docs, kept, summary, templates};
 use super::screen::Bar;
 use super::watch::{Rerun, watch};
-use super::{CommandError, CommandResult, failed, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_diff, print_note};
 use toolcrib_catalog::config::{Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Checked, Profile};
 use toolcrib_docs::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
@@ -106,7 +106,7 @@ impl SeedArgs {
         } else if drift.is_empty() {
             print_note(format!("{} is up to date", self.workspace.display()));
         } else {
-            print(&drift.diff)?;
+            print_diff(&drift.diff)?;
         }
         if drift.is_empty() {
             return Ok(());
