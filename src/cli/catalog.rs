@@ -25,9 +25,6 @@ pub(super) use toolcrib_definition::grammar::counted;
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
 
-/// Help for a toolcrib.toml that was found and not named.
-pub(super) const HELP: &str = "name it as the catalog, such as `.`";
-
 /// The message about a catalog that does not exist: a file beside it with nearly its name, or else what a catalog is.
 fn missing(path: &Path) -> String {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -129,13 +126,12 @@ impl CatalogArgs {
     }
 
     fn read_workspace(&self, path: &Path) -> Workspace {
-        let mut workspace = config::read(path);
-        if self.given().is_none() && workspace.document.is_some() {
-            workspace.disarm(HELP);
-            self.left_out.get_or_init(|| workspace.found.unwrap_or_default());
+        let mut workspace = if self.is_named() { config::read(path) } else { config::read_found(path) };
+        if let Some(found) = workspace.found {
+            self.left_out.get_or_init(|| found);
             self.note_left_out(|left| left.sources, "live servers and addresses of definitions");
         }
-        if !self.offline && workspace.found.is_none() {
+        if !self.offline && !workspace.is_confined {
             workspace.fetched = self.addresses.registries(&workspace);
         }
         workspace
@@ -152,7 +148,7 @@ impl CatalogArgs {
     }
 
     /// Says in one line what is left out of a configuration that was found.
-    fn note_left_out(&self, is_left: impl Fn(&LeftOut) -> bool, what: &str) {
+    pub(super) fn note_left_out(&self, is_left: impl Fn(&LeftOut) -> bool, what: &str) {
         static TOLD: Once = Once::new();
         if self.left_out.get().is_some_and(is_left) {
             let place = self.folder();

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete};
+use super::catalog::{CatalogArgs, complete, in_one_line};
 use super::screen::Bar;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Checked;
-use toolcrib_definition::finding::{Severity, locate, text_report};
+use toolcrib_definition::finding::{Code, Severity, locate, text_report};
 use toolcrib_providers::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
 use toolcrib_search::SearchRequest;
 
@@ -113,7 +113,8 @@ impl EvalArgs {
         if files.is_empty() {
             let message =
                 "there are no labelled queries: name a file with --queries, or under [eval] in toolcrib.toml";
-            return Err(CommandError::Usage(message.into()));
+            let left_out = checked.findings.iter().find(|finding| finding.code == Code::LabelInvalid);
+            return Err(CommandError::Usage(left_out.map_or(message.into(), in_one_line)));
         }
         if !self.at_least.is_empty() {
             return Ok((files, self.at_least.clone()));

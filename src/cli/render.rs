@@ -146,8 +146,11 @@ pub(super) fn templates(
     checked: &Checked,
     named: Option<&Path>,
 ) -> Result<Templates, CommandError> {
-    let of_catalog = || Templates::of(&checked.catalog.config.render, &catalog.folder());
-    named.map_or_else(of_catalog, |folder| Templates::load(Some(folder))).map_err(failed)
+    let Some(folder) = named else {
+        catalog.note_left_out(|left| left.templates, "templates");
+        return Templates::of(&checked.catalog.config.render, &catalog.folder()).map_err(failed);
+    };
+    Templates::load(Some(folder)).map_err(failed)
 }
 
 /// A rendering error in words, with the next step.

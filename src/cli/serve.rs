@@ -8,14 +8,14 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::catalog::{CatalogArgs, HELP, counted, remembering, waiting_for, word};
+use super::catalog::{CatalogArgs, counted, remembering, waiting_for, word};
 use super::render::failure;
 use super::screen::{LogFormat, Spinner, start_log};
 use super::seed::find_template;
 use super::services::{StateArgs, delete_old_state};
 use super::watch::StopRequests;
 use super::{CommandError, CommandResult, failed, print_note, render, services};
-use toolcrib_catalog::config::{self, Config, ServeMode, ToolList};
+use toolcrib_catalog::config::{self, Config, NAME_IT, ServeMode, ToolList};
 use toolcrib_catalog::sources::LIVE;
 use toolcrib_catalog::{Catalog, Checked, Findings};
 use toolcrib_definition::finding::{Code, Finding, text_report};
@@ -229,7 +229,7 @@ impl ServeArgs {
             !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
         if names_callers && self.catalog.workspace()?.found.is_some() {
             let message = "toolcrib.toml was found and not named, and names tokens or issuers, which use the environment";
-            return Err(CommandError::Usage(format!("{message}; {HELP}")));
+            return Err(CommandError::Usage(format!("{message}; {NAME_IT}")));
         }
         let callers = self.callers(configured)?;
         let address = self.address(configured, &callers)?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::catalog::{CatalogArgs, HELP, state_folder};
+use super::catalog::{CatalogArgs, state_folder};
 use super::screen::Spinner;
 use super::{CommandError, failed, print_note, runtime};
-use toolcrib_catalog::config::{SearchModel, SearchSemantic};
+use toolcrib_catalog::config::{NAME_IT, SearchModel, SearchSemantic};
 use toolcrib_catalog::{Catalog, config};
 use toolcrib_definition::guard::guarded;
 use toolcrib_definition::private_file;
@@ -146,7 +146,7 @@ impl StateArgs {
         let Some(at) = at else {
             let message = match args.is_named() {
                 true => "this catalog keeps nothing: name a file with --state FILE, or with `url` below `[state]` in toolcrib.toml".into(),
-                false => format!("no state is known: {HELP}, or a file with --state FILE"),
+                false => format!("no state is known: {NAME_IT}, or a file with --state FILE"),
             };
             return Err(CommandError::Usage(message));
         };

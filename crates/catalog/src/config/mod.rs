@@ -11,6 +11,7 @@ mod payload;
 mod read;
 mod serve;
 mod server;
+mod within;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +20,8 @@ pub use client::client_format;
 use indexmap::IndexMap;
 pub use overlay::{Facts, InvalidSelector, Overlay, Selector, Selectors, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Provider, Repair, SearchBy};
-pub use read::{FetchError, LeftOut, Workspace, at_address, read};
+pub(crate) use read::leads_out;
+pub use read::{FetchError, LeftOut, NAME_IT, Workspace, at_address, read, read_found};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use serve::{
@@ -28,6 +30,7 @@ pub use serve::{
 };
 pub use server::{ActsAs, Server, ServerAuth, Start};
 pub use server::{Environment, MissingVariable, env_line, env_variables};
+pub use within::is_within;
 
 use toolcrib_definition::{DescriptionMode, Effect, clean_line, matches_glob};
 
