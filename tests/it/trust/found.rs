@@ -170,8 +170,8 @@ fn a_template_of_a_named_configuration_is_no_link_out_of_its_folder() {
     refused(&["seed", "workspace", "."]);
     link(outside.path(), "own");
     refused(&["render", ".", "--out", "docs"]);
-    write(root, "shared/tool.md", "within");
-    link(Path::new("../../shared/tool.md"), "own/docs/tool.md");
+    write(root, "common/tool.md", "within");
+    link(Path::new("../../common/tool.md"), "own/docs/tool.md");
     let within = place.run(&["render", ".", "--out", "docs"]);
     assert_eq!(within.code, 0, "{}", within.stderr);
     let toml = format!("[render]\ntemplates = {:?}\n[[source]]\npath = \"w.json\"\n", outside.path());
