@@ -15,6 +15,11 @@ use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::from_json;
 use toolcrib_definition::secret::SecretPolicy;
 
+/// The time for connecting and listing, where none is set.
+const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most seconds that are waited for, a year.
+const MAX_TIMEOUT: u64 = 365 * 86_400;
+
 /// A server: a `command` that speaks MCP over stdio, or the `url` of an MCP server or of an HTTP API, to which the
 /// paths of HTTP backends are added. In values of `env` and `headers`, `${NAME}` stands for the environment variable
 /// `NAME`; in `headers` for calls, `${caller:NAME}` stands for that header of the caller's request.
@@ -32,9 +37,11 @@ pub struct Server {
     pub url: Option<String>,
     /// HTTP headers of requests to the server.
     pub headers: IndexMap<String, String>,
-    /// Seconds that connecting and listing, or one call, may take.
+    /// Seconds that connecting and listing may take, and of silence after which a call ends. When absent, 30, and those of
+    /// `[exec] call_seconds`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub timeout_seconds: u64,
+    pub timeout_seconds: Option<u64>,
     /// Most redirects that an HTTP backend follows; each must stay on the same origin.
     pub redirects: usize,
     /// Most times that an HTTP backend repeats a request, if repeating it does no harm.
@@ -75,7 +82,7 @@ impl Default for Server {
             cwd: None,
             url: None,
             headers: IndexMap::new(),
-            timeout_seconds: 30,
+            timeout_seconds: None,
             redirects: 0,
             retries: 2,
             max_bytes: 16 << 20,
@@ -89,9 +96,14 @@ impl Default for Server {
 }
 
 impl Server {
-    /// The time that connecting and listing, or one call, may take.
+    /// The time that connecting and listing may take.
     pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
+        self.longest_silence().unwrap_or(USUAL_TIMEOUT)
+    }
+
+    /// Longest silence during a call, where it has a limit of its own.
+    pub fn longest_silence(&self) -> Option<Duration> {
+        self.timeout_seconds.map(|seconds| Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)))
     }
 
     /// The configured time that the first tool list waits for a new server after the others have listed their tools.
