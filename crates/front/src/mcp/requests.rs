@@ -25,7 +25,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::timeout;
 
 use super::http::explain;
 use super::session::{InProgress, Session};
@@ -435,18 +434,13 @@ impl Session {
         let answer = tokio::select! {
             answer = handle.await_response() => answer,
             () = cancelled(origin) => return Err(ServiceError::Cancelled { reason: None }),
-            () = self.silent(&heard, longest_silence) => {
+            () = self.routes.silent(&heard, longest_silence) => {
                 return Err(ServiceError::Timeout { timeout: longest_silence });
             }
         };
         waiting.id = None;
         self.answers.fetch_add(1, Relaxed);
         answer
-    }
-
-    /// Waits until nothing was heard for this long, and no question of the server waits for its answer.
-    async fn silent(&self, heard: &Heard, time: Duration) {
-        while timeout(time, heard.0.notified()).await.is_ok() || self.routes.has_questions() {}
     }
 
     /// Sends a request on that a server may answer with questions. A client of the older protocol is asked here; one of the

@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
 use rmcp::transport::Transport;
 use tokio::sync::{Notify, broadcast};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{ClientSession, CurrentClient, RequestOrigin, ServerMessage, ToClient, ask_client};
 use toolcrib_definition::guard::locked;
@@ -51,7 +51,7 @@ struct Route {
     heard: Option<Arc<Heard>>,
 }
 
-/// Notified whenever a server sends something about one request.
+/// Notified whenever the server sends something about one request.
 #[derive(Debug, Default)]
 pub(super) struct Heard(pub(super) Notify);
 
@@ -70,9 +70,9 @@ impl RequestRoutes {
         let _ = self.end.set(reason);
     }
 
-    /// Whether a question of the server waits for its answer.
-    pub(super) fn has_questions(&self) -> bool {
-        !locked(&self.unanswered).is_empty()
+    /// Waits until the server says nothing about a request for this long, and no request of its own waits for an answer.
+    pub(super) async fn silent(&self, heard: &Heard, time: Duration) {
+        while timeout(time, heard.0.notified()).await.is_ok() || !locked(&self.unanswered).is_empty() {}
     }
 
     /// Notes a request of the server; false where too many have no answer yet.
