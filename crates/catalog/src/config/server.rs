@@ -37,8 +37,7 @@ pub struct Server {
     pub url: Option<String>,
     /// HTTP headers of requests to the server.
     pub headers: IndexMap<String, String>,
-    /// Seconds that connecting and listing may take, and of silence after which a call ends. When absent, 30, and those of
-    /// `[exec] call_seconds`.
+    /// Seconds for connecting and listing, 30 when absent. When set, also the longest silence during a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_seconds: Option<u64>,
