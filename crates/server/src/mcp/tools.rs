@@ -145,17 +145,15 @@ pub(super) async fn call(
                 && let Some(original) = answer.original(0)
             {
                 let mut result = passed_on(original, answer, context)?;
-                let data = result.structured_content.as_ref();
                 if let Some(schema) = promised
-                    && data.is_some_and(|data| data.to_string().contains(REDACTED))
+                    && let Some(data) =
+                        result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
                 {
-                    let data = result.structured_content.take();
-                    keep_promise(&mut result, schema, data);
+                    keep_promise(&mut result, schema, Some(data));
                 }
                 if !is_newer && drop_unreadable_data(&mut result) && !original.says_its_data() {
-                    result
-                        .content
-                        .extend(original.structured().map(|data| ContentBlock::text(data.to_string())));
+                    let data = original.structured().map(Value::to_string);
+                    result.content.extend(data.map(ContentBlock::text));
                 }
                 return Ok(result);
             }
@@ -165,10 +163,8 @@ pub(super) async fn call(
     };
     let mut about = requester.meta();
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
-    let data = answer
-        .as_ref()
-        .ok()
-        .and_then(|answer| answer.body().get("result").filter(|_| promised.is_some()).cloned());
+    let own_data = |answer: &Answer| answer.body().get("result").cloned();
+    let data = promised.and_then(|_| own_data(answer.as_ref().ok()?));
     let mut result = match answer {
         Ok(answer) => {
             if answer.is_ok() {
