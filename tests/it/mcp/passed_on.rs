@@ -124,7 +124,7 @@ fn on_the_gateway_blocks_stand_beside_the_envelope() {
             let exec = call(client, "tool_exec", json!({ "op": name, "args": {} })).await;
             let mut content = wanted["content"].as_array().unwrap().clone();
             if name == "rich" {
-                let data = r#"{"picture":"[image/png, 8 bytes]","status":"see"}"#;
+                let data = r#"{"status":"see","picture":"[image/png, 8 bytes]"}"#;
                 content.push(json!({ "type": "text", "text": data }));
             }
             assert_eq!(exec["content"], json!(content), "{name}");
@@ -168,10 +168,11 @@ fn data_that_a_server_gives_beside_its_texts_is_in_the_text_and_in_the_data() {
 fn an_answer_of_our_own_fits_the_listed_output_schema_or_is_an_error_without_data() {
     let (folder, url, _runtime) = catalog("");
     let config = format!(
-        "[exec]\nallow = \"destructive\"\n[[source]]\nmcp = {{ url = '{url}', headers = {{ X-Key = 'k3y-of-the-garden' }} }}\n"
+        "[exec]\nallow = \"destructive\"\n[[source]]\nmcp = {{ url = '{url}', headers = {{ X-Key = '${{TOKEN}}' }} }}\n"
     );
     fixture::write(folder.path(), "toolcrib.toml", &config);
-    let server = Server::start(fixture::text(folder.path()), &["--mode", "full"], &[]);
+    let server =
+        Server::start(fixture::text(folder.path()), &["--mode", "full"], &[("TOKEN", "k3y-of-the-garden")]);
     run(async {
         for lifecycle in [ClientLifecycleMode::Initialize, newer()] {
             let client = over(server.url("/mcp"), lifecycle).await;

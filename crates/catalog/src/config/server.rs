@@ -15,11 +15,6 @@ use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::from_json;
 use toolcrib_definition::secret::SecretPolicy;
 
-/// The time for connecting and listing, where none is set.
-const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
-/// The most seconds that are waited for, a year.
-const MAX_TIMEOUT: u64 = 365 * 86_400;
-
 /// A server: a `command` that speaks MCP over stdio, or the `url` of an MCP server or of an HTTP API, to which the
 /// paths of HTTP backends are added. In values of `env` and `headers`, `${NAME}` stands for the environment variable
 /// `NAME`; in `headers` for calls, `${caller:NAME}` stands for that header of the caller's request.
@@ -97,12 +92,12 @@ impl Default for Server {
 impl Server {
     /// The time that connecting and listing may take.
     pub fn timeout(&self) -> Duration {
-        self.longest_silence().unwrap_or(USUAL_TIMEOUT)
+        self.longest_silence().unwrap_or(Duration::from_secs(30))
     }
 
-    /// Longest silence during a call, where it has a limit of its own.
+    /// Longest silence during a call, where it has a limit of its own; at most a year.
     pub fn longest_silence(&self) -> Option<Duration> {
-        self.timeout_seconds.map(|seconds| Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)))
+        self.timeout_seconds.map(|seconds| Duration::from_secs(seconds.clamp(1, 365 * 86_400)))
     }
 
     /// The configured time that the first tool list waits for a new server after the others have listed their tools.

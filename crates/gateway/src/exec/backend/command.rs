@@ -54,8 +54,8 @@ pub(super) async fn run(
     call.begun.mark();
     let mut running = Running(start(&argv, root, inherited(environment).chain(variables))?);
     let times = match backend.timeout_seconds {
-        Some(seconds) => Times { whole: Duration::from_secs(seconds), longest_silence: Duration::MAX },
-        None => Times { whole: Duration::MAX, longest_silence: call.longest_silence },
+        Some(seconds) => (Duration::from_secs(seconds), Duration::MAX),
+        None => (Duration::MAX, call.longest_silence),
     };
     write_stdin(&mut running, backend.stdin, call.arguments);
     let max_bytes = backend.max_bytes.unwrap_or(MAX_BYTES);
@@ -295,12 +295,6 @@ impl Filling<'_> {
 /// Milliseconds to read on after the program has ended: its children may hold the pipe open.
 const CLOSE_GRACE: Duration = Duration::from_millis(200);
 
-/// The times that a program may take: in all, and without output.
-struct Times {
-    whole: Duration,
-    longest_silence: Duration,
-}
-
 /// The output of a program: the beginning of its stdout, and the end of its stderr.
 #[derive(Default)]
 struct Output {
@@ -318,12 +312,12 @@ enum Stopped {
 }
 
 impl Output {
-    /// Reads until the program has ended. A program that writes too much or takes too long is ended.
+    /// Reads until the program has ended. A program that writes too much or takes too long, in all or without output, is ended.
     async fn read_while(
         &mut self,
         running: &mut Running,
         max_bytes: usize,
-        times: Times,
+        (whole, longest_silence): (Duration, Duration),
     ) -> Result<io::Result<ExitStatus>, Stopped> {
         let heard = Notify::new();
         let pipes = (running.0.stdout().take(), running.0.stderr().take());
@@ -331,7 +325,7 @@ impl Output {
         let mut is_read = false;
         let stopped = {
             let mut waiting = pin!(running.0.wait());
-            let mut whole = pin!(sleep(times.whole));
+            let mut whole = pin!(sleep(whole));
             loop {
                 tokio::select! {
                     read = &mut reading, if !is_read => match read {
@@ -345,7 +339,7 @@ impl Output {
                         return Ok(ended);
                     }
                     () = heard.notified() => {}
-                    () = sleep(times.longest_silence) => break Stopped::TooSlow,
+                    () = sleep(longest_silence) => break Stopped::TooSlow,
                     () = &mut whole => break Stopped::TooSlow,
                 }
             }

@@ -373,17 +373,13 @@ impl McpAnswer {
             value.as_str() == Some(text)
                 || from_others(text.as_bytes()).is_ok_and(|said: Value| said == *value)
         };
-        let are_items = |items: &Vec<Value>| {
-            items.len() == texts.len()
-                && !items.is_empty()
-                && texts.iter().zip(items).all(|(text, item)| is(text, item))
-        };
-        let says = |value: &Value| {
-            texts.iter().any(|text| is(text, value)) || value.as_array().is_some_and(are_items)
-        };
         let only =
             data.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
-        says(data) || only.is_some_and(says)
+        only.into_iter().chain([data]).any(|value| {
+            let items = value.as_array().filter(|items| !items.is_empty() && items.len() == texts.len());
+            texts.iter().any(|text| is(text, value))
+                || items.is_some_and(|items| texts.iter().zip(items).all(|(text, item)| is(text, item)))
+        })
     }
 
     /// Whether the server said whether the result is an error.
