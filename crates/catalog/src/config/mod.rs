@@ -450,8 +450,7 @@ pub struct Exec {
     /// The longest result that is returned whole, in bytes; the rest of a longer one is read with `read_result`.
     #[schemars(range(min = 256))]
     pub result_bytes: usize,
-    /// Seconds of silence after which a call ends, unless its server or program sets a limit. When absent, it may last as long
-    /// as its caller waits.
+    /// Longest silence during a call in seconds, unless its server or program sets a limit. None when absent.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: Option<u64>,
     /// Whether to believe an untrusted source that claims a tool only reads, by the `server` of its `[[source]]`;
