@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::catalog::{CatalogArgs, report_lost, word};
 use super::screen::Spinner;
 use super::services::StateArgs;
+use super::watch::{StopRequests, end_now};
 use super::{CommandError, CommandResult, failed, print, print_note};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;
@@ -201,13 +202,22 @@ fn asked(
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let budget = WaitBudget::default();
-    let answer = runtime.block_on(budget.clone().with(function.call(&context, arguments)));
+    let calling = budget.clone().with(function.call(&context, arguments));
+    let answer = runtime.block_on(async {
+        let requests = StopRequests::listen();
+        tokio::select! {
+            answer = calling => Some(answer),
+            () = requests.reach(1) => None,
+        }
+    });
     // The process ends here, so the trace is written first.
     if let Err(error) = runtime.block_on(budget.with(context.services.state.flush())) {
         print_note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());
-    Ok(answer)
+    // Ends what still runs.
+    drop(runtime);
+    Ok(answer.unwrap_or_else(|| end_now()))
 }
 
 /// Reads the name of a function, in any spelling; help and errors list the plain ones.

@@ -456,6 +456,16 @@ fn compile(schema: &Value, cost: ValidationCost) -> Result<Compiled, CompileErro
     })
 }
 
+/// Returns true if clients that validate results, also formats in them, accept this one. A schema with patterns that need
+/// backtracking accepts none.
+pub fn result_fits(schema: &Value, result: &Value) -> bool {
+    let cost = ValidationCost::of(schema);
+    let is_checkable = within_limits(schema, cost).is_ok() && cost.affords(schema, result);
+    let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
+    let options = options(schema).should_validate_formats(true).with_pattern_options(linear);
+    is_checkable && options.build(schema).is_ok_and(|validator| validator.is_valid(result))
+}
+
 impl Compiled {
     fn of(schema: &Value) -> Result<Self, jsonschema::ValidationError<'static>> {
         let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));

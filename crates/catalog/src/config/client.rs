@@ -604,7 +604,7 @@ fn server(entry: &Value, project: &Project, is_opencode: bool) -> Result<Option<
         ..Server::default()
     };
     if let Some(seconds) = timeout(entry, project.counts_seconds) {
-        server.timeout_seconds = seconds.max(1);
+        server.timeout_seconds = Some(seconds.max(1));
     }
     match server.problem() {
         Some(problem) => Err(problem.to_string()),

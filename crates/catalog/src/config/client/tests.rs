@@ -262,7 +262,7 @@ fn timeouts_are_read_in_the_unit_of_their_client() {
         let file = folder.path().join(name);
         std::fs::write(&file, r#"{"mcpServers": {"a": {"command": "x", "timeout": 3600}}}"#).unwrap();
         let config = read(&file, folder.path()).unwrap();
-        assert_eq!(config.sources[0].mcp.as_ref().unwrap().timeout_seconds, seconds, "{name}");
+        assert_eq!(config.sources[0].mcp.as_ref().unwrap().timeout_seconds, Some(seconds), "{name}");
     }
 }
 

@@ -277,8 +277,8 @@ pub struct BackendRequest<'o> {
     pub caller: &'o Caller,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,
-    /// The timeout.
-    pub timeout: Duration,
+    /// Longest silence of the backend, unless its server or program has a limit of its own.
+    pub longest_silence: Duration,
     /// Marked before anything is sent.
     pub begun: &'o Begun,
 }

@@ -1,13 +1,15 @@
 //! One request, built from a call: method, address, headers and body; and its answer, read within its limits: JSON as JSON, text as
 //! text, anything else as base64, and what its errors mean.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use reqwest::{Response, Url};
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::values::{Template, encode, form, pairs, plain, simple};
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, wait_for};
@@ -454,11 +456,14 @@ pub(super) async fn answer(
     response: Response,
     (name, server): (&str, &Server),
     effect: Effect,
-    deadline: Instant,
+    longest_silence: Duration,
 ) -> Result<BackendResponse, BackendError> {
     let max_bytes = server.max_bytes;
     let media = Media::of(&response);
-    let content = content(response, max_bytes, deadline).await;
+    // A stream may have no end, and so has a time for all of it.
+    let until = Instant::now() + server.timeout().min(longest_silence);
+    let wait = || if media.is_stream() { until.duration_since(Instant::now()) } else { longest_silence };
+    let content = content(response, max_bytes, wait).await;
     let warning = match content.ended {
         Ended::Whole => None,
         Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
@@ -478,10 +483,10 @@ pub(super) async fn answer(
     Ok(response)
 }
 
-async fn content(mut response: Response, max_bytes: usize, deadline: Instant) -> Content {
+async fn content(mut response: Response, max_bytes: usize, wait: impl Fn() -> Duration) -> Content {
     let mut bytes = Vec::new();
     let ended = loop {
-        match timeout_at(deadline, response.chunk()).await {
+        match timeout(wait(), response.chunk()).await {
             Ok(Ok(None)) => break Ended::Whole,
             Ok(Ok(Some(chunk))) => {
                 let room = max_bytes - bytes.len();
@@ -579,7 +584,7 @@ pub(super) async fn error(
     name: &str,
     effect: Effect,
     secrets: &FilledSecrets,
-    deadline: Instant,
+    longest_silence: Duration,
 ) -> BackendError {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
@@ -591,7 +596,7 @@ pub(super) async fn error(
     if let Some(location) = header(LOCATION) {
         answer["location"] = secrets.line(location).into();
     }
-    let body = content(response, MAX_ERROR, deadline).await.bytes;
+    let body = content(response, MAX_ERROR, || longest_silence).await.bytes;
     let body = String::from_utf8_lossy(&body);
     if !body.trim().is_empty() {
         answer["body"] = excerpt(&body, secrets);
