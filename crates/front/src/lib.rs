@@ -2,7 +2,10 @@
 //! changes.
 
 pub mod address;
+mod apart;
 pub mod credentials;
 pub mod mcp;
 pub mod telemetry;
 pub mod watch;
+
+pub use apart::apart;
