@@ -163,7 +163,7 @@ fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
     let backend = TcpListener::bind("127.0.0.1:0").unwrap();
     let config = format!("serve.limits.calls = 1\nserver.b.url = 'http://{}'", backend.local_addr().unwrap());
     let slow = r#"[{"name": "get_slow", "description": "Waits.", "effect": "read",
-        "parameters": {"type": "object"}, "backend": {"type": "http", "server": "b", "path": "/"}}, "#;
+        "parameters": {"type": "object"}, "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}}, "#;
     let server = Server::of(&TOOLS.replacen('[', slow, 1), &config, &[]);
     let through_mcp = || {
         let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
