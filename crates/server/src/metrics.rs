@@ -151,7 +151,7 @@ impl CallLimiter {
         Self { permits, time: limits.call_time(), services }
     }
 
-    /// Takes a place among the calls that run at once.
+    /// Takes a place among the calls that run at once. The request is read before: a client that stops half way holds none.
     pub fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, LimitReached> {
         match self.permits.try_acquire() {
             Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),

@@ -147,3 +147,23 @@ fn a_flood_is_cut_and_a_bomb_stays_packed() {
     let (_root, running) = catalog(&url, "");
     assert!(running.call("get_x", json!({})).unwrap().content.is_string());
 }
+
+#[test]
+fn json_of_too_many_values_stays_text() {
+    let many = format!("[{}0]", "0,".repeat(600_000));
+    let sent = many.clone();
+    let (url, _) = server(move |mut stream| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length:";
+        drop(stream.write_all(format!("{head} {}\r\n\r\n{sent}", sent.len()).as_bytes()));
+    });
+    let (_root, running) = catalog(&url, "");
+    for tool in ["get_x", "make_x"] {
+        let response = running.call(tool, json!({})).unwrap();
+        assert_eq!(response.content.as_str().map(str::len), Some(many.len()));
+        assert!(
+            response.warnings[0].contains("more than 500000 values and stays text"),
+            "{:?}",
+            response.warnings
+        );
+    }
+}

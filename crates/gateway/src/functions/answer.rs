@@ -274,7 +274,7 @@ impl Answer {
             let text = Value::Object(blocks.iter().map(stored).collect()).to_string();
             let id = random_id("bl");
             let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
-            state.store_result(&kept).await?;
+            state.store_result(kept.clone()).await?;
             let link = |block: &DataBlock<'_>| format!("/v1/results/{}/blocks/{}", kept.id, block.index);
             links.extend(blocks.iter().map(|block| (*call, block.index, link(block))));
         }

@@ -18,10 +18,11 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::http::plain;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, too_many_values};
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
+use toolcrib_front::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 
 /// Bytes that a program may write unless its backend sets `max_bytes`: a result larger than 1 MiB is a mistake.
@@ -89,14 +90,14 @@ pub(super) async fn run(
     if !status.success() {
         return Err(failed(program, status, &output, &secrets));
     }
-    let content = match from_others(&output.stdout) {
+    let content = match apart(output.stdout.len(), || from_others(&output.stdout)) {
         Ok(json) if is_meant(&json, &output.stdout, call.tool) => json,
         _ if output.stdout.is_empty() => Value::Null,
         _ => String::from_utf8_lossy(&output.stdout).into(),
     };
     let (content, warning) = secrets.hide_in_result(content);
     let cut = output.is_cut.then(|| format!("the answer was cut: it is longer than {max_bytes} bytes"));
-    let warnings = cut.into_iter().chain(warning).collect();
+    let warnings = cut.into_iter().chain(too_many_values(&output.stdout)).chain(warning).collect();
     Ok(BackendResponse { warnings, ..BackendResponse::new(content) })
 }
 

@@ -18,10 +18,11 @@ use super::{
     not_configured, wait_for,
 };
 use crate::exec::Caller;
-use crate::exec::results::is_longer_json;
+use crate::exec::results::{is_longer_json, length};
 use toolcrib_catalog::config::{Config, Server};
 use toolcrib_definition::Effect;
 use toolcrib_definition::finding::from_others;
+use toolcrib_front::apart;
 use toolcrib_front::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use toolcrib_front::mcp::{
     Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask,
@@ -68,7 +69,10 @@ pub(super) async fn run(
         call.begun.mark();
         let origin = call.caller.origin.as_ref();
         let problem = match session.call(tool, arguments(), origin, longest_silence).await {
-            Ok(answer) => return read_result(answer, server.name, configured.max_bytes, &session),
+            Ok(answer) => {
+                let max_bytes = configured.max_bytes;
+                return apart(length(&answer), || read_result(answer, server.name, max_bytes, &session));
+            }
             Err(problem) => problem,
         };
         if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn { .. }))

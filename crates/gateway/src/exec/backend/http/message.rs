@@ -12,12 +12,15 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::values::{Template, encode, form, pairs, plain, simple};
-use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, wait_for};
+use crate::exec::backend::{
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, too_many_values, wait_for,
+};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::finding::{from_others, resolve_local};
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{ArgumentPlace, Effect, HttpBackend, Location, RESERVED_HEADERS};
+use toolcrib_front::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets};
 
 /// A request without the headers of the server's configuration.
@@ -471,7 +474,8 @@ pub(super) async fn answer(
         Ended::TooSlow => return Err(too_slow(name)),
         Ended::Broken => return Err(connection_lost(name)),
     };
-    let (mut response, is_as_said) = media.decode(content.bytes, warning.is_none());
+    let bytes = content.bytes;
+    let (mut response, is_as_said) = apart(bytes.len(), || media.decode(bytes, warning.is_none()));
     if !is_as_said {
         // A proxy may have written this in place of the server's answer.
         if effect != Effect::Read {
@@ -484,7 +488,8 @@ pub(super) async fn answer(
 }
 
 async fn content(mut response: Response, max_bytes: usize, wait: impl Fn() -> Duration) -> Content {
-    let mut bytes = Vec::new();
+    let expected = response.content_length().and_then(|bytes| usize::try_from(bytes).ok());
+    let mut bytes = Vec::with_capacity(expected.unwrap_or_default().min(max_bytes));
     let ended = loop {
         match timeout(wait(), response.chunk()).await {
             Ok(Ok(None)) => break Ended::Whole,
@@ -546,6 +551,10 @@ impl Media {
         let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
         if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
         {
+            if let Some(warning) = too_many_values(&bytes) {
+                let content = BackendResponse::new(self.text(bytes));
+                return (BackendResponse { warnings: vec![warning], ..content }, true);
+            }
             if let Ok(value) = from_others(&bytes) {
                 return (BackendResponse::new(value), true);
             }
