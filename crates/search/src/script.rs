@@ -102,7 +102,7 @@ impl Index {
             "may": MAY,
             "refusals": REFUSALS,
             "people": PEOPLE,
-            "afterHead": AFTER_HEAD,
+            "afterHead": AFTER_HEAD.as_slice(),
             "weights": rank::WEIGHTS,
             "sameThing": rank::SAME_THING,
             "matchWeights": weights(&self.match_terms(&Query::default(), &[Features::default()])),
