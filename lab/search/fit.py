@@ -148,7 +148,9 @@ def main():
         own_rows = [row for row, is_own in zip(labelled, own) if is_own]
         parts.setdefault(left.split(" ")[0], []).append(ranked(own_rows, [part[own] for part in data], weights))
     for name, found in parts.items():
-        ndcg, first, five = (interval(values, rng) for values in np.concatenate(found, axis=1))
+        # A query without an expected tool among its candidates has found nothing.
+        lost = sum(kind(row) == name and row["gold"] > 0 for row in rows) - sum(kind(row) == name for row in labelled)
+        ndcg, first, five = (interval(np.append(values, np.zeros(lost)), rng) for values in np.concatenate(found, axis=1))
         print(f"{name:16} NDCG@10 {ndcg}  R@1 {first}  R@5 {five}")
 
     fits, hits = fit_confidence(rows)

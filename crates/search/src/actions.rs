@@ -28,11 +28,11 @@ pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
 /// Words of a request that something is not done; "don" is what "don't" leaves.
 pub(super) const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
 /// Words that a verb follows which is a thing, or was done by somebody; and words that ask for what a participle says.
-const TOLD_AFTER: [&str; 24] = [
+pub(super) const TOLD_AFTER: [&str; 24] = [
     "the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "this", "these", "those", "in",
     "from", "that", "which", "who", "i", "we", "he", "she", "they", "just",
 ];
-const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
+pub(super) const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
 /// First words of a question, which asks to read whatever verbs it has.
 pub(super) const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
      how+far";
