@@ -124,7 +124,9 @@ impl Index {
     /// Whether the verb of an entry's name does the contrary of what a query asks for, and the entry does not do both.
     fn is_contrary(&self, query: &Query, entry: u32) -> bool {
         let has = |term: &Term, fields: u8| self.fields_with(*term, entry) & fields != 0;
-        let is_verb = |term: &Term| !self.nouns[entry as usize].contains(term);
+        let (nouns, does) = (&self.nouns[entry as usize], &self.does[entry as usize]);
+        // A verb that no frame has comes first among the nouns.
+        let is_verb = |term: &Term| !nouns.contains(term) || does.first == 0 && nouns.first() == Some(term);
         query.contrary.iter().any(|term| has(term, Field::Name.bit()) && is_verb(term))
             && !query.same.iter().any(|term| has(term, SHOWN | Field::ParameterText.bit()))
     }

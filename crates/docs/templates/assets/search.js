@@ -200,7 +200,7 @@ window.toolcribSearch = (index, model) => {
     const [same, contrary] = [...plain ? [plain] : [], ...said.slice(Math.max(verb, 0))].map(sides).find(Boolean) || [[], []];
     return [same, removes && said[head] ? [...contrary, said[head]] : contrary].map(words => words.map(termOf).filter(term => term !== undefined));
   };
-  const isContrary = ([same, contrary], entry) => contrary.some(term => index.shown[entry].includes(term) && has[term].has(entry) && !index.nouns[entry].includes(term))
+  const isContrary = ([same, contrary], entry) => contrary.some(term => index.shown[entry].includes(term) && has[term].has(entry) && (!index.nouns[entry].includes(term) || !index.does[entry][0] && index.nouns[entry][0] === term))
     && !same.some(term => has[term].has(entry));
   // Whether any tool fits, by the first five: the values of crates/search/src/confidence.rs.
   const verdict = ({ units, length, wanted, contrary }, found) => {
