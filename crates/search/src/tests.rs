@@ -223,7 +223,8 @@ fn the_contrary_of_a_request_is_never_sure() {
 #[test]
 fn the_nearest_are_given_if_nothing_fits() {
     let index = Index::new(&office()).no_match_below(1.0);
-    let found = index.find(SearchRequest { query: "knit a sweater", within: None, limit: 5 });
+    let found =
+        index.find(SearchRequest { query: "knit the weather issue of a document", within: None, limit: 5 });
     assert_eq!((found.verdict, found.hits.len()), (Verdict::NoMatch, 5), "{found:?}");
 }
 
