@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationOptions, Validator};
+use jsonschema::{PatternOptions, Validator};
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use toolcrib_definition::finding::{
     Code, Finding, Place, Violation, pointer_join, resolve_local, violations,
 };
 use toolcrib_definition::markup::markdown;
-use toolcrib_definition::schema::walk::{draft, in_place};
+use toolcrib_definition::schema::walk::{draft, each, each_mut, in_place};
 use toolcrib_definition::{Backend, Definition, NoSchemaMode, compact, quoted};
 
 /// Bytes of text in arguments, and the backtracking steps that a pattern may take on them. A step may read the whole text, so
@@ -202,7 +202,7 @@ pub(super) fn check(
         let (mut changed, mut pointer) = (Vec::new(), String::new());
         repair_patterns(Arc::make_mut(&mut schema), &mut pointer, &mut changed);
         for (pointer, message) in changed {
-            report(Finding::new(Code::SchemaRepaired, message).at(place.below(&pointer)));
+            report(Finding::new(Code::SchemaDoubtful, message).at(place.below(&pointer)));
         }
         compiled = compile(&schema, cost);
     }
@@ -335,8 +335,8 @@ fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Find
         let listed: Vec<String> = listed.iter().map(counted).collect();
         report(Finding::new(Code::SchemaRepaired, listed.join(", ")).at(place.below(pointer)));
     }
-    for (pointer, message, help) in &repairs.wrong {
-        report(Finding::new(Code::FieldInvalid, message).at(place.below(pointer)).help(help));
+    for (pointer, code, message, help) in &repairs.lost {
+        report(Finding::new(*code, message).at(place.below(pointer)).help(*help));
     }
     for (pointer, reference) in &repairs.broken {
         let message = format!("`{reference}` points nowhere; anything is accepted there");
@@ -459,7 +459,7 @@ fn compile(schema: &Value, cost: ValidationCost) -> Result<Compiled, CompileErro
 impl Compiled {
     fn of(schema: &Value) -> Result<Self, jsonschema::ValidationError<'static>> {
         let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
-        match options(schema).with_pattern_options(linear).build(schema) {
+        match build(schema, linear) {
             Ok(validator) => Ok(Self { validator, of_longer: None }),
             Err(_) => {
                 let (_, steps) = BACKTRACKING[0];
@@ -495,13 +495,51 @@ fn size(expression: &Hir) -> usize {
     }
 }
 
-fn options(schema: &Value) -> ValidationOptions<'static> {
-    jsonschema::options().with_draft(draft(schema)).offline().should_validate_formats(true)
+/// Compiles a schema. Formats, encodings and media types of texts are hints: only the server knows what it takes.
+fn build<E>(
+    schema: &Value,
+    patterns: PatternOptions<E>,
+) -> Result<Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options()
+        .with_draft(draft(schema))
+        .offline()
+        .should_validate_formats(false)
+        .without_content_encoding_support("base64")
+        .without_content_media_type_support("application/json")
+        .with_pattern_options(patterns)
+        .build(&without_choice_by_format(schema))
 }
 
 fn backtracking(schema: &Value, steps: usize) -> Result<Validator, jsonschema::ValidationError<'static>> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(steps).size_limit(pattern_bytes(schema));
-    options(schema).with_pattern_options(patterns).build(schema)
+    build(schema, patterns)
+}
+
+/// A schema in which a value may fit several forms of a `oneOf` that differ by format.
+fn without_choice_by_format(schema: &Value) -> Cow<'_, Value> {
+    fn has_choice(schema: &Value) -> bool {
+        let Some(keywords) = schema.as_object() else { return false };
+        keywords.contains_key("oneOf") || each(keywords).any(has_choice)
+    }
+    fn open(schema: &mut Value, root: &Value) {
+        let Some(keywords) = schema.as_object_mut() else { return };
+        each_mut(keywords, &mut |inside| open(inside, root));
+        let target = |form: &Value| resolve_local(form.get("$ref")?.as_str()?, root)?.get("format").cloned();
+        let has_format = |form: &Value| form.get("format").is_some() || target(form).is_some();
+        let is_by_format = |forms: &Value| forms.as_array().is_some_and(|forms| forms.iter().any(has_format));
+        if !keywords.contains_key("anyOf")
+            && keywords.get("oneOf").is_some_and(is_by_format)
+            && let Some(forms) = keywords.shift_remove("oneOf")
+        {
+            keywords.insert("anyOf".into(), forms);
+        }
+    }
+    if !has_choice(schema) {
+        return Cow::Borrowed(schema);
+    }
+    let mut opened = schema.clone();
+    open(&mut opened, schema);
+    Cow::Owned(opened)
 }
 
 /// The share of one pattern in the memory of all.

@@ -5,38 +5,8 @@ use std::collections::HashSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::finding::{plain_flag, plain_number, pointer_push};
-
-/// The values of `type`.
-pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
-
-/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
-const TYPE_WORDS: [(&str, &[&str]); 7] = [
-    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
-    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
-    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
-    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
-    ("boolean", &["bool"]),
-    (
-        "string",
-        &[
-            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
-            "file", "path", "email",
-        ],
-    ),
-    ("null", &["none", "nil", "void"]),
-];
-
-/// The JSON Schema type that a word plainly means.
-pub fn standard_type(word: &str) -> Option<&'static str> {
-    let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
-    standard(word).or_else(|| {
-        let lower = word.trim().to_ascii_lowercase();
-        let base = lower.split(['<', '[', '(', ',']).next().unwrap_or_default().trim();
-        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
-        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
-    })
-}
+use super::type_words::TYPES;
+use crate::finding::{SlipPolicy, normalized, plain_flag, plain_number, pointer_push};
 
 /// The draft that `$schema` names, otherwise 2020-12, the default of MCP and of the providers.
 pub fn draft(schema: &Value) -> Draft {
@@ -140,6 +110,44 @@ pub fn holds(keyword: &str) -> KeywordKind {
     }
 }
 
+/// Keywords of all drafts and of OpenAPI.
+#[rustfmt::skip]
+const KEYWORDS: [&str; 60] = [
+    "type", "description", "title", "format", "pattern", "properties", "patternProperties", "dependentSchemas", "items",
+    "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties",
+    "unevaluatedItems", "contentSchema", "contentEncoding", "contentMediaType", "anyOf", "oneOf", "allOf", "prefixItems",
+    "required", "enum", "examples", "default", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains",
+    "maxContains", "uniqueItems", "readOnly", "writeOnly", "deprecated", "dependentRequired", "nullable", "definitions",
+    "dependencies", "additionalItems", "example", "discriminator", "xml", "externalDocs", "id", "in", "name", "style",
+];
+/// Words that authors write, and the keywords that they mean.
+#[rustfmt::skip]
+const OTHER_WORDS: [(&str, &[&str]); 6] = [
+    ("enum", &["choices", "options", "values", "allowed", "allowedvalues"]), ("required", &["optional", "mandatory"]),
+    ("properties", &["params", "parameters", "arguments", "fields"]), ("description", &["desc"]),
+    ("minimum", &["min"]), ("maximum", &["max"]),
+];
+
+/// The keyword that a key of a schema, which is none, is a misspelling of.
+pub fn misspelled(key: &str) -> Option<&'static str> {
+    if KEYWORDS.contains(&key) || key.starts_with(['$', '~']) || key.starts_with("x-") {
+        return None;
+    }
+    let plain = normalized(key);
+    let is_same = |keyword: &&&str| normalized(keyword) == plain;
+    let is_slip = |keyword: &&&str| SlipPolicy::ARGUMENT.is_slip(&plain, &normalized(keyword));
+    KEYWORDS.iter().find(is_same).or_else(|| KEYWORDS.iter().find(is_slip)).copied()
+}
+
+/// The keyword that a key of a schema, which is none, was meant to be.
+pub fn meant_keyword(key: &str) -> Option<&'static str> {
+    let plain = normalized(key);
+    let other =
+        || OTHER_WORDS.iter().find(|(_, words)| words.contains(&&*plain)).map(|(keyword, _)| *keyword);
+    misspelled(key).or_else(other)
+}
+
 /// Whether a keyword only describes, and does not constrain values.
 pub fn is_annotation(keyword: &str) -> bool {
     matches!(
@@ -240,7 +248,18 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
             });
             Value::Object(named.collect())
         }
-        KeywordKind::Values if keyword == "enum" && !value.is_object() && !value.is_null() => list(),
+        KeywordKind::Values if keyword == "enum" && !value.is_object() && !value.is_null() => {
+            let several = value.as_str().filter(|text| text.contains('|'));
+            several.map_or_else(list, |text| text.split('|').map(str::trim).collect())
+        }
+        // Arguments are often listed with their names.
+        KeywordKind::Named if keyword == "properties" => {
+            let named = |item: &Value| {
+                let mut schema = item.as_object()?.clone();
+                Some((schema.shift_remove("name")?.as_str()?.to_string(), schema.into()))
+            };
+            Value::Object(value.as_array()?.iter().map(named).collect::<Option<_>>()?)
+        }
         KeywordKind::List if value.is_object() => list(),
         KeywordKind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
         _ => return None,
