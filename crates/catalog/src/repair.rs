@@ -9,7 +9,7 @@ use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
 use toolcrib_definition::finding::{
-    Code, SchemaNames, normalized, percent_decoded, plain_flag, pointer_join,
+    SchemaNames, normalized, percent_decoded, plain_flag, pointer_join, resolve_local,
 };
 use toolcrib_definition::quoted;
 use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
@@ -17,15 +17,13 @@ use toolcrib_definition::schema::walk::{
     KeywordKind, declares_schema, draft, each_with_pointer_mut, fits, holds, meant, misspelled, type_of,
 };
 
-const NAMES_HELP: &str = "list the names of the arguments that have to be given";
-
 /// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     /// Keywords and values that were read differently, each with an explanation.
     pub(super) words: Vec<(String, String)>,
-    /// What was written and is lost, each with its code, a message and a help.
-    pub(super) lost: Vec<(String, Code, String, &'static str)>,
+    /// What was written and is lost, each with a message.
+    pub(super) lost: Vec<(String, String)>,
     /// References that resolve to nothing; their places accept any value.
     pub(super) broken: Vec<(String, String)>,
     /// References out of the document; never followed.
@@ -75,6 +73,7 @@ impl Repairing<'_> {
         self.tuple(schema, pointer);
         self.required(schema, pointer);
         self.reference(schema, pointer);
+        self.choice(schema, pointer);
         self.schema_uri(schema, pointer);
         each_with_pointer_mut(schema, pointer, &mut |at, child| self.schema(child, at));
     }
@@ -83,8 +82,10 @@ impl Repairing<'_> {
         self.repairs.words.push((pointer.to_string(), what.into()));
     }
 
-    fn lose(&mut self, code: Code, pointer: &str, message: String, help: &'static str) {
-        self.repairs.lost.push((pointer.to_string(), code, message, help));
+    /// Reports what was left out: nothing is lost if it said nothing.
+    fn left_out(&mut self, place: String, says_nothing: bool, what: impl Into<String>) {
+        let Repairs { words, lost, .. } = &mut self.repairs;
+        if says_nothing { words } else { lost }.push((place, what.into()));
     }
 
     /// A text in place of a schema: `"true"`, or a type.
@@ -98,8 +99,7 @@ impl Repairing<'_> {
         } else {
             let found = quoted(&written.to_string());
             let message = format!("expected a schema, found {found}; the place accepts anything");
-            let help = "write a schema, such as {\"type\": \"string\"}";
-            self.lose(Code::SchemaDoubtful, pointer, message, help);
+            self.left_out(pointer.to_string(), false, message);
         }
     }
 
@@ -193,15 +193,9 @@ impl Repairing<'_> {
             schema.iter().filter(|(key, value)| is_wrong(key, value)).map(|(key, _)| key.clone()).collect();
         for key in wrong {
             let written = schema.shift_remove(&key).unwrap_or_default();
-            let place = pointer_join(pointer, &key);
+            let says_nothing = written.is_null() || written.as_array().is_some_and(Vec::is_empty);
             let what = format!("`{key}` has no usable value and was left out");
-            if written.is_null() || written.as_array().is_some_and(Vec::is_empty) {
-                self.word(&place, what);
-            } else {
-                let has_arguments = key == "properties" && pointer.is_empty();
-                let code = if has_arguments { Code::DefinitionInvalid } else { Code::SchemaDoubtful };
-                self.lose(code, &place, what, "write a value that JSON Schema gives this keyword");
-            }
+            self.left_out(pointer_join(pointer, &key), says_nothing, what);
         }
     }
 
@@ -301,6 +295,26 @@ impl Repairing<'_> {
         }
     }
 
+    /// A format is a hint, so that forms of one type which differ in it may all fit.
+    fn choice(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let root = self.root;
+        let Some(Value::Array(forms)) = schema.get("oneOf").filter(|_| !schema.contains_key("anyOf")) else {
+            return;
+        };
+        let target = |form: &Value| resolve_local(form.get("$ref")?.as_str()?, root);
+        let word = |form: &Value, key: &str| target(form).unwrap_or(form).get(key).cloned();
+        let has_twin =
+            |form: &Value| forms.iter().filter(|other| word(other, "type") == word(form, "type")).count() > 1;
+        let is_by_format = forms.iter().any(|form| word(form, "format").is_some() && has_twin(form));
+        if is_by_format && let Some(forms) = schema.shift_remove("oneOf") {
+            schema.insert("anyOf".into(), forms);
+            self.word(
+                &pointer_join(pointer, "oneOf"),
+                "`oneOf` was read as `anyOf`, since formats are hints",
+            );
+        }
+    }
+
     /// A list of item schemas is `prefixItems` since 2020-12.
     fn tuple(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
         if self.old_draft || !schema.get("items").is_some_and(Value::is_array) {
@@ -343,13 +357,10 @@ impl Repairing<'_> {
                 let named = names.len();
                 let mut seen = HashSet::new();
                 names.retain(|name| seen.insert(name.as_str().unwrap_or_default().to_string()));
-                let place = pointer_join(pointer, "required");
-                if named < before {
-                    let message =
-                        "`required` held entries that are no names, which were left out".to_string();
-                    self.repairs.lost.push((place, Code::SchemaDoubtful, message, NAMES_HELP));
-                } else if names.len() < named {
-                    self.repairs.words.push((place, "`required` held a name twice".into()));
+                if names.len() < before {
+                    let what = "`required` held entries that are no names, or twice the same".to_string();
+                    let Repairs { words, lost, .. } = &mut self.repairs;
+                    if named < before { lost } else { words }.push((pointer_join(pointer, "required"), what));
                 }
                 let new: Vec<Value> =
                     hoisted.into_iter().filter(|name| !seen.contains(name)).map(Value::from).collect();
@@ -358,13 +369,8 @@ impl Repairing<'_> {
             Some(written) => {
                 let says_nothing = written.is_null() || plain_flag(written) == Some(false);
                 schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());
-                let place = pointer_join(pointer, "required");
                 let what = "`required` is no list and was left out";
-                if says_nothing {
-                    self.word(&place, what);
-                } else {
-                    self.lose(Code::SchemaDoubtful, &place, what.into(), NAMES_HELP);
-                }
+                self.left_out(pointer_join(pointer, "required"), says_nothing, what);
             }
             None if !hoisted.is_empty() => {
                 schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::findings::DefinitionPlaces;
 use super::schema::{Parameters, properties};
 use super::{Catalog, Resolved, Tool};
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_number, pointer_join};
+use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_flag, plain_number, pointer_join};
 use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
 use toolcrib_definition::schema::walk::{
     each_with_pointer, is_composing, is_in_place, keyword, meant_keyword, type_of,
@@ -363,9 +363,9 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
 }
 
 fn unknown_keywords(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
-    let says_nothing = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-    for (key, _) in schema.iter().filter(|(_, value)| !says_nothing(value)) {
-        if let Some(meant) = meant_keyword(key) {
+    for (key, value) in schema {
+        let says_nothing = value.is_null() || key == "optional" && plain_flag(value) != Some(false);
+        if let Some(meant) = meant_keyword(key).filter(|_| !says_nothing) {
             let message = format!("`{}` is no keyword of JSON Schema", clean_line(key));
             found.push((pointer_join(pointer, key), message, format!("did you mean `{meant}`?")));
         }

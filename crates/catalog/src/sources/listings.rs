@@ -360,8 +360,8 @@ impl Judged {
                 (place, format!("`{}` points nowhere and was left out", quoted(reference)))
             });
             let words = repairs.words.iter().map(|(place, what)| (place, what.clone()));
-            let lost = repairs.lost.iter().map(|(place, _, what, _)| (place, what.clone()));
-            let all: Vec<_> = words.chain(lost).chain(broken).collect();
+            let lost = repairs.lost.iter().map(|(place, what)| (place, what.clone()));
+            let all: Vec<_> = lost.chain(broken).chain(words).collect();
             if let Some((place, what)) = all.first() {
                 let others =
                     if all.len() > 1 { format!(", and {} more", all.len() - 1) } else { String::new() };

@@ -76,68 +76,47 @@ pub fn keyword<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Val
     schema.iter().find_map(|(key, value)| (key == name).then_some(value))
 }
 
+/// The keywords of JSON Schema by the kind of their values, those of OpenAPI last.
+#[rustfmt::skip]
+const KEYWORDS: [(KeywordKind, &[&str]); 14] = [
+    (KeywordKind::Type, &["type"]),
+    (KeywordKind::Text, &["description", "title", "format", "pattern", "$ref", "$comment", "contentEncoding", "contentMediaType"]),
+    (KeywordKind::Named, &["properties", "patternProperties", "$defs", "dependentSchemas"]),
+    (KeywordKind::Schema, &["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"]),
+    (KeywordKind::List, &["anyOf", "oneOf", "allOf", "prefixItems"]),
+    (KeywordKind::Names, &["required"]),
+    (KeywordKind::Values, &["enum", "examples"]),
+    (KeywordKind::Any, &["default", "const"]),
+    (KeywordKind::Number, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+    (KeywordKind::Count, &["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"]),
+    (KeywordKind::Flag, &["uniqueItems", "readOnly", "writeOnly", "deprecated"]),
+    (KeywordKind::NameLists, &["dependentRequired"]),
+    (KeywordKind::Old, &["$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "definitions", "dependencies", "additionalItems", "nullable"]),
+    (KeywordKind::Unknown, &["example", "discriminator", "xml", "externalDocs", "name", "in", "style"]),
+];
+/// Words that authors write for keywords.
+const OTHER_WORDS: [(&str, &[&str]); 4] = [
+    ("enum", &["choices", "options", "values", "allowedvalues"]),
+    ("required", &["optional", "mandatory"]),
+    ("properties", &["params", "parameters", "arguments", "fields"]),
+    ("description", &["desc"]),
+];
+
 /// Kind of value of a keyword.
 pub fn holds(keyword: &str) -> KeywordKind {
-    match keyword {
-        "type" => KeywordKind::Type,
-        "description" | "title" | "format" | "pattern" | "$ref" | "$comment" | "contentEncoding"
-        | "contentMediaType" => KeywordKind::Text,
-        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => KeywordKind::Named,
-        "items"
-        | "additionalProperties"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "contains"
-        | "propertyNames"
-        | "unevaluatedProperties"
-        | "unevaluatedItems"
-        | "contentSchema" => KeywordKind::Schema,
-        "anyOf" | "oneOf" | "allOf" | "prefixItems" => KeywordKind::List,
-        "required" => KeywordKind::Names,
-        "enum" | "examples" => KeywordKind::Values,
-        "default" | "const" => KeywordKind::Any,
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => KeywordKind::Number,
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
-        | "minContains" | "maxContains" => KeywordKind::Count,
-        "uniqueItems" | "readOnly" | "writeOnly" | "deprecated" => KeywordKind::Flag,
-        "dependentRequired" => KeywordKind::NameLists,
-        "$schema" | "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveAnchor"
-        | "$recursiveRef" | "$vocabulary" | "definitions" | "dependencies" | "additionalItems"
-        | "nullable" => KeywordKind::Old,
-        _ => KeywordKind::Unknown,
-    }
+    let row = KEYWORDS.iter().find(|(_, keywords)| keywords.contains(&keyword));
+    row.map_or(KeywordKind::Unknown, |(kind, _)| *kind)
 }
-
-/// Keywords of all drafts and of OpenAPI.
-#[rustfmt::skip]
-const KEYWORDS: [&str; 60] = [
-    "type", "description", "title", "format", "pattern", "properties", "patternProperties", "dependentSchemas", "items",
-    "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties",
-    "unevaluatedItems", "contentSchema", "contentEncoding", "contentMediaType", "anyOf", "oneOf", "allOf", "prefixItems",
-    "required", "enum", "examples", "default", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains",
-    "maxContains", "uniqueItems", "readOnly", "writeOnly", "deprecated", "dependentRequired", "nullable", "definitions",
-    "dependencies", "additionalItems", "example", "discriminator", "xml", "externalDocs", "id", "in", "name", "style",
-];
-/// Words that authors write, and the keywords that they mean.
-#[rustfmt::skip]
-const OTHER_WORDS: [(&str, &[&str]); 6] = [
-    ("enum", &["choices", "options", "values", "allowed", "allowedvalues"]), ("required", &["optional", "mandatory"]),
-    ("properties", &["params", "parameters", "arguments", "fields"]), ("description", &["desc"]),
-    ("minimum", &["min"]), ("maximum", &["max"]),
-];
 
 /// The keyword that a key of a schema, which is none, is a misspelling of.
 pub fn misspelled(key: &str) -> Option<&'static str> {
-    if KEYWORDS.contains(&key) || key.starts_with(['$', '~']) || key.starts_with("x-") {
-        return None;
-    }
+    let all = || KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).copied();
     let plain = normalized(key);
-    let is_same = |keyword: &&&str| normalized(keyword) == plain;
-    let is_slip = |keyword: &&&str| SlipPolicy::ARGUMENT.is_slip(&plain, &normalized(keyword));
-    KEYWORDS.iter().find(is_same).or_else(|| KEYWORDS.iter().find(is_slip)).copied()
+    let is_slip = |keyword: &&str| SlipPolicy::ARGUMENT.is_slip(&plain, &normalized(keyword));
+    let is_unknown =
+        !key.starts_with(['$', '~']) && !key.starts_with("x-") && !all().any(|keyword| keyword == key);
+    let same = || all().find(|keyword| normalized(keyword) == plain);
+    if is_unknown { same().or_else(|| all().find(is_slip)) } else { None }
 }
 
 /// The keyword that a key of a schema, which is none, was meant to be.
