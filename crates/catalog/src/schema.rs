@@ -468,7 +468,8 @@ pub fn result_fits(schema: &Value, result: &Value) -> bool {
     let cost = ValidationCost::of(schema);
     let is_checkable = within_limits(schema, cost).is_ok() && cost.affords(schema, result);
     let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
-    let options = options(schema).should_validate_formats(true).with_pattern_options(linear);
+    let options = jsonschema::options().with_draft(draft(schema)).offline();
+    let options = options.should_validate_formats(true).with_pattern_options(linear);
     is_checkable && options.build(schema).is_ok_and(|validator| validator.is_valid(result))
 }
 
